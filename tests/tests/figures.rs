@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use wastenot_check::{Check, Options, check};
-use wastenot_experiment::{Cell, Run};
+use wastenot_experiment::{Bench as _, Cell, Run, Sim};
 use wastenot_model::{
     Carries, Change, CpuId, CpuReceiver, CpuSet, CpuSpans, CpuState, Entry, Event, History,
     Missing, Phase, Silent, Span, TaskId, TaskReceiver, TaskSpan, TaskSpans, TaskState, Time,
@@ -356,7 +356,7 @@ fn the_figures_of_a_run_of_its_file_and_of_what_tools_print_agree() {
     let wrong: Vec<String> = (all.par_iter())
         .flat_map_iter(|(file, variant, limit)| {
             let options = wastenot_sim::Options { limit: *limit, ..Default::default() };
-            let run = wastenot_experiment::run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
+            let run = Sim.run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
             let name = file.file_stem().unwrap_or_default().display().to_string();
             let wrong = wrong(variant, &run);
             wrong.into_iter().map(move |it| format!("{name} {}: {it}", variant.name))

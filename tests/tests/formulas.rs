@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use toml::{Table, Value};
-use wastenot_experiment::{Grid, Options};
+use wastenot_experiment::{Grid, Options, Sim};
 
 /// How long a thread spins at a barrier before it blocks, in ms: the catalogue's `omp_barrier`.
 const SPIN_MS: f64 = 1.1;
@@ -145,7 +145,7 @@ impl Case {
         let scenario = scenario.unwrap_or_else(|error| panic!("{self:?}: {error}"));
         let (variants, seeds) = (vec![variant.to_owned()], vec![1]);
         let options = Options { variants, seeds, ..Options::default() };
-        let grid = Grid::new(&scenario, &options).expect("known schedulers");
+        let grid = Grid::new(&scenario, &Sim, &options).expect("known schedulers");
         let experiment = grid.run(|_| {}).unwrap_or_else(|error| panic!("{self:?}: {error}"));
         let cell = &experiment.variants[0].cells[0];
         assert!(cell.done, "{self:?}: {variant} reached its limit");

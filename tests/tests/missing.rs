@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use wastenot_check::{Options, check, waste};
+use wastenot_experiment::{Bench as _, Sim};
 use wastenot_model::{By, Carries, CpuId, Entry, Event, History, How, LossKind, Missing, Time};
 use wastenot_read::read;
 use wastenot_tests::random::adapted;
@@ -158,7 +159,7 @@ fn the_bounds_of_a_damaged_simulation_hold_the_value_of_the_complete_one() {
         let scenario = wastenot_experiment::scenario(name, &text).unwrap_or_else(|e| panic!("{e}"));
         let options = wastenot_sim::Options { limit: Time(400_000_000), ..Default::default() };
         for variant in scenario.variants.iter().take(1) {
-            let ran = wastenot_experiment::run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
+            let ran = Sim.run(variant, &options).unwrap_or_else(|e| panic!("{e}"));
             let cpus: Vec<CpuId> = ran.history.cpus().collect();
             tally.add(name, &ran.history, &cpus[..cpus.len().min(8)]);
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use wastenot_experiment::{Grid, Options};
+use wastenot_experiment::{Bench as _, Grid, Options, Sim};
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::checkers;
@@ -60,8 +60,7 @@ fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_to
         assert!(all.len() > 43, "{} workloads", all.len());
         all.par_iter().for_each(|(name, variant)| {
             let run = |options: wastenot_sim::Options| {
-                wastenot_experiment::run(variant, &options)
-                    .unwrap_or_else(|e| panic!("{name}: {e}"))
+                Sim.run(variant, &options).unwrap_or_else(|e| panic!("{name}: {e}"))
             };
             let limit = beginning(run);
             let ran = run(wastenot_sim::Options { limit, notes: true, ..Default::default() });
@@ -93,7 +92,7 @@ fn every_policy_has_a_scenario_whose_figures_lie_in_their_bands() {
         let text = fs::read_to_string(file).expect("a scenario");
         let scenario =
             wastenot_experiment::scenario(&name, &text).unwrap_or_else(|e| panic!("{e}"));
-        let grid = Grid::new(&scenario, &Options::default()).expect("its schedulers exist");
+        let grid = Grid::new(&scenario, &Sim, &Options::default()).expect("its schedulers exist");
         let experiment = grid.run(|_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!experiment.figures.is_empty(), "{name} measures nothing");
         for worked in &experiment.figures {

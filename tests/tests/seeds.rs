@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wastenot_experiment::{Experiment, Grid, Options};
+use wastenot_experiment::{Bench as _, Experiment, Grid, Options, Sim};
 use wastenot_model::{Span, Time, Value};
 
 const GOLDEN: &str = "golden/simulate.txt";
@@ -33,7 +33,7 @@ fn run(file: &Path, options: &Options) -> Experiment {
         Ok(scenario) => scenario,
         Err(error) => panic!("{error}"),
     };
-    let grid = Grid::new(&scenario, options).expect("its scheduler exists");
+    let grid = Grid::new(&scenario, &Sim, options).expect("its scheduler exists");
     grid.run(|_| {}).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
@@ -111,7 +111,7 @@ fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
     let variant = scenario.variants.iter().find(|it| it.name == variant).expect("a variant");
     let limit = Time(Span::ms(700).0);
     let options = wastenot_sim::Options { limit, notes: true, ..Default::default() };
-    let ran = wastenot_experiment::run(variant, &options).expect("it runs");
+    let ran = Sim.run(variant, &options).expect("it runs");
     let mut tables = ran.history.annexes.iter().map(|annex| &annex.table);
     let table = tables.find(|table| table.name == "decisions").expect("decisions");
     let at = |name| table.columns.iter().position(|it| it.key == name).expect("a column");

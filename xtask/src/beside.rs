@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use wastenot_check::check;
+use wastenot_experiment::{Bench as _, Sim};
 use wastenot_model::{Event, History, Left, Span, TaskId, Time};
 use wastenot_scenario::{Scenario, ambient};
 
@@ -109,7 +110,7 @@ fn simulated(scenario: &Scenario, name: &str) -> Result<Figures, String> {
     let runs: Result<Vec<Figures>, String> = (1..=SEEDS)
         .map(|seed| {
             let options = wastenot_sim::Options { seed, limit, ..Default::default() };
-            let ran = wastenot_experiment::run(variant, &options).map_err(|e| e.to_string())?;
+            let ran = Sim.run(variant, &options).map_err(|e| e.to_string())?;
             Ok(Figures::of(&ran.history, ran.outcome.time - Time(0)))
         })
         .collect();

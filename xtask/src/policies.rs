@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use wastenot_experiment::{Cell, Experiment, Grid, Options};
+use wastenot_experiment::{Cell, Experiment, Grid, Options, Sim};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::{Choice, Scenario};
 
@@ -107,7 +107,7 @@ fn scenario(file: &Path) -> Result<Scenario, String> {
 
 fn run(scenario: &Scenario, options: &Options) -> Result<Experiment, String> {
     let said = |error: wastenot_experiment::Error| format!("{}: {error}", scenario.name);
-    Grid::new(scenario, options).map_err(said)?.run(|_| {}).map_err(said)
+    Grid::new(scenario, &Sim, options).map_err(said)?.run(|_| {}).map_err(said)
 }
 
 /// A row for each workload of a scenario that runs on the machine; how many.

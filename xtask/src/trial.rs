@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wastenot_experiment::{Experiment, Grid, Options};
+use wastenot_experiment::{Experiment, Grid, Options, Sim};
 use wastenot_scenario::scenario::{Scenario, Variant};
 
 /// Where cells are kept, a file for each scenario.
@@ -62,7 +62,7 @@ impl Trial {
         let (seeds, tunables) = (seeds.to_vec(), tunables.to_vec());
         let store = Some(self.store.clone());
         let options = Options { seeds, tunables, store, ..Options::default() };
-        Ok(then(Grid::new(&scenario, &options).map_err(|e| self.said(&e))?))
+        Ok(then(Grid::new(&scenario, &Sim, &options).map_err(|e| self.said(&e))?))
     }
 
     fn said(&self, error: &wastenot_experiment::Error) -> String {

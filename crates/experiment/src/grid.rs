@@ -7,10 +7,9 @@ use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
 use wastenot_store::{Store, fill};
 
-use crate::cell::check;
 use crate::choice::label;
 use crate::experiment::Experiment;
-use crate::{Cell, Error, Run, run};
+use crate::{Bench, Cell, Error, Run};
 
 /// Which cells to run.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +30,7 @@ pub struct Options {
 /// Every variant with every seed.
 #[derive(Debug)]
 pub struct Grid<'s> {
+    bench: &'s dyn Bench,
     pub(crate) scenario: &'s Scenario,
     pub(crate) variants: Vec<Variant>,
     /// Of each variant the names of others that are the same.
@@ -42,8 +42,12 @@ pub struct Grid<'s> {
 }
 
 impl<'s> Grid<'s> {
-    /// The cells of `scenario` that are asked for.
-    pub fn new(scenario: &'s Scenario, options: &Options) -> Result<Grid<'s>, Error> {
+    /// The cells of `scenario` that `options` select, to be run on `bench`.
+    pub fn new(
+        scenario: &'s Scenario,
+        bench: &'s dyn Bench,
+        options: &Options,
+    ) -> Result<Grid<'s>, Error> {
         let known = || scenario.variants.iter().map(|variant| variant.name.clone()).collect();
         for name in &options.variants {
             if !scenario.variants.iter().any(|variant| variant.name == *name) {
@@ -59,7 +63,7 @@ impl<'s> Grid<'s> {
                 variant.scheduler.clone_from(choice);
             }
             set(&mut variant.scheduler, &options.tunables);
-            check(variant)?;
+            bench.fits(variant)?;
         }
         let mut changes = scenario.changes.clone();
         let (variants, same) = match &options.scheduler {
@@ -74,7 +78,7 @@ impl<'s> Grid<'s> {
             false => options.seeds.clone(),
         };
         let store = options.store.clone();
-        Ok(Grid { scenario, variants, same, changes, seeds, store })
+        Ok(Grid { bench, scenario, variants, same, changes, seeds, store })
     }
 
     /// How many cells there are.
@@ -121,8 +125,8 @@ impl<'s> Grid<'s> {
 
     /// What a cell is made from.
     fn key(&self) -> impl Fn(&(&Variant, u64)) -> String + use<> {
-        let limit = self.scenario.limit;
-        move |&(variant, seed)| format!("{seed} {limit:?} {variant:?}")
+        let (limit, bench) = (self.scenario.limit, self.bench.name());
+        move |&(variant, seed)| format!("{bench} {seed} {limit:?} {variant:?}")
     }
 
     fn cell(&self, variant: &Variant, seed: u64) -> Result<Cell, Error> {
@@ -131,7 +135,7 @@ impl<'s> Grid<'s> {
 
     fn one(&self, name: String, variant: &Variant, seed: u64, notes: bool) -> Result<Run, Error> {
         let limit = Time(self.scenario.limit.0);
-        run(variant, &wastenot_sim::Options { name, seed, limit, notes })
+        self.bench.run(variant, &wastenot_sim::Options { name, seed, limit, notes })
     }
 }
 

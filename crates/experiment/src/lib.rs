@@ -5,6 +5,7 @@
 //! worked out, which a report shows. Cells can be kept in a file and are not run again. And the
 //! work of a History is run under another scheduler: [`what_if`].
 
+mod bench;
 mod cell;
 mod choice;
 mod error;
@@ -14,7 +15,8 @@ mod real_time;
 mod report;
 mod what_if;
 
-pub use cell::{Cell, Kind, Run, run};
+pub use bench::{Bench, Run, Sim};
+pub use cell::{Cell, Kind};
 pub use choice::{is_unsafe, resolve, scenario, scenario_with};
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wastenot_experiment::{Question, Run, WhatIf, run, what_if};
+use wastenot_experiment::{Bench as _, Question, Run, Sim, WhatIf, what_if};
 use wastenot_model::{Time, Window};
 use wastenot_read::write::edit;
 use wastenot_scenario::Scenario;
@@ -24,7 +24,7 @@ fn first_run(scenario: &Scenario) -> (&Variant, Run) {
         limit: Time(scenario.limit.0),
         notes: false,
     };
-    (variant, run(variant, &options).expect("it runs"))
+    (variant, Sim.run(variant, &options).expect("it runs"))
 }
 
 fn again(variant: &Variant, ran: &Run) -> WhatIf {

@@ -11,12 +11,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
-use wastenot_experiment::{Cell, Error, Experiment, Grid, Options, run};
+use wastenot_experiment::{Bench, Cell, Error, Experiment, Grid, Options, Run, Sim};
 use wastenot_model::Time;
 use wastenot_model::report::Value;
 use wastenot_model::workload::{Program, Step, Template};
 use wastenot_model::{CpuId, Workload};
-use wastenot_scenario::scenario::{Choice, Scenario};
+use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_store::Error as Kept;
 
 /// A scenario whose figures depend on the seed.
@@ -56,7 +56,7 @@ fn scenario() -> Scenario {
 
 fn experiment(options: &Options) -> Experiment {
     let scenario = scenario();
-    Grid::new(&scenario, options).expect("a grid").run(|_| {}).expect("an experiment")
+    Grid::new(&scenario, &Sim, options).expect("a grid").run(|_| {}).expect("an experiment")
 }
 
 fn cells(experiment: &Experiment) -> Vec<(String, Vec<Cell>)> {
@@ -136,7 +136,7 @@ fn a_stored_cell_is_taken_instead_of_a_run() {
 fn progress_counts_every_cell_once() {
     let scenario = scenario();
     let options = Options { seeds: vec![1, 2], ..Options::default() };
-    let grid = Grid::new(&scenario, &options).expect("a grid");
+    let grid = Grid::new(&scenario, &Sim, &options).expect("a grid");
     assert_eq!((grid.len(), grid.is_empty()), (6, false));
     let (calls, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let told = |done: usize| {
@@ -155,7 +155,7 @@ fn a_figure_is_there_if_its_variants_are() {
 
 /// The error, and what to do.
 fn refused(options: &Options) -> (String, String) {
-    let error = Grid::new(&scenario(), options).expect_err("refused");
+    let error = Grid::new(&scenario(), &Sim, options).expect_err("refused");
     (error.to_string(), error.help())
 }
 
@@ -184,7 +184,7 @@ fn a_store_that_is_no_file_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario();
     let options = stored(folder.path());
-    let ran = Grid::new(&scenario, &options).expect("a grid").run(|_| {});
+    let ran = Grid::new(&scenario, &Sim, &options).expect("a grid").run(|_| {});
     let error = ran.expect_err("a folder");
     assert!(matches!(error, Error::Store(Kept::File { .. })), "{error}");
     assert!(error.to_string().contains(&folder.path().display().to_string()), "{error}");
@@ -206,7 +206,7 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
     variant.workload = load;
     let limit = Time(1_000_000_000);
     let options = wastenot_sim::Options { limit, ..Default::default() };
-    let error = run(&variant, &options).expect_err("a deadlock");
+    let error = Sim.run(&variant, &options).expect_err("a deadlock");
     let said = error.to_string();
     assert!(said.starts_with("variant `scheduler=cfs-4.1`, seed 1: deadlock: "), "{said}");
     for words in ["waits for the lock `b`, held by bob", "waits for the lock `a`, held by ann"] {
@@ -230,7 +230,7 @@ fn a_file_that_is_no_store_is_refused_and_left_as_it_is() {
         "\0\0\0",
     ] {
         fs::write(&path, text).expect("written");
-        let ran = Grid::new(&scenario, &stored(&path)).expect("a grid").run(|_| {});
+        let ran = Grid::new(&scenario, &Sim, &stored(&path)).expect("a grid").run(|_| {});
         let error = ran.expect_err(text);
         assert!(matches!(error, Error::Store(Kept::Foreign { .. })), "{error}");
         assert!(error.to_string().contains("no file of results"), "{error}");
@@ -256,6 +256,47 @@ fn a_store_that_was_cut_in_its_first_line_or_is_of_another_version_is_one() {
     }
 }
 
+/// The simulator under another name; it refuses one scheduler and counts its runs.
+#[derive(Debug, Default)]
+struct Counting(AtomicUsize);
+
+impl Bench for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+    fn fits(&self, variant: &Variant) -> Result<(), Error> {
+        match variant.scheduler.name == "pinned" {
+            true => Err(Error::Variant { name: variant.name.clone(), known: Vec::new() }),
+            false => Sim.fits(variant),
+        }
+    }
+    fn run(&self, variant: &Variant, options: &wastenot_sim::Options) -> Result<Run, Error> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Sim.run(variant, options)
+    }
+}
+
+#[test]
+fn a_bench_refuses_before_it_runs_and_has_stored_cells_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cells.jsonl");
+    let (scenario, bench) = (scenario(), Counting::default());
+    Grid::new(&scenario, &bench, &stored(&path)).expect_err("one variant is refused");
+    assert_eq!(bench.0.load(Ordering::Relaxed), 0);
+
+    let scheduler = Some(Choice::named("work-conserving"));
+    let options = Options { scheduler, seeds: vec![4], ..stored(&path) };
+    let cells = |bench: &dyn Bench| {
+        let grid = Grid::new(&scenario, bench, &options).expect("a grid");
+        grid.run(|_| {}).expect("an experiment").variants[0].cells.clone()
+    };
+    let simulated = cells(&Sim);
+    for _ in 0..2 {
+        assert_eq!(cells(&bench), simulated);
+        assert_eq!(bench.0.load(Ordering::Relaxed), 1, "run once, then known");
+    }
+}
+
 #[test]
 fn an_about_without_a_full_stop_does_not_run_into_the_verdict() {
     for (about, begins) in [
@@ -270,7 +311,8 @@ fn an_about_without_a_full_stop_does_not_run_into_the_verdict() {
         let text = text.replace("workers that meet", about);
         let scenario = wastenot_scenario::scenario("meet.toml", &text).expect("a scenario");
         let options = Options { seeds: vec![1], ..Options::default() };
-        let ran = Grid::new(&scenario, &options).expect("a grid").run(|_| {}).expect("it runs");
+        let ran =
+            Grid::new(&scenario, &Sim, &options).expect("a grid").run(|_| {}).expect("it runs");
         let verdict = ran.report().verdict;
         assert!(verdict.starts_with(begins), "{about}: {verdict}");
     }
@@ -299,7 +341,7 @@ fn a_stored_line_that_was_edited_is_refused_with_its_number() {
         let edited = edit(line, from, to);
         fs::write(&path, &edited).expect("written");
         let scenario = scenario();
-        let ran = Grid::new(&scenario, &stored(&path)).expect("a grid").run(|_| {});
+        let ran = Grid::new(&scenario, &Sim, &stored(&path)).expect("a grid").run(|_| {});
         let error = ran.expect_err("edited");
         assert!(
             matches!(error, Error::Store(Kept::Edited { line: found, .. }) if found == line),
@@ -384,7 +426,7 @@ band = [0, 1e9]
 
 fn figures(options: &Options) -> Experiment {
     let scenario = wastenot_experiment::scenario("kinds.toml", FIGURES).expect("a scenario");
-    Grid::new(&scenario, options).expect("a grid").run(|_| {}).expect("an experiment")
+    Grid::new(&scenario, &Sim, options).expect("a grid").run(|_| {}).expect("an experiment")
 }
 
 #[test]
@@ -455,7 +497,7 @@ fn quotas_that_a_scheduler_does_not_look_at_are_an_assumption() {
     let text = TEXT.replace("name = \"team\"", "name = \"team\"\ngroup = \"box\"")
         + "\n[groups.box]\nquota = \"50ms/100ms\"\n";
     let scenario = wastenot_scenario::scenario("box.toml", &text).expect("a scenario");
-    let grid = Grid::new(&scenario, &Options { seeds: vec![1], ..Options::default() });
+    let grid = Grid::new(&scenario, &Sim, &Options { seeds: vec![1], ..Options::default() });
     let report = grid.expect("a grid").run(|_| {}).expect("an experiment").report();
     let unread: Vec<&String> =
         report.assumptions.iter().filter(|it| it.contains("does not look at groups")).collect();
@@ -505,7 +547,7 @@ over = { percentile = 40 }
 #[test]
 fn percentiles_of_waits_are_figures() {
     let scenario = wastenot_experiment::scenario("waits.toml", WAITS).expect("a scenario");
-    let grid = Grid::new(&scenario, &Options::default()).expect("a grid");
+    let grid = Grid::new(&scenario, &Sim, &Options::default()).expect("a grid");
     let experiment = grid.run(|_| {}).expect("an experiment");
     let value = |name: &str| experiment.figure(name).and_then(|figure| figure.value);
     assert_eq!(value("longest"), Some(40e6));

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use wastenot_experiment::{Question, what_if};
+use wastenot_experiment::{Bench as _, Question, Sim, what_if};
 use wastenot_model::machine::Costs;
 use wastenot_model::report::Value;
 use wastenot_model::workload::{
@@ -584,7 +584,7 @@ fn scenario(text: &str) -> (History, Span) {
     let text = format!("schema = \"wastenot.scenario/1\"\n{text}");
     let scenario = wastenot_experiment::scenario("a.toml", &text).expect("a scenario");
     let options = Options { seed: 1, limit: Time(60_000_000_000), ..Options::default() };
-    let run = wastenot_experiment::run(&scenario.variants[0], &options).expect("it runs");
+    let run = Sim.run(&scenario.variants[0], &options).expect("it runs");
     (run.history, Span(run.outcome.time.0))
 }
 

@@ -4,17 +4,18 @@
 use std::fs;
 use std::path::Path;
 
-use wastenot_experiment::{Experiment, Grid, Options, scenario};
+use wastenot_experiment::{Experiment, Grid, Options, Sim, scenario};
 
 fn read(name: &str, text: &str) -> Experiment {
     let scenario = scenario(name, text).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
-    let grid = Grid::new(&scenario, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let grid =
+        Grid::new(&scenario, &Sim, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
     grid.run(|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 fn refused(text: &str) -> (String, String) {
     let scenario = scenario("t.toml", text).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
-    let error = Grid::new(&scenario, &Options::default()).expect_err("refused");
+    let error = Grid::new(&scenario, &Sim, &Options::default()).expect_err("refused");
     (error.to_string(), error.help())
 }
 
@@ -111,7 +112,7 @@ fn a_count_of_zero_launches_none_as_in_a_sweep() {
     assert_eq!(values, [Some(1.0), Some(5.0)]);
     let nobody = text.replace("[[tasks]]\nname = \"always\"\nprogram = [\"compute 1ms\"]\n", "");
     let error = scenario("t.toml", &nobody.replace("n = [0, 4]", "n = [0]"));
-    let grid = error.map(|scenario| Grid::new(&scenario, &Options::default()).err());
+    let grid = error.map(|scenario| Grid::new(&scenario, &Sim, &Options::default()).err());
     let said = match grid {
         Err(error) => error.to_string(),
         Ok(error) => error.expect("refused").to_string(),

@@ -1,7 +1,7 @@
 //! Recordings of which the answer is known: whom a run waits for, what quotas hold back, windows,
 //! losses, cgroups, CPUs that go.
 
-use wastenot_experiment::{Question, WhatIf, run, what_if};
+use wastenot_experiment::{Bench as _, Question, Sim, WhatIf, what_if};
 use wastenot_model::report::Value;
 use wastenot_model::{
     Builder, By, Carries, Change, Context, CpuId, Entry, Event, Head, History, How, Left, Machine,
@@ -18,7 +18,7 @@ fn recorded(text: &str) -> History {
     let scenario = wastenot_scenario::scenario("test", &format!("{head}{text}"));
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let options = Options { seed: 1, limit: Time(10_000_000_000), ..Options::default() };
-    let mut history = run(&scenario.variants[0], &options).expect("it runs").history;
+    let mut history = Sim.run(&scenario.variants[0], &options).expect("it runs").history;
     history.head.source.format = "trace.dat".into();
     history.annexes.clear();
     history
@@ -654,7 +654,8 @@ tasks = [
     { name = "b", program = ["compute 1ms", "lock l", "unlock l", "compute 10ms"] },
 ]"#;
     let scenario = wastenot_scenario::scenario("spun", text).expect("a scenario");
-    let ran = run(&scenario.variants[0], &Options { limit: Time(u64::MAX), ..Options::default() });
+    let ran =
+        Sim.run(&scenario.variants[0], &Options { limit: Time(u64::MAX), ..Options::default() });
     let answer = answer(&ran.expect("it runs").history);
     assert_eq!((answer.extracted.recorded, answer.extracted.work), (Span::ms(30), Span::ms(50)));
     // The work is 31 ms on two CPUs, and `a` alone takes 20.

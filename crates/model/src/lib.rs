@@ -25,6 +25,7 @@ mod kthread;
 mod loss;
 pub mod machine;
 mod nearest;
+pub mod nice;
 pub mod policy;
 mod printable;
 pub mod report;

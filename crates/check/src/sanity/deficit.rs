@@ -8,13 +8,14 @@
 //!
 //! A trace does not tell kernel threads from others either: names tell them ([`is_kernels`]).
 
+use wastenot_model::nice::NICE_0;
 use wastenot_model::{
     CpuId, CpuMode, Phase, Span, State, Task, TaskId, TaskState, Time, is_kernel_thread,
 };
 
 use super::LISTED;
 use super::idle::Part;
-use super::weights::{self, UNIT};
+use super::weights;
 
 /// A task waited for longer, or for less long, than its equals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +144,7 @@ impl Deficits {
                 let (sum, known) = (self.sums.get(task.index()?)?, state.task(task));
                 let weight = weights::of(&known)?;
                 let load = (sum.run_ns + sum.wait_ns).saturating_mul(weight) / self.period.0;
-                let weighted = sum.wait_ns.saturating_mul(weight) / UNIT;
+                let weighted = sum.wait_ns.saturating_mul(weight) / NICE_0;
                 let counts = load >= LOAD && is_free(part, state, task, &known);
                 let cpu = known.cpu.unwrap_or(CpuId(0));
                 counts.then_some(Equal { task, cpu, wait_ns: sum.wait_ns, weighted })

@@ -10,7 +10,7 @@ use wastenot_scenario::extract::{self, AsRecorded, Bound, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{Options, simulate};
 
-use crate::cell::{Run, bad_end};
+use crate::bench::{Run, bad_end};
 use crate::{Error, choice};
 
 /// The scheduler that is shown beside every other.

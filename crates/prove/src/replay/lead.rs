@@ -7,8 +7,9 @@
 
 use std::sync::LazyLock;
 
+use wastenot_model::nice::with_scx_weight;
 use wastenot_model::{CpuId, CpuSet, Span, TaskId};
-use wastenot_rota::interpret::{Forced, Placed, nice_of};
+use wastenot_rota::interpret::{Forced, Placed};
 use wastenot_rota::ir::{Event, visit_balance};
 
 use crate::counterexample::situation::mask;
@@ -112,8 +113,9 @@ fn setups(goal: Goal<'_>) -> impl Iterator<Item = Setup> {
 /// What tasks weigh that come to wait; `None`: what the situation says. A run has only weights of
 /// nice values: of each number that the text compares these are the next ones.
 pub(super) fn weights(told: &Compared) -> Vec<Option<i64>> {
-    static NICE: LazyLock<Vec<i64>> =
-        LazyLock::new(|| (1..=10_000).filter(|weight| nice_of(*weight).is_some()).collect());
+    static NICE: LazyLock<Vec<i64>> = LazyLock::new(|| {
+        (1..=10_000).filter(|weight| with_scx_weight(*weight).is_some()).collect()
+    });
     let mut all = vec![None];
     let near = told.weights.iter().flat_map(|number| {
         let more = NICE.iter().find(|weight| *weight >= number);
@@ -209,7 +211,7 @@ impl<'g> Lead<'g> {
             _ => task.weight,
         };
         let others = cpus.len() + setup.crowd;
-        let natures = tasks.iter().map(|task| nice_of(weight(task)).unwrap_or(0));
+        let natures = tasks.iter().map(|task| with_scx_weight(weight(task)).unwrap_or(0));
         let natures: Vec<(CpuSet, i8)> =
             natures.chain((0..others).map(|_| 0)).map(|nice| (all.clone(), nice)).collect();
         let policy = goal.world.policy.clone();

@@ -198,7 +198,7 @@ impl Fit<'_> {
         if mask == 0 {
             return Err(bad(row, "allowed", "names no CPU"));
         }
-        if wastenot_rota::interpret::nice_of(task.weight).is_none() {
+        if wastenot_model::nice::with_scx_weight(task.weight).is_none() {
             return Err(bad(row, "weight", "is that of no nice value"));
         }
         let place = match (task.place.as_str(), task.cpu, &task.queue) {

@@ -16,11 +16,9 @@ mod queueing;
 mod scheduler;
 mod state;
 mod timers;
-mod weight;
 
 pub use forced::{Forced, Found, Looks, Placed, QueueOf, Read};
 pub use params::Error;
-pub use weight::nice_of;
 
 use wastenot_model::policy::{Context, Happening, Place, Tick, View, Why};
 use wastenot_model::{CpuId, Policy, TaskId};

@@ -1,10 +1,9 @@
 //! The state of one policy: its queues, its CPUs, and the variables of tasks.
 
 use wastenot_model::policy::View;
-use wastenot_model::{CpuId, CpuSet, TaskId, Time};
+use wastenot_model::{CpuId, CpuSet, TaskId, Time, nice};
 
 use super::queue::{Entry, Queue};
-use super::weight;
 use crate::Tree;
 use crate::eval::Look;
 use crate::ir::{self, Level};
@@ -97,7 +96,7 @@ impl State {
         key: i64,
     ) {
         self.arrivals += 1;
-        let (arrival, weight) = (self.arrivals, weight::of_nice(view.task(task).nice));
+        let (arrival, weight) = (self.arrivals, nice::scx_weight(view.task(task).nice));
         let entry = Entry { key, arrival, task: task.ordinal() as u32, weight };
         self.queues[queue][group].insert(entry);
         self.waiting[queue] += 1;
@@ -185,7 +184,7 @@ impl Look for Seen<'_> {
     fn running(&self, cpu: CpuId) -> Option<i64> {
         let state = &self.state.cpus[cpu.index()];
         let task = state.current.or(state.next)?;
-        Some(weight::of_nice(self.view.task(task).nice))
+        Some(nice::scx_weight(self.view.task(task).nice))
     }
     fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
         self.state.cpus[cpu.index()].vars[var]
@@ -197,7 +196,7 @@ impl Look for Seen<'_> {
         self.state.tasks[self.task.expect(NO_TASK).ordinal()].vars[var]
     }
     fn weight(&self) -> i64 {
-        weight::of_nice(self.view.task(self.task.expect(NO_TASK)).nice)
+        nice::scx_weight(self.view.task(self.task.expect(NO_TASK)).nice)
     }
     fn job(&self) -> i64 {
         i64::from(self.view.task(self.task.expect(NO_TASK)).job.unwrap_or(0))

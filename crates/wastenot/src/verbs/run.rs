@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wastenot_experiment::{Error, Experiment, Grid, Options};
+use wastenot_experiment::{Error, Experiment, Grid, Options, Sim};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting};
 
@@ -21,7 +21,9 @@ pub(super) const ENDINGS: &str = "use .wn, .pftrace, .parquet, .csv or .jsonl";
 
 /// Runs a scenario.
 pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
-    let Bench::Sim = args.on;
+    let bench = match args.on {
+        Bench::Sim => &Sim,
+    };
     let (scenario, scheduler) = read(args)?;
     let options = Options {
         seeds: match (&args.seed, &args.output) {
@@ -34,7 +36,7 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
         store: args.resume.clone(),
         ..Options::default()
     };
-    let grid = Grid::new(&scenario, &options).map_err(|error| failed(&error))?;
+    let grid = Grid::new(&scenario, bench, &options).map_err(|error| failed(&error))?;
     let choices = grid.variants().iter().map(|variant| &variant.scheduler);
     choices.into_iter().try_for_each(|choice| open::safe(choice, &args.under))?;
     let experiment = match &args.output {

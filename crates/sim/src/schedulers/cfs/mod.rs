@@ -37,7 +37,7 @@ pub(super) use presets::{CFS_4_1, CFS_5_10, CFS_6_1, EEVDF_6_12};
 
 use wastenot_model::dsq::Ordered;
 use wastenot_model::policy::{Context, Happening, Tick, Why};
-use wastenot_model::{CpuId, Policy, Span, TaskId};
+use wastenot_model::{CpuId, Policy, Span, TaskId, nice};
 
 use entity::{END, Entity, Queue, Rq, Task, TaskGroup};
 use fair::Arrival;
@@ -180,11 +180,11 @@ impl Cfs {
                 after: END,
             };
             self.tasks.push(fresh);
-            self.entities.push(Entity { weight: weight::NICE_0, ..Entity::default() });
+            self.entities.push(Entity { weight: nice::NICE_0, ..Entity::default() });
         }
         let view = cx.task(task);
         let entity = self.entity_of(task);
-        let weight = weight::of_nice(view.nice);
+        let weight = nice::weight(view.nice);
         self.tasks[index].group = self.folded.get(view.group.index()).copied().unwrap_or(0);
         let place = &mut self.entities[entity as usize];
         place.weight = weight;
@@ -196,7 +196,7 @@ impl Cfs {
     /// Builds groups, their entities and queues. Without autogroup, sessions are folded into the
     /// groups that hold them.
     fn build_groups(&mut self, cx: &Context) {
-        let root = TaskGroup { shares: weight::NICE_0, ..TaskGroup::default() };
+        let root = TaskGroup { shares: nice::NICE_0, ..TaskGroup::default() };
         self.groups = vec![root];
         self.pools = vec![None];
         self.folded = vec![0];
@@ -396,7 +396,7 @@ impl Policy for Cfs {
             Happening::Exit(task) => self.forget(task),
             Happening::Nice { task, .. } => {
                 let entity = self.entity_of(task);
-                self.reweight(entity, weight::of_nice(cx.task(task).nice));
+                self.reweight(entity, nice::weight(cx.task(task).nice));
             }
             Happening::Affinity(_) => {}
             Happening::Ran(thread) => self.push_running(cx, thread),

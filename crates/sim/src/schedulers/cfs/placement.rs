@@ -2,12 +2,12 @@
 //! the least load, and there to the CPU with the least load (`find_idlest_group`,
 //! `find_idlest_cpu`).
 
-use wastenot_model::TaskId;
 use wastenot_model::policy::Context;
+use wastenot_model::{TaskId, nice};
 
 use super::balance::{Class, Load};
 use super::rules::{Era, Imbalance};
-use super::{Cfs, mask, weight};
+use super::{Cfs, mask};
 
 /// The room of a group for one more task.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ impl Cfs {
         if own.class != idlest.class {
             return (own.class > idlest.class).then_some(id);
         }
-        let tolerance = weight::NICE_0 * (domain.imbalance_pct - 100) / 100;
+        let tolerance = nice::NICE_0 * (domain.imbalance_pct - 100) / 100;
         let goes = match own.class {
             Class::Overloaded | Class::FullyBusy => {
                 let near = idlest.avg_load + tolerance >= own.avg_load;

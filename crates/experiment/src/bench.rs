@@ -1,0 +1,128 @@
+//! Where variants run: on a [`Bench`], which gives the History of each run.
+
+use std::fmt::Debug;
+
+use wastenot_model::History;
+use wastenot_scenario::scenario::Variant;
+use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
+
+use crate::Error;
+use crate::choice::made;
+use crate::real_time::RealTime;
+
+/// A place that runs variants of a scenario. All figures come from the [`Run`], so they are
+/// computed alike on every bench.
+pub trait Bench: Debug + Sync {
+    /// Its name, as in `--on sim`. Stored cells of different benches are different.
+    fn name(&self) -> &'static str;
+    /// Refuses a variant that this bench cannot run, before any variant has run.
+    fn fits(&self, variant: &Variant) -> Result<(), Error>;
+    /// Runs `variant` once.
+    fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error>;
+}
+
+/// A run in full.
+#[derive(Debug)]
+pub struct Run {
+    /// What happened.
+    pub history: History,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What a real-time scheduler showed beside.
+    pub real_time: Option<RealTime>,
+}
+
+/// The simulator.
+#[derive(Clone, Copy, Debug)]
+pub struct Sim;
+
+impl Bench for Sim {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn fits(&self, variant: &Variant) -> Result<(), Error> {
+        let Made::RealTime(real) = made(&variant.scheduler)? else { return Ok(()) };
+        let fits = edf::fits(&variant.machine, &variant.workload, &real);
+        fits.map_err(|wrong| unfit(variant, &real, &wrong))
+    }
+
+    fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error> {
+        let Variant { machine, costs, workload, .. } = variant;
+        let (history, outcome, real_time) = match made(&variant.scheduler)? {
+            Made::Policy(policy) => {
+                let (history, outcome) = simulate(machine, costs, workload, policy, options);
+                (history, outcome, None)
+            }
+            Made::RealTime(real) => {
+                let ran = edf::run_workload(machine, costs, workload, &real, options);
+                let ran = ran.map_err(|wrong| unfit(variant, &real, &wrong))?;
+                let real_time = RealTime::of(&ran, workload);
+                (ran.history, ran.outcome, Some(real_time))
+            }
+        };
+        if cfg!(debug_assertions) {
+            let wrong = checkers::wrong(&history);
+            assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);
+        }
+        match bad_end(&outcome, &history) {
+            None => Ok(Run { history, outcome, real_time }),
+            Some((what, help)) => {
+                Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
+            }
+        }
+    }
+}
+
+fn unfit(variant: &Variant, real: &edf::Real, wrong: &edf::NotSporadic) -> Error {
+    Error::NotSporadic {
+        variant: variant.name.clone(),
+        scheduler: real.name(),
+        what: wrong.to_string(),
+        help: wrong.help().to_owned(),
+    }
+}
+
+/// What went wrong and what to do about it; `None` if the run ended as it should. One that reached
+/// its limit did, unless an awaited task can never continue.
+pub(crate) fn bad_end(outcome: &Outcome, history: &History) -> Option<(String, String)> {
+    Some(match &outcome.end {
+        End::Limit if !outcome.stuck.is_empty() => deadlock(&outcome.stuck, history),
+        End::Done | End::Limit => return None,
+        End::Deadlock(stuck) => deadlock(stuck, history),
+        End::Livelock { task } => (
+            format!("{} goes on for ever without any time passing", history.task_label(*task)),
+            "put a `compute`, a `sleep` or something to wait for into its loop".into(),
+        ),
+        End::Crowd { parent } => (
+            format!("there are a million tasks, and {} forks more", history.task_label(*parent)),
+            "let it fork fewer, or a smaller `limit` end the run".into(),
+        ),
+        End::Fault(fault) => (
+            format!("at {} the scheduler {}", fault.time, fault.what),
+            "this is a bug of the scheduler: try another one".into(),
+        ),
+    })
+}
+
+/// Who waits for whom, and how that could end. Those that wait for a CPU come first: the others
+/// spin, and wait for them.
+fn deadlock(stuck: &[Stuck], history: &History) -> (String, String) {
+    const SHOWN: usize = 4;
+    let mut stuck: Vec<&Stuck> = stuck.iter().collect();
+    stuck.sort_by_key(|it| !it.for_cpu);
+    let each = stuck.iter().take(SHOWN).map(|it| {
+        let task = history.task_label(it.task);
+        let held = it.held_by.map(|owner| history.task_label(owner));
+        let held = held.map_or_else(String::new, |owner| format!(", held by {owner}"));
+        format!("{task} waits for {}{held}", it.waits_for)
+    });
+    let listed = each.collect::<Vec<_>>().join("; ");
+    let more = stuck.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let help = match stuck.first().is_some_and(|it| it.for_cpu) {
+        true => "let those that spin block, or have fewer of them than CPUs",
+        false => "let somebody unlock, put, signal or arrive",
+    };
+    (format!("deadlock: {listed}{more}"), help.into())
+}
