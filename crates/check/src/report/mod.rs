@@ -116,7 +116,13 @@ impl Check {
                 count(silent, "CPU")
             );
         }
-        text + &self.beside_words(history)
+        text += &self.beside_words(history);
+        text + &self.trigger_words()
+    }
+
+    /// What ended the recording: it may be no waste, and so nowhere else.
+    fn trigger_words(&self) -> String {
+        self.trigger.as_ref().map_or(String::new(), |it| format!(" {}", it.sentence()))
     }
 
     fn findings(&self, history: &History, options: &Options) -> Vec<Finding> {
@@ -133,7 +139,13 @@ impl Check {
         let throttled = self.throttled.iter().flat_map(|found| &found.by_task).take(5);
         let counted = options.counted(history);
         let throttled = throttled.map(|it| throttled_finding(history, counted, it));
-        violations.chain(not_started).chain(kept).chain(throttled).collect()
+        let trigger = self.trigger.iter().map(|it| Finding {
+            code: "trigger".to_owned(),
+            window: it.window,
+            message: it.sentence(),
+            help: None,
+        });
+        trigger.chain(violations).chain(not_started).chain(kept).chain(throttled).collect()
     }
 
     fn assumptions(&self, history: &History, options: &Options) -> Vec<String> {

@@ -71,7 +71,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
             Ok(Some(fired)) => {
                 has_fired = true;
                 if running.end_after(kept.aftermath()) {
-                    out::note(&format!("at @{}: {}", fired.time, fired.what));
+                    out::note(&format!("at @{}: {}", fired.window.to, fired.what));
                 }
             }
             Err(error) => {
