@@ -92,6 +92,9 @@ fn record(args: &Record) -> Result<Answer, Stop> {
         out::note("the condition of --until did not occur");
     }
     out::note(&said(&target, span, events, summary.lost, bytes));
+    if running.has_command_left() {
+        out::note("waiting for the command to end");
+    }
     Ok(running.answer())
 }
 
