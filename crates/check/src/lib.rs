@@ -13,6 +13,7 @@
 //! | [`depth`] | how long run queues were |
 //! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
 //! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
+//! | [`trigger`] | which wait or episode ended a flight recording |
 //! | [`compare`] | what differs between runs |
 //!
 //! [`check`] asks all of them in one replay and [`Check::report`] gives the answer.
@@ -33,6 +34,7 @@ mod scope;
 mod stolen;
 pub mod systing;
 pub mod throttled;
+pub mod trigger;
 pub mod violations;
 pub mod waits;
 pub mod waste;
@@ -139,6 +141,8 @@ pub struct Check {
     pub contradictions: waste::Contradictions,
     /// What the hypervisor took from each CPU, in ns; `None` where nothing tells it.
     pub stolen: Option<BTreeMap<CpuId, u64>>,
+    /// What ended the recording, where its file tells that and it lies in the counted time.
+    pub trigger: Option<trigger::Trigger>,
 }
 
 /// Asks everything of a History.
@@ -191,6 +195,8 @@ pub fn check(history: &History, options: &Options) -> Check {
         sanity: sanity.take(),
         contradictions,
         stolen: stolen::by_cpu(history, &scope),
+        trigger: trigger::Trigger::of(history)
+            .filter(|it| scope.window.clip(it.window.from, it.window.to).is_some()),
         movable,
     }
 }

@@ -78,6 +78,9 @@ pub(crate) const SMALL: f64 = 7.5;
 /// The clock of what happens step by step, each as long as the others.
 pub(crate) const STEPS: &str = "steps";
 
+/// What marks waste in a terminal.
+pub(crate) const WASTE: char = '!';
+
 /// A page while it is made.
 pub(crate) struct Page<'a> {
     pub(crate) history: &'a History,
@@ -218,6 +221,7 @@ impl<'a> Page<'a> {
         let waste = self.view.palette.waste();
         if marks.iter().any(|mark| mark.window.clip(self.window.from, self.window.to).is_some()) {
             scene.legend.push((waste, "idle while a task waited".to_owned()));
+            scene.plot.cells.push((waste, Cell::Mostly(WASTE)));
         }
         let bottom = legend(&mut scene, a.bottom() + 36.0, notes);
         let bottom = story(&mut scene, bottom);

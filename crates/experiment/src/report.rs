@@ -15,7 +15,7 @@ impl Experiment {
         report.measure("seeds", "", self.seeds.clone(), Unit::None);
         let label = if self.seeds.len() == 1 { "Seed" } else { "Seeds" };
         report.measure("", label, ranges(&self.seeds), Unit::None);
-        report.verdict = self.verdict();
+        report.verdict = format!("{}{}", self.verdict(), self.limited()).trim().to_owned();
         report.tables = vec![self.schedulers_table(), self.variants_table()];
         if !self.figures.is_empty() {
             report.tables.push(self.figures_table());
@@ -30,15 +30,23 @@ impl Experiment {
         let mut unread: Vec<&String> = self.variants.iter().flat_map(|it| &it.unread).collect();
         unread.dedup();
         report.assumptions.extend(unread.into_iter().cloned());
-        let limited = self.variants.iter().filter(|it| it.cells.iter().any(|cell| !cell.done));
-        let limited: Vec<&str> = limited.map(|it| it.name.as_str()).collect();
-        if !limited.is_empty() {
-            report.assumptions.push(format!(
-                "ended by the limit of simulated time, not by its tasks: {}",
-                limited.join(", ")
-            ));
-        }
         report
+    }
+
+    /// Which variants reached the limit: their figures are of unfinished work.
+    fn limited(&self) -> String {
+        let is_limited = |it: &&Outcome| it.cells.iter().any(|cell| !cell.done);
+        let limited: Vec<&Outcome> = self.variants.iter().filter(is_limited).collect();
+        let names: Vec<&str> = limited.iter().flat_map(|it| names(it)).collect();
+        let who = match names.len() {
+            0 => return String::new(),
+            _ if limited.len() == self.variants.len() => "All runs".to_owned(),
+            _ => format!("Runs of {}", listed(&names)),
+        };
+        format!(
+            " {who} ended at the limit of simulated time, before their tasks ended: a completion \
+             is unknown, and the other figures are of the time until then."
+        )
     }
 
     fn verdict(&self) -> String {

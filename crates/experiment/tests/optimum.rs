@@ -616,9 +616,9 @@ fn the_order_in_which_a_lock_was_handed_on_is_no_part_of_the_bound() {
     assert!(of("cfs-4.1").1 >= Span::ms(52));
     let verdict = answer.report().verdict;
     for words in [
-        "At most 28 % of this run",
-        "no scheduler finishes the same work before 52.00 ms",
-        "With locks and work handed out as recorded, none does before 72.00 ms",
+        "save at most 28 % of this run",
+        "no scheduler can finish the same work before 52.00 ms",
+        "handed out in the recorded order, none can before 72.00 ms",
     ] {
         assert!(verdict.contains(words), "{verdict}");
     }

@@ -257,7 +257,9 @@ fn work_done_one_after_the_other_on_one_cpu_of_two_is_half_the_schedulers_fault(
     let figures = (answer.extracted.recorded, answer.asked.makespan, known(&answer));
     assert_eq!(figures, (Span::ms(20), Some(Span::ms(10)), Span::ms(10)));
     assert_eq!(answer.at_most(), Some(0.5));
-    assert!(answer.report().verdict.starts_with("At most 50 % of this run"));
+    assert!(
+        answer.report().verdict.starts_with("Another scheduler can save at most 50 % of this run")
+    );
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub struct Flight {
     annexes: Vec<Annex>,
     fresh: Option<Fresh>,
     trigger: Option<Trigger>,
+    /// What the trigger saw first, for the file.
+    fired: Option<Annex>,
 }
 
 /// What the trigger has not seen yet: the last rows.
@@ -77,6 +79,7 @@ impl Flight {
             annexes: Vec::new(),
             fresh: None,
             trigger: None,
+            fired: None,
             head,
         }
     }
@@ -96,8 +99,10 @@ impl Flight {
 
     /// Drops what is too old, and lets the trigger check what arrived since the last call.
     pub fn turn(&mut self) -> Option<Fired> {
-        let part = self.part();
-        part.zip(self.trigger.as_mut()).and_then(|(part, trigger)| trigger.look(&part))
+        let part = self.part()?;
+        let fired = self.trigger.as_mut()?.look(&part)?;
+        self.fired.get_or_insert_with(|| fired.annex(&part));
+        Some(fired)
     }
 
     /// Drops what is too old. Returns what arrived since the last call: a part that begins where
@@ -246,7 +251,8 @@ impl Flight {
         for row in self.rows.range(first..) {
             sink.push(row.unpack());
         }
-        self.annexes.iter().for_each(|annex| sink.annex(since(annex, self.from)));
+        let annexes = self.annexes.iter().chain(&self.fired);
+        annexes.for_each(|annex| sink.annex(since(annex, self.from)));
         self.losses.iter().for_each(|loss| sink.loss(loss.clone()));
         sink.end(self.until);
     }

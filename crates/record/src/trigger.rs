@@ -1,9 +1,11 @@
 //! What ends a flight recording: a bound on what `check` would find in the latest events.
 
 use globset::{Glob, GlobMatcher};
+use wastenot_check::trigger;
 use wastenot_check::{Options, waste};
 use wastenot_model::{
-    CpuId, History, Observer, Phase, Silent, Span, State, TaskId, TaskState, Time, replay,
+    Annex, CpuId, History, Observer, Phase, Silent, Span, State, TaskId, TaskState, Time, Window,
+    replay,
 };
 
 /// A bound that, once exceeded, ends a flight recording.
@@ -30,10 +32,19 @@ enum What {
 /// A bound that was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fired {
-    /// When it was exceeded: at the end of the episode or wait, or of the part.
-    pub time: Time,
+    /// The episode or the wait, as far as it was seen.
+    pub window: Window,
     /// What was seen, as a sentence.
     pub what: String,
+    /// Which task waited, and where.
+    waited: Option<(TaskId, Option<CpuId>)>,
+}
+
+impl Fired {
+    /// For the file, so that `check` finds the moment. `part` is where it was seen.
+    pub(crate) fn annex(&self, part: &History) -> Annex {
+        trigger::annex(part, self.window, self.waited)
+    }
 }
 
 impl std::str::FromStr for Trigger {
@@ -63,10 +74,11 @@ impl Trigger {
         match &self.what {
             What::Waste => self.waste(part),
             What::Wait(name) => longest_wait(part, name.as_ref())
-                .filter(|(_, wait, _)| *wait > self.limit)
-                .map(|(task, wait, time)| Fired {
-                    time,
-                    what: format!("{} waited {wait}", part.task_label(task)),
+                .filter(|wait| wait.window.span() > self.limit)
+                .map(|Wait { task, cpu, window }| Fired {
+                    window,
+                    what: format!("{} waited {}", part.task_label(task), window.span()),
+                    waited: Some((task, cpu)),
                 }),
         }
     }
@@ -86,11 +98,19 @@ impl Trigger {
         }
         self.open = open;
         let (span, time) = longest.filter(|(span, _)| *span > self.limit)?;
-        Some(Fired { time, what: format!("CPU time was wasted for {span}") })
+        let window = Window { from: Time(time.0.saturating_sub(span.0)), to: time };
+        Some(Fired { window, what: format!("CPU time was wasted for {span}"), waited: None })
     }
 }
 
-fn longest_wait(part: &History, name: Option<&GlobMatcher>) -> Option<(TaskId, Span, Time)> {
+/// A wait of a task, as far as it was seen.
+struct Wait {
+    task: TaskId,
+    cpu: Option<CpuId>,
+    window: Window,
+}
+
+fn longest_wait(part: &History, name: Option<&GlobMatcher>) -> Option<Wait> {
     let counts = |task: TaskId| name.is_none_or(|name| name.is_match(part.task_name(task)));
     let mut waits = Waits { counts, longest: None };
     replay(part, Silent::Unknown, &mut waits);
@@ -105,28 +125,29 @@ pub(crate) fn wait_that_ended(state: &State, was: &TaskState, now: &TaskState) -
 
 struct Waits<F> {
     counts: F,
-    longest: Option<(TaskId, Span, Time)>,
+    longest: Option<Wait>,
 }
 
 impl<F: Fn(TaskId) -> bool> Waits<F> {
-    fn see(&mut self, task: TaskId, wait: Span, now: Time) {
-        let longer = self.longest.is_none_or(|(_, longest, _)| wait > longest);
-        if longer && (self.counts)(task) {
-            self.longest = Some((task, wait, now));
+    fn see(&mut self, task: TaskId, waiting: &TaskState, now: Time) {
+        let window = Window { from: waiting.since, to: now };
+        let longest = self.longest.as_ref().map(|longest| longest.window.span());
+        if longest.is_none_or(|longest| window.span() > longest) && (self.counts)(task) {
+            self.longest = Some(Wait { task, cpu: waiting.cpu, window });
         }
     }
 }
 
 impl<F: Fn(TaskId) -> bool> Observer for Waits<F> {
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        if let Some(wait) = wait_that_ended(state, was, now) {
-            self.see(task, wait, state.now());
+        if wait_that_ended(state, was, now).is_some() {
+            self.see(task, was, state.now());
         }
     }
     fn end(&mut self, state: &State) {
         for cpu in (0..state.cpu_count()).map(|cpu| CpuId(cpu as u16)) {
             for task in state.waiting(cpu) {
-                self.see(task, state.now() - state.task(task).since, state.now());
+                self.see(task, &state.task(task), state.now());
             }
         }
     }

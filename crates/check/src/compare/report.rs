@@ -121,7 +121,12 @@ fn whole(value: f64, unit: Unit) -> Value {
 fn verdict(runs: &Comparison) -> String {
     let bars = match runs.bars.is_empty() {
         true => String::new(),
-        false => format!("These figures cannot be compared: {}. ", runs.bars.join("; ")),
+        false => format!(
+            "The runs are not alike: {}. Their figures are set side by side all the same; a \
+             difference may come from this, not from the scheduler, so --worse-than gives no \
+             verdict unless --anyway is added. ",
+            runs.bars.join("; ")
+        ),
     };
     let named = |all: &[Difference], name: &str| all.iter().find(|it| it.name == name).cloned();
     let Some(total) = named(&runs.differences, "waste.cpu_ns") else {

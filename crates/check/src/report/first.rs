@@ -1,6 +1,6 @@
 //! What stands first: figures in proportion, and the worst moment.
 
-use wastenot_model::{History, Moment, Proportion, Span, Unit};
+use wastenot_model::{CpuSet, History, Moment, Proportion, Span, Unit, Window};
 
 use super::is_cut;
 use super::words::sentence;
@@ -12,6 +12,17 @@ impl Check {
     /// The violation to look at first: the longest idle stretch while a task of the work waited.
     pub fn worst(&self, history: &History) -> Option<&Violation> {
         self.violations.worst.iter().find(|it| !is_recorders(history, it.task))
+    }
+
+    /// What to draw first, and at most `most` CPUs of it (two or more), none where all are of
+    /// interest: what ended the recording, or else the worst.
+    pub fn to_draw(&self, history: &History, most: usize) -> Option<(Window, CpuSet)> {
+        if let Some(trigger) = &self.trigger {
+            let cpus = trigger.places(history, &self.violations.worst, most);
+            return Some((trigger.window, cpus));
+        }
+        let worst = self.worst(history)?;
+        Some((worst.window, worst.places(most)))
     }
 
     pub(super) fn moment(&self, history: &History) -> Option<Moment> {

@@ -3,7 +3,7 @@
 use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, TaskId, Unit};
 
 use super::words::count;
-use crate::{Check, Options, Recorder, depth};
+use crate::{Check, Options, Recorder, depth, is_cut};
 
 /// What was read.
 pub(super) fn trace(report: &mut Report, history: &History) {
@@ -59,7 +59,7 @@ pub(super) fn selection(report: &mut Report, history: &History, options: &Option
 }
 
 impl Check {
-    pub(super) fn waste_measures(&self, report: &mut Report) {
+    pub(super) fn waste_measures(&self, report: &mut Report, history: &History) {
         use Unit::{None as Count, Ns, Share};
         let waste = &self.waste;
         report.measure("waste.cpu_ns", "CPU time wasted", waste.cpu_ns, Ns);
@@ -73,7 +73,13 @@ impl Check {
         let figure = throttled.map(|it| it.1);
         let label = if figure.is_some() { "  without what a quota may explain" } else { "" };
         report.measure("waste.cpu_ns_without_possibly_throttled", label, figure, Ns);
-        report.measure("waste.known_share", "CPU time known", waste.known_share(), Share);
+        let known = match is_cut(history) {
+            true => "CPU time known, before the cut",
+            false => "CPU time known",
+        };
+        // Of nothing no share is known; a file that is cut says nothing of the rest.
+        let share = (waste.online_ns > 0 || !is_cut(history)).then(|| waste.known_share());
+        report.measure("waste.known_share", known, share, Share);
         report.measure("waste.wall_ns", "Time with waste", waste.wasteful_ns, Ns);
         report.measure("waste.episodes", "Episodes", waste.episodes, Count);
         report.measure("waste.longest_ns", "  longest", waste.longest_ns, Ns);

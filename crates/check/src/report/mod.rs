@@ -23,7 +23,7 @@ impl Check {
         report.worst = self.moment(history);
         trace(&mut report, history);
         selection(&mut report, history, options);
-        self.waste_measures(&mut report);
+        self.waste_measures(&mut report, history);
         self.beside_measures(&mut report);
         self.wait_measures(&mut report);
         self.placement_measures(&mut report, history.head.carries);
@@ -58,7 +58,8 @@ impl Check {
     fn verdict(&self, history: &History) -> String {
         let waste = &self.waste;
         if waste.known_ns == 0 {
-            return "Cannot tell: CPU activity is not known for any part of this trace.".to_owned();
+            let text = "Cannot tell: CPU activity is not known for any part of this trace.";
+            return text.to_owned() + &cut_words(history);
         }
         if !history.head.clock.nanoseconds {
             return format!(
@@ -91,9 +92,10 @@ impl Check {
                 Span(waste.longest_ns),
             ),
         };
+        text += &cut_words(history);
         if cut {
-            text += " The file is truncated: a task that seems to wait may run on a CPU whose \
-                     events are missing, so this is not a bound.";
+            text += " A task that seems to wait may run on a CPU whose events are missing, so \
+                     these figures are not bounds.";
         }
         if let Some(first) = self.contradictions.first_counted {
             text += &format!(
@@ -116,7 +118,13 @@ impl Check {
                 count(silent, "CPU")
             );
         }
-        text + &self.beside_words(history)
+        text += &self.beside_words(history);
+        text + &self.trigger_words()
+    }
+
+    /// What ended the recording: it may be no waste, and so nowhere else.
+    fn trigger_words(&self) -> String {
+        self.trigger.as_ref().map_or(String::new(), |it| format!(" {}", it.sentence()))
     }
 
     fn findings(&self, history: &History, options: &Options) -> Vec<Finding> {
@@ -133,7 +141,13 @@ impl Check {
         let throttled = self.throttled.iter().flat_map(|found| &found.by_task).take(5);
         let counted = options.counted(history);
         let throttled = throttled.map(|it| throttled_finding(history, counted, it));
-        violations.chain(not_started).chain(kept).chain(throttled).collect()
+        let trigger = self.trigger.iter().map(|it| Finding {
+            code: "trigger".to_owned(),
+            window: it.window,
+            message: it.sentence(),
+            help: None,
+        });
+        trigger.chain(violations).chain(not_started).chain(kept).chain(throttled).collect()
     }
 
     fn assumptions(&self, history: &History, options: &Options) -> Vec<String> {
@@ -166,6 +180,18 @@ pub fn is_cut(history: &History) -> bool {
     history.losses().iter().any(|loss| loss.kind == LossKind::Cut)
 }
 
+/// From when on nothing is known of a file that is cut.
+fn cut_words(history: &History) -> String {
+    match (is_cut(history), history.is_empty()) {
+        (false, _) => String::new(),
+        (true, true) => " The file is truncated before its first event.".to_owned(),
+        (true, false) => {
+            let end = history.window().to;
+            format!(" The file is truncated: nothing is known after @{end}.")
+        }
+    }
+}
+
 /// What was checked: how much of it, where that is not all.
 fn title(history: &History, options: &Options) -> String {
     let source = &history.head.source;
@@ -183,7 +209,8 @@ fn title(history: &History, options: &Options) -> String {
     let tasks = options.tasks.as_ref().map_or(String::new(), |some| {
         format!(", {} of {}", some.len(), count(history.task_count() as u64, "task"))
     });
-    format!("{name}: {cpus}{tasks}, {span}, {}", count(history.len() as u64, "event"))
+    let cut = if is_cut(history) { ", truncated" } else { "" };
+    format!("{name}: {cpus}{tasks}, {span}, {}{cut}", count(history.len() as u64, "event"))
 }
 
 /// Cycles are not nanoseconds: what would be shown as time is unknown.

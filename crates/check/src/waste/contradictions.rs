@@ -38,6 +38,12 @@ pub struct Contradicted {
     pub what: Contradiction,
 }
 
+/// Why events contradict each other, and what to do.
+const CAUSE: &str = "probable cause: lost events that were not reported, or clocks that differ \
+    between CPUs; record again with larger buffers (`record --buffer`, `trace-cmd record -b`, \
+    `perf record -m`), or with the monotonic clock (`trace-cmd record -C mono`, \
+    `perf record -k mono`)";
+
 impl Contradicted {
     fn of(entry: &Entry, what: Contradiction) -> Option<Contradicted> {
         let Event::Switch { cpu, prev, next, .. } = entry.event else { return None };
@@ -98,6 +104,7 @@ impl Contradictions {
         if let Some(first) = self.first {
             note += &format!("; the first: {}", first.words(history));
         }
+        note += &format!("; {CAUSE}");
         let mut loss = Loss::new(LossKind::Contradiction, note);
         (loss.count, loss.time) = (Some(self.total()), self.first.map(|first| first.time));
         loss

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use wastenot_model::printable;
 
-use crate::page::shorten;
+use crate::page::{WASTE, shorten};
 use crate::{Area, Cell, Colour, Item, Scene};
 
 /// From nothing to full.
@@ -18,6 +18,8 @@ const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x8
 const BRAILLE: u32 = 0x2800;
 /// The share of time from which a dot stands.
 const DOT_SHARE: f64 = 0.25;
+/// The share of a cell from which idle time of a CPU while a task waited is marked.
+const WASTE_SHARE: f64 = 0.25;
 /// Lines beside the plot: title, axis, labels, unit and two of legend.
 const AROUND: usize = 6;
 /// Rows of a picture of curves, at most.
@@ -85,7 +87,9 @@ impl Screen {
     fn blocks(&mut self, scene: &Scene) {
         let label = widest(scene);
         let count = self.cells(label);
-        for (shares, lane) in coverage(scene, count).iter().zip(&scene.plot.lanes) {
+        let mut shares = coverage(scene, count);
+        cover_waste(scene, &mut shares);
+        for (shares, lane) in shares.iter().zip(&scene.plot.lanes) {
             let row = shares.iter().map(|cell| block(scene, cell)).collect();
             self.rows.push((lane.label.clone(), row));
         }
@@ -204,9 +208,19 @@ impl Screen {
     /// What colours and characters mean, in two lines at most.
     fn legend(&mut self, scene: &Scene) {
         let (mut used, mut lines) = (0, 1);
-        for (colour, label) in &scene.legend {
+        let cell = |colour: &Colour| scene.plot.cells.iter().find(|(known, _)| known == colour);
+        let is_waste = |(colour, _): &&(Colour, String)| {
+            cell(colour).is_some_and(|(_, cell)| *cell == Cell::Mostly(WASTE))
+        };
+        // What marks waste is never left out for want of room.
+        let (waste, others): (Vec<_>, Vec<_>) = scene.legend.iter().partition(is_waste);
+        for (colour, label) in waste.into_iter().chain(others) {
             let label = printable(label);
-            let glyph = match scene.plot.cells.iter().find(|(known, _)| known == colour) {
+            let glyph = match cell(colour) {
+                // Dots of several lanes have no room for it.
+                Some((_, Cell::Mostly(WASTE))) if self.dotted || scene.plot.lanes.is_empty() => {
+                    continue;
+                }
                 Some((_, Cell::Any(_))) if self.dotted && !self.colour => continue,
                 Some((_, Cell::Any(_))) if self.dotted => '⣿',
                 Some((_, Cell::Any(c) | Cell::Mostly(c))) => *c,
@@ -320,6 +334,36 @@ fn coverage(scene: &Scene, count: usize) -> Vec<Shares> {
         }
     }
     lanes
+}
+
+/// Adds the marks of waste to the shares of lanes: so much that a cell shows it where they cover
+/// enough of it.
+fn cover_waste(scene: &Scene, lanes: &mut [Shares]) {
+    let Some(&(waste, _)) = scene.plot.cells.iter().find(|(_, it)| *it == Cell::Mostly(WASTE))
+    else {
+        return;
+    };
+    for item in &scene.items {
+        let Item::Rect { area: mark, colour } = item else { continue };
+        let is_lane = |lane: &crate::Lane| (lane.y, lane.height) == (mark.y, mark.height);
+        let lane = scene.plot.lanes.iter().position(is_lane);
+        let Some(lane) = lane.filter(|_| colour.alpha(255) == waste) else { continue };
+        let cell = scene.plot.area.width / lanes[lane].len() as f64;
+        let first = ((mark.x - scene.plot.area.x) / cell).max(0.0) as usize;
+        for (index, shares) in lanes[lane].iter_mut().enumerate().skip(first) {
+            let left = scene.plot.area.x + index as f64 * cell;
+            if left >= mark.right() {
+                break;
+            }
+            let part = mark.right().min(left + cell) - mark.x.max(left);
+            // A sign stands from a half on.
+            let share = part.max(0.0) / cell * (0.5 / WASTE_SHARE);
+            match shares.iter_mut().find(|(known, _)| *known == waste) {
+                Some((_, sum)) => *sum += share,
+                None => shares.push((waste, share)),
+            }
+        }
+    }
 }
 
 /// The mean over the lanes of a group.

@@ -21,12 +21,12 @@ impl WhatIf {
         self.measure_bound(&mut report);
         self.measure_as_recorded(&mut report);
         report.measure("work_cpu_ns", "CPU time of the work", extracted.work, Unit::Ns);
-        report.measure("awaited_cpu_ns", "of it waited for", extracted.awaited_work, Unit::Ns);
+        report.measure("awaited_cpu_ns", "  of awaited tasks", extracted.awaited_work, Unit::Ns);
         let label = if extracted.held > Span::ZERO { "held back by quotas" } else { "" };
         report.measure("throttled_ns", label, extracted.held, Unit::Ns);
         report.measure("unknown_ns", "", extracted.unknown, Unit::Ns);
         report.measure("tasks", "tasks", extracted.tasks, Unit::None);
-        report.measure("awaited", "waited for", extracted.awaited, Unit::None);
+        report.measure("awaited", "  awaited", extracted.awaited, Unit::None);
         report.tables = vec![self.runs(), self.chains()];
         report.losses.clone_from(&self.losses);
         report.assumptions.clone_from(&extracted.assumptions);
@@ -102,9 +102,9 @@ impl WhatIf {
         report.measure("as_recorded.scheduler_share_max", "", self.left_by(span), Unit::Share);
         let chain = known.map(|known| known.chain);
         let span = chain.map(Chain::span);
-        report.measure("as_recorded.chain_ns", "longest chain", span, Unit::Ns);
+        report.measure("as_recorded.chain_ns", "longest chain of waits", span, Unit::Ns);
         let sleep = chain.map(|chain| chain.sleep);
-        report.measure("as_recorded.chain_sleep_ns", "of it asleep", sleep, Unit::Ns);
+        report.measure("as_recorded.chain_sleep_ns", "  of it asleep", sleep, Unit::Ns);
         let work = known.map(|known| known.all.span());
         report.measure("as_recorded.work_ns", "", work, Unit::Ns);
         let crowd = known.and_then(|known| known.bound.as_ref());
@@ -124,8 +124,8 @@ impl WhatIf {
         let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
             let why = self.why_unknown();
             return format!(
-                "How much of this run can be the scheduler's fault is unknown: {why} The run took \
-                 {recorded}; simulated with all sleeps as long as they were, {simulated}."
+                "How much time another scheduler could save is unknown: {why} The run took \
+                 {recorded}; in the simulation, with sleeps of the recorded length, {simulated}."
             );
         };
         let mut unless = String::new();
@@ -137,15 +137,17 @@ impl WhatIf {
             unless += ", as far as the trace tells";
         }
         let also = |words: &str| match kept > bound {
-            true => format!(" With locks and work handed out as recorded, none does{words}"),
+            true => {
+                format!(" If locks and work are handed out in the recorded order, none can{words}")
+            }
             false => String::new(),
         };
         let Some(share) = self.at_most() else {
             let machine = self.machine();
             let also = also(&format!(" before {kept}."));
             return format!(
-                "On {machine} {simulated} for what took {recorded}; no scheduler finishes it there \
-                 before {bound}{unless}.{also}"
+                "On {machine} {simulated} for work that took {recorded}; no scheduler can finish \
+                 it there before {bound}{unless}.{also}"
             );
         };
         let (share, least) = (per_cent(share), self.left_by(Some(kept)).map(per_cent));
@@ -155,9 +157,9 @@ impl WhatIf {
         let because = because.unwrap_or_default();
         let also = also(&format!(" before {kept}{kept_because}: at most {least}."));
         format!(
-            "At most {share} of this run can be the scheduler's fault{unless}: it took {recorded}, \
-             and no scheduler finishes the same work before {bound}{because}.{also} Simulated, \
-             {simulated}."
+            "Another scheduler can save at most {share} of this run{unless}: it took {recorded}, \
+             and no scheduler can finish the same work before {bound}{because}.{also} In the \
+             simulation, {simulated}."
         )
     }
 
@@ -239,14 +241,17 @@ impl WhatIf {
 
     fn chains(&self) -> Table {
         let columns = [
-            Column::new("name", "tasks", Unit::None),
-            Column::new("tasks", "how many", Unit::None),
-            Column::new("chain_ns", "not before", Unit::Ns),
+            Column::new("name", "task", Unit::None),
+            Column::new("tasks", "tasks", Unit::None),
+            Column::new("chain_ns", "end, at least", Unit::Ns),
             Column::new("compute_ns", "of it CPU time", Unit::Ns),
             Column::new("sleep_ns", "of it asleep", Unit::Ns),
         ];
-        let mut table =
-            Table::new("chains", "When they end as recorded, on CPUs without number", columns);
+        let mut table = Table::new(
+            "chains",
+            "When tasks end in the recorded order, on any number of CPUs",
+            columns,
+        );
         table.shown = 5;
         for end in &self.as_recorded.ends {
             let Chain { compute, sleep } = end.chain;

@@ -63,7 +63,7 @@ impl Report {
         out += &wrap(&self.verdict, "");
         out += &proportions(&self.proportions);
         if let Some(worst) = &self.worst {
-            let line = format!("Worst, at {}: {}", worst.window.from, worst.message);
+            let line = format!("Worst, at @{}: {}", worst.window.from, worst.message);
             out += &format!("\n{}", wrap(&line, ""));
         }
         out
@@ -91,7 +91,7 @@ impl Report {
         let line = |loss: &crate::Loss| {
             let cpu = loss.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
             let count = loss.count.map_or(String::new(), |count| format!(", {count} in all"));
-            let time = loss.time.map_or(String::new(), |time| format!(", first at {time}"));
+            let time = loss.time.map_or(String::new(), |time| format!(", first at @{time}"));
             format!("{}{cpu}: {}{count}{time}", loss.kind.name(), loss.note)
         };
         self.losses.iter().map(line).collect()

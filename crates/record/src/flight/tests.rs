@@ -149,3 +149,38 @@ fn of_what_was_stolen_only_what_is_kept_is_told() {
     let rows = flight.history().annexes[0].table.rows.clone();
     assert_eq!((rows.len(), &rows[0][0]), (9, &91u64.into()));
 }
+
+#[test]
+fn a_file_tells_which_wait_its_trigger_saw_first_though_nothing_was_wasted() {
+    let trigger = "task=waiter wait > 5ms".parse().expect("a trigger");
+    let mut flight = Flight::new(head(), Span::s(1), 1 << 20).with_trigger(trigger);
+    let [hog, waiter] = ["hog", "waiter"].map(|name| flight.name(name));
+    let (hog, waiter) = (flight.task(Task::new(7, hog)), flight.task(Task::new(8, waiter)));
+    flight.start(&Start { cpus: vec![wastenot_model::CpuMode::Busy(hog); 2], ..Start::default() });
+    let (how, prio) = (wastenot_model::How::Wakeup, wastenot_model::Prio::UNKNOWN);
+    let ms = |ms| Span::ms(ms).0;
+    push(&mut flight, ms(2), Event::Queued { task: waiter, on: Some(CpuId(0)), how, prio });
+    flight.end(Time(ms(6)));
+    assert_eq!(flight.turn(), None);
+    let switch = |time, prev, next, left| Entry::switch(Time(time), CpuId(0), prev, next, left);
+    push(&mut flight, ms(10), switch(ms(10), hog, waiter, Left::Preempted).event);
+    flight.end(Time(ms(20)));
+    assert_eq!(flight.turn().expect("it fired").what, "waiter:8 waited 8.000 ms");
+    // A later and longer wait is not what ended it.
+    flight.end(Time(ms(90)));
+    flight.turn();
+    let history = flight.history();
+    let options = wastenot_check::Options::default();
+    let check = wastenot_check::check(&history, &options);
+    let report = check.report(&history, &options);
+    let says = "waiter:8 waited 8.000 ms on CPU 0, from @0.002000000 to @0.010000000.";
+    assert!(report.verdict.ends_with(says), "{}", report.verdict);
+    assert_eq!((report.worst.is_none(), report.findings[0].code.as_str()), (true, "trigger"));
+    let window = wastenot_model::Window { from: Time(ms(2)), to: Time(ms(10)) };
+    let cpus = [CpuId(0)].into_iter().collect();
+    assert_eq!(check.to_draw(&history, 2), Some((window, cpus)));
+    // A part without that time tells nothing of it.
+    let late = wastenot_model::Window { from: Time(ms(11)), to: Time(ms(90)) };
+    let options = wastenot_check::Options { window: late, ..options };
+    assert_eq!(wastenot_check::check(&history, &options).trigger, None);
+}

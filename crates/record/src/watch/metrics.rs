@@ -209,6 +209,22 @@ impl Metrics {
         self.looks.inner().fetch_max(figures.looks, Relaxed);
     }
 
+    /// What the watch found in `span`, in words: `no violation in 5.000 s on 16 CPUs`.
+    pub fn summary(&self, span: Span) -> String {
+        let found = match self.violations.total() {
+            0 => "no violation".to_owned(),
+            1 => "1 violation".to_owned(),
+            more => format!("{more} violations"),
+        };
+        let cpus = wastenot_host::Host::this().cpus().map(|cpus| cpus.len());
+        let cpus = match cpus {
+            None => String::new(),
+            Some(1) => " on 1 CPU".to_owned(),
+            Some(more) => format!(" on {more} CPUs"),
+        };
+        format!("{found} in {span}{cpus}")
+    }
+
     /// The text that a scrape gets.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -237,6 +253,9 @@ impl<const N: usize> Split<N> {
     }
     fn add(&self, part: usize, count: u64) {
         self.parts[part].1.inc_by(count);
+    }
+    fn total(&self) -> u64 {
+        self.parts.iter().map(|(_, counter)| counter.get()).sum()
     }
 }
 
@@ -276,6 +295,9 @@ mod tests {
         metrics.look(&figures, Span::ms(250));
         let golden = include_str!("metrics.txt");
         assert_eq!(metrics.text(), golden, "{}", metrics.text());
+        let quiet = Metrics::new("", false).summary(Span::s(5));
+        assert!(quiet.starts_with("no violation in 5.000 s on "), "{quiet}");
+        assert!(metrics.summary(Span::s(5)).starts_with("1 violation in "));
     }
 
     #[test]

@@ -14,6 +14,11 @@ The file extension of -o selects the format; without one, use --format. If -o
 ends in / or is a directory, it gets one Parquet file for each table: events,
 tasks, spans, waits, violations, episodes, losses (docs/tables.md).
 
+--scrub replaces the names of tasks and cgroups, and removes the names of host
+and file, the recorder's notes, and all of the kernel's version but the number.
+What stays: times, CPUs, thread and process ids, affinities, the topology, the
+names of kernel threads, and a /N at the end of a name.
+
 Examples:
   wastenot convert trace.dat -o trace.pftrace
   wastenot convert trace.dat -o part.wn --from 100ms --to 200ms

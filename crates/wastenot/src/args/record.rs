@@ -14,7 +14,7 @@ use crate::fail::Stop;
 /// Record the scheduling events of this machine
 #[derive(Args, Debug)]
 #[command(
-    group = ArgGroup::new("length").args(["for", "pid", "cgroup", "command"]),
+    group = ArgGroup::new("length").args(["pid", "cgroup", "command"]),
     after_help = "\
 All CPUs are recorded, because waste is idle time of one CPU while a task waits
 for another. Without an option for the length, recording stops at Ctrl-C. With
@@ -39,7 +39,8 @@ pub(crate) struct Record {
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Stop after this time: 10s, 500ms, 5min
+    /// Stop after this time: 10s, 500ms, 5min; with a command, --pid or --cgroup: whichever ends
+    /// first
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = span)]
     pub(crate) span: Option<Span>,
     /// Stop when this process exits

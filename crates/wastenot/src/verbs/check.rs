@@ -95,19 +95,19 @@ fn judge(budget: Budget, waste: &Figures, is_cut: bool) -> Answer {
     }
 }
 
-/// The command that draws the worst moment of a report in the terminal.
+/// The command that draws the moment to look at first in the terminal.
 pub(super) fn next(file: &Path, history: &History, check: &Found) -> Option<String> {
     const CPUS: usize = 2;
-    let worst = check.worst(history)?;
-    let Window { from, to } = around(worst.window, history);
+    let (moment, places) = check.to_draw(history, CPUS)?;
+    let Window { from, to } = around(moment, history);
     let file = quoted(file).filter(|file| file != "-")?;
     let start = history.window().from;
     // Tenths of a millisecond, outwards: short to type.
     let tenth = Span::us(100).0;
     let (first, last) = ((from - start).0 / tenth, (to - start).0.div_ceil(tenth));
     let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
-    let cpus = match history.cpu_count() > CPUS {
-        true => format!(" --cpus {}", worst.places(CPUS)),
+    let cpus = match history.cpu_count() > CPUS && !places.is_empty() {
+        true => format!(" --cpus {places}"),
         false => String::new(),
     };
     Some(format!("wastenot draw cores {file} --from {from} --to {to}{cpus}"))

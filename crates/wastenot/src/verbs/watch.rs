@@ -31,13 +31,15 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     if let Some(shelf) = &shelf {
         tidy(shelf, watch.metrics());
     }
-    let end = args.time.map_or(Time::MAX, |time| now() + time);
+    let begun = now();
+    let end = args.time.map_or(Time::MAX, |time| begun + time);
     while let Some(mut found) = watch.next(signals.as_fd(), end).map_err(failed)? {
         if let Some(shelf) = &mut shelf {
             save(shelf, &mut found, watch.metrics());
         }
         out::print_line(&found.violation)?;
     }
+    out::note(&watch.metrics().summary(now() - begun));
     Ok(Answer::Yes)
 }
 

@@ -33,6 +33,17 @@ fn only_the_chosen_cpus_have_lines() {
 }
 
 #[test]
+fn waste_is_marked_and_explained_in_the_terminal() {
+    let desk = Desk::laid();
+    let all = drawn(&desk, "cores trace.dat");
+    assert!(lanes(&all).iter().any(|lane| lane.contains('!')), "{all}");
+    assert!(all.contains("! idle while a task waited"), "{all}");
+    // A window in which no task waited while a CPU was idle has neither.
+    let none = drawn(&desk, "cores trace.dat --to 1us");
+    assert!(!none.contains('!'), "{none}");
+}
+
+#[test]
 fn tasks_are_chosen_by_name_pattern_and_tid_as_in_check() {
     let desk = Desk::laid();
     let all = drawn(&desk, "cores trace.dat");

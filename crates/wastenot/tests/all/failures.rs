@@ -82,6 +82,7 @@ fn switches() -> Vec<u8> {
 const CASES: &[(&str, &str, &str)] = &[
     ("wastenot watch --confirm 500ms --period 500ms", "not shorter than --period", "--exact"),
     ("wastenot watch --confirm 0s", "expected 1ms to 1s", "wastenot watch --help"),
+    ("wastenot prove --replay missing.wn", "there is no counterexample missing.wn", "--cex"),
     ("wastenot record --for 1ms --memory 1GiB", "--last", "wastenot record --help"),
     ("wastenot", "no verb given", "wastenot doctor"),
     ("wastenot what-if cycles.wn", "counts cycles", "--clock-hz 2.4GHz"),
@@ -347,6 +348,20 @@ fn what_exists_is_kept_unless_forced() {
     assert!(read().starts_with("<!"), "a page now");
     let left = desk.bash("ls -a | grep -c '^\\.wastenot-'");
     assert_eq!(left.stdout, b"0\n", "no temporary file is left behind");
+}
+
+#[test]
+fn what_is_cut_off_a_file_is_not_said_to_be_known() {
+    let desk = desk();
+    let cut = "head -c $(($(stat -c %s $f) / 2)) $f >cut.wn; wastenot check cut.wn --text";
+    let (text, code) = said(&desk.bash(&format!(
+        "f=whole.wn; wastenot convert trace.dat -o $f; {cut}; wastenot check cut.wn --json"
+    )));
+    assert!(code == 0 && text.contains("events, truncated"), "{text}");
+    assert!(text.contains("The file is truncated"), "{text}");
+    assert!(text.contains("CPU time known, before the cut"), "{text}");
+    let (text, _) = said(&desk.bash("wastenot check whole.wn --text"));
+    assert!(!text.contains("truncated") && !text.contains("cut"), "{text}");
 }
 
 #[test]

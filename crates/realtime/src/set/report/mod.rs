@@ -238,6 +238,9 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
     table
 }
 
+/// Over the table of tasks: people need to know what its letters are, and of what unit.
+const TASKS: &str = "Tasks, all in us (C execution time, T period, D deadline)";
+
 /// An empty table of tasks: their parameters and response times, then these columns.
 fn table_of_tasks<const N: usize>(more: [Column; N]) -> Table {
     let columns = [
@@ -246,18 +249,18 @@ fn table_of_tasks<const N: usize>(more: [Column; N]) -> Table {
         Column::new("period_us", "T", Unit::None),
         Column::new("deadline_us", "D", Unit::None),
         Column::new("wcet_us_with_overheads", "C+", Unit::None),
-        Column::new("response_us_max", "response", Unit::None),
+        Column::new("response_us_max", "response at most", Unit::None),
     ];
-    Table::new("tasks", "Tasks, in us", columns.into_iter().chain(more).collect::<Vec<_>>())
+    Table::new("tasks", TASKS, columns.into_iter().chain(more).collect::<Vec<_>>())
 }
 
 /// Each task, with what is known of it.
 fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
     let mut table = table_of_tasks([
-        Column::new("response_us_max_fp", "FP", Unit::None),
-        Column::new("response_us_max_np", "NP-EDF", Unit::None),
-        Column::new("tardiness_us_max", "tardiness", Unit::None),
-        Column::new("tardiness_us_max_gfl", "(G-FL)", Unit::None),
+        Column::new("response_us_max_fp", "response under FP", Unit::None),
+        Column::new("response_us_max_np", "response under NP-EDF", Unit::None),
+        Column::new("tardiness_us_max", "tardiness at most", Unit::None),
+        Column::new("tardiness_us_max_gfl", "tardiness under G-FL", Unit::None),
         Column::new("partition_cpu", "P-EDF CPU", Unit::None),
     ]);
     if tasks.len() > LISTED {

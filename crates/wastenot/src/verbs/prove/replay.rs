@@ -19,10 +19,13 @@ pub(super) fn run(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let name = open::shown(file);
     // A wrong text is reported before the counterexample is read.
     let named = args.scheduler.as_deref().map(|text| named(text, args)).transpose()?;
+    let written = "write one: `wastenot prove FILE.rota --cex CEX.wn`";
+    if file != Path::new("-") && !file.exists() {
+        return Err(Stop::new(format_args!("there is no counterexample {name}"), written));
+    }
     let history = open::history(file, &Reading::default())?;
     if !is_counterexample(&history) {
-        let help = "write one: `wastenot prove FILE.rota --cex CEX.wn`";
-        return Err(Stop::new(format_args!("{name} is not a counterexample"), help));
+        return Err(Stop::new(format_args!("{name} is not a counterexample"), written));
     }
     let failed = |error: Error| about(&name, &error);
     let recorded = Recorded::read(&history).map_err(failed)?;

@@ -21,11 +21,16 @@ use crate::args::record::Record;
 use crate::fail::{Answer, Stop, reason};
 use crate::verbs::signals;
 
-/// What was asked.
+/// What was asked: the end of a subject, or a time, whichever comes first.
 #[derive(Debug)]
-pub(crate) enum Length {
+pub(crate) struct Length {
+    subject: Asked,
+    most: Option<Duration>,
+}
+
+#[derive(Debug)]
+enum Asked {
     Signal,
-    For(Duration),
     Process(OwnedFd),
     Cgroup(Cgroup),
     Command(Vec<OsString>),
@@ -41,12 +46,14 @@ pub(crate) struct Running {
     /// The signal that triggers a flight recording.
     trigger: Option<i32>,
     told_to_end: bool,
+    /// When the time that was asked for is over.
+    until: Option<Instant>,
+    /// Set once a trigger fired.
     end: Option<Instant>,
 }
 
 enum Subject {
     None,
-    Until(Instant),
     Process(OwnedFd),
     Cgroup(Cgroup),
     Command(Child),
@@ -55,25 +62,19 @@ enum Subject {
 impl Length {
     /// What `args` ask, if it can be had.
     pub(crate) fn of(args: &Record) -> Result<Length, Stop> {
-        if let Some(span) = args.span {
-            return Ok(Length::For(Duration::from_nanos(span.0)));
-        }
-        if let Some(pid) = args.pid {
-            return process(pid).map(Length::Process);
-        }
-        if let Some(path) = &args.cgroup {
-            return cgroup(path).map(Length::Cgroup);
-        }
-        match args.command.is_empty() {
-            true => Ok(Length::Signal),
-            false => Ok(Length::Command(args.command.clone())),
-        }
+        let subject = match (args.pid, &args.cgroup) {
+            (Some(pid), _) => Asked::Process(process(pid)?),
+            (_, Some(path)) => Asked::Cgroup(cgroup(path)?),
+            _ if args.command.is_empty() => Asked::Signal,
+            _ => Asked::Command(args.command.clone()),
+        };
+        Ok(Length { subject, most: args.span.map(|span| Duration::from_nanos(span.0)) })
     }
 
     /// From here on no signal ends us with something half done. That of `trigger` is heard, too.
     pub(crate) fn listen(&self, trigger: Option<i32>) -> Result<Signals, Stop> {
-        let mut heard = match self {
-            Length::Command(_) => signals::of_a_command(),
+        let mut heard = match self.subject {
+            Asked::Command(_) => signals::of_a_command(),
             _ => signals::ends(),
         };
         heard.push(SIGCHLD);
@@ -91,14 +92,14 @@ impl Length {
             }
             told_to_end |= Some(origin.signal) == trigger;
         }
-        let subject = match self {
-            Length::Signal => Subject::None,
-            Length::For(span) => Subject::Until(Instant::now() + span),
-            Length::Process(process) => Subject::Process(process),
-            Length::Cgroup(cgroup) => Subject::Cgroup(cgroup),
-            Length::Command(words) => Subject::Command(Child::spawn(&words)?),
+        let until = self.most.map(|span| Instant::now() + span);
+        let subject = match self.subject {
+            Asked::Signal => Subject::None,
+            Asked::Process(process) => Subject::Process(process),
+            Asked::Cgroup(cgroup) => Subject::Cgroup(cgroup),
+            Asked::Command(words) => Subject::Command(Child::spawn(&words)?),
         };
-        Ok(Running { signals, subject, trigger, told_to_end, end: None })
+        Ok(Running { signals, subject, trigger, told_to_end, until, end: None })
     }
 }
 
@@ -107,10 +108,9 @@ impl Running {
     pub(crate) fn is_over(&mut self) -> bool {
         self.listen();
         self.told_to_end
-            || self.end.is_some_and(|end| Instant::now() >= end)
+            || self.until.into_iter().chain(self.end).any(|end| Instant::now() >= end)
             || match &mut self.subject {
                 Subject::None => false,
-                Subject::Until(end) => Instant::now() >= *end,
                 Subject::Process(process) => has_ended(process),
                 Subject::Cgroup(cgroup) => cgroup.is_empty(),
                 Subject::Command(child) => child.ended().is_some(),
@@ -140,6 +140,14 @@ impl Running {
     /// Whether a command is recorded.
     pub(crate) fn has_command(&self) -> bool {
         matches!(self.subject, Subject::Command(_))
+    }
+
+    /// Whether its command goes on.
+    pub(crate) fn has_command_left(&mut self) -> bool {
+        match &mut self.subject {
+            Subject::Command(child) => child.ended().is_none(),
+            _ => false,
+        }
     }
 
     /// What it answers once it is over. A command that goes on when the recording has ended is

@@ -71,7 +71,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
             Ok(Some(fired)) => {
                 has_fired = true;
                 if running.end_after(kept.aftermath()) {
-                    out::note(&format!("at @{}: {}", fired.time, fired.what));
+                    out::note(&format!("at @{}: {}", fired.window.to, fired.what));
                 }
             }
             Err(error) => {
@@ -92,6 +92,9 @@ fn record(args: &Record) -> Result<Answer, Stop> {
         out::note("the condition of --until did not occur");
     }
     out::note(&said(&target, span, events, summary.lost, bytes));
+    if running.has_command_left() {
+        out::note("waiting for the command to end");
+    }
     Ok(running.answer())
 }
 

@@ -26,6 +26,10 @@ fn every_way_to_say_how_long_ends() {
             0.1,
         ),
         ("wastenot record -o - --for 300ms | cat >e.wn", 0.3),
+        // Whichever comes first; the command goes on, and its code is passed on.
+        ("wastenot record -o f.wn --for 300ms -- sh -c 'sleep 6; touch g'; [ -e g ]", 0.3),
+        ("wastenot record -o h.wn --for 60s -- sleep 0.4", 0.3),
+        ("wastenot record -o i.wn --for 300ms --pid $$", 0.3),
     ] {
         let (text, code) = said(&desk.bash(line));
         assert_eq!(code, 0, "{line}: {text}");

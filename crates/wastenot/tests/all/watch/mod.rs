@@ -306,6 +306,8 @@ fn a_hangup_ends_the_watch_unless_it_is_ignored() {
         return;
     }
     assert!(code == 0 && !text.contains("goes on"), "{code}: {text}");
+    let last = text.lines().last().unwrap_or_default();
+    assert!(last.contains(" violation in ") && last.contains(" on "), "{text}");
     let (text, code) = said(&desk.bash(&line.replacen("wastenot", "nohup wastenot", 1)));
     assert!(code == 0 && text.contains("goes on"), "{code}: {text}");
 }

@@ -1,0 +1,96 @@
+//! What ended a flight recording: the wait or the episode that its condition waited for, as the
+//! recording holds it in its annex `trigger`.
+
+use wastenot_model::{
+    Annex, Column, CpuId, CpuSet, History, Table, TaskId, Time, Unit, Value, Window,
+};
+
+use crate::violations::Violation;
+
+const NAME: &str = "trigger";
+/// `since` in the recorder drops rows whose first time is older than what is kept: the end.
+const COLUMNS: [&str; 5] = ["to_ns", "from_ns", "task", "tid", "cpu"];
+
+/// What ended a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The wait or the episode, as far as the recorder saw it.
+    pub window: Window,
+    /// Which task waited, by name where the file has it; `None` for an episode of waste.
+    task: Option<(Option<String>, i64)>,
+    /// Where it waited last, if that is known.
+    cpu: Option<CpuId>,
+}
+
+/// The annex for a file that ends because of `window`, in which a task `waited`, or CPU time was
+/// wasted.
+pub fn annex(history: &History, window: Window, waited: Option<(TaskId, Option<CpuId>)>) -> Annex {
+    let units = [Unit::At, Unit::At, Unit::None, Unit::None, Unit::None];
+    let columns: Vec<Column> =
+        COLUMNS.iter().zip(units).map(|(key, unit)| Column::new(key, key, unit)).collect();
+    let mut table = Table::new(NAME, "What ended the recording", columns);
+    let (task, cpu) = waited.unzip();
+    table.push(vec![
+        window.to.into(),
+        window.from.into(),
+        task.map(|task| history.task_name(task)).into(),
+        task.and_then(|task| history.task(task)).map(|task| task.tid).into(),
+        cpu.flatten().into(),
+    ]);
+    Annex { table }
+}
+
+impl Trigger {
+    /// What ended `history`, if it tells that.
+    pub(crate) fn of(history: &History) -> Option<Trigger> {
+        let [to, from, task, tid, cpu] = history.annex_cells(NAME, COLUMNS).next()?;
+        let window = Window { from: time(from)?, to: time(to)? };
+        let name = match task {
+            Some(Value::Text(name)) => Some(name.clone()),
+            _ => None,
+        };
+        let cpu = number(cpu).and_then(|cpu| u16::try_from(cpu).ok()).map(CpuId);
+        let cpu = cpu.filter(|cpu| cpu.index() < history.cpu_count());
+        let trigger = Trigger { window, task: number(tid).map(|tid| (name, tid)), cpu };
+        (window.from < window.to).then_some(trigger)
+    }
+
+    /// In a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let Window { from, to } = self.window;
+        let (span, cpu) = (self.window.span(), self.cpu);
+        let what = match &self.task {
+            None => format!("CPU time was wasted for {span}"),
+            Some((name, tid)) => {
+                let on = cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
+                format!("{}:{tid} waited {span}{on}", name.as_deref().unwrap_or_default())
+            }
+        };
+        format!("The condition of the recorder (--until) was met: {what}, from @{from} to @{to}.")
+    }
+
+    /// The CPUs to look at, at most so many: those of the worst violation meanwhile of the task
+    /// that waited, and without one the CPU where it waited. Empty where nothing is known.
+    pub(crate) fn places(&self, history: &History, all: &[Violation], most: usize) -> CpuSet {
+        let is_it = |it: &&Violation| {
+            let tid = history.task(it.task).map(|task| i64::from(task.tid));
+            let same = self.task.as_ref().is_none_or(|(_, waited)| Some(*waited) == tid);
+            same && it.window.clip(self.window.from, self.window.to).is_some()
+        };
+        match all.iter().find(is_it) {
+            Some(violation) => violation.places(most),
+            None => self.cpu.into_iter().collect(),
+        }
+    }
+}
+
+fn number(cell: Option<&Value>) -> Option<i64> {
+    match cell {
+        Some(Value::Int(n)) => Some(*n),
+        _ => None,
+    }
+}
+
+fn time(cell: Option<&Value>) -> Option<Time> {
+    number(cell).and_then(|ns| u64::try_from(ns).ok()).map(Time)
+}
