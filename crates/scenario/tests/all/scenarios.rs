@@ -379,7 +379,10 @@ fn a_run_of_nobody_is_refused() {
     refused((forked, 3, "no task is launched", "not only by `fork`"));
     refused(("[[tasks]]\nuse = \"stress_ng\"\n", 1, "nobody does anything", "launch"));
     let error = scenario("try.toml", &with("")).expect_err("nobody");
-    assert_eq!(error.to_string(), "try.toml:1: nobody does anything: no task is launched");
+    assert_eq!(
+        error.to_string(),
+        "try.toml:1: no task is launched, so there is nothing to simulate"
+    );
     assert!(error.help().contains("add [[tasks]]"), "{}", error.help());
 }
 

@@ -208,7 +208,7 @@ fn deadlines_beyond_periods_are_for_those_who_take_them() {
     let on = |text: &str| read(&text.replace("= \"gsn-edf\"", "= \"linux\""));
     let error = on(&late).expect_err("refused");
     let message = error.to_string();
-    let what = "folder/two.toml:28: `linux` takes no deadline beyond its period";
+    let what = "folder/two.toml:28: `linux` does not support deadlines beyond the period";
     assert_eq!(message, what);
     assert!(error.help().contains("`uni-arbitrary`"), "{}", error.help());
     assert!(on(&late.replace("uni-arbitrary", "uni-constrained")).is_ok());

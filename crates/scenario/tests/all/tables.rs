@@ -54,7 +54,7 @@ fn what_is_wrong_is_told_with_line_and_column_and_what_to_write() {
             "t.csv:2: period_us: 9999999999999999999999 us are longer than 12 days",
             "less than 1099511627776 us",
         ),
-        ("", "t.csv:2: the header is there, and no task", "a task a line"),
+        ("", "t.csv:2: the file has a header but no task", "a task a line"),
     ] {
         says(&read(&format!("{head}{rows}")).expect_err(rows), what, help);
     }
