@@ -90,7 +90,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot what-if", "what-if needs a trace file", "`wastenot what-if trace.dat`"),
     ("wastenot what-if trace.dat --scheduler fifo", "`fifo`", "global-fifo"),
     ("wastenot what-if trace.dat --task nobody", "no task matches", "for example"),
-    ("wastenot what-if trace.dat --from 1ms --to 1001us", "in this part", "`--from`"),
+    ("wastenot what-if trace.dat --from 1ms --to 1001us", "this part of it", "`--from`"),
     (
         "wastenot what-if trace.dat --target-machine abacus",
         "machine: there is no machine",
