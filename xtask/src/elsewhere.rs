@@ -30,8 +30,8 @@ const FAULTS: [Fault; 5] = [
         switch: "groups",
         faulty: "core0",
         mended: "own-balanced",
-        reach: "every CPU may balance, not only the first idle one of its group, so that tasks are \
-                moved sooner everywhere",
+        reach: "every CPU may balance, not only the first idle CPU of its group, so tasks are \
+            moved sooner everywhere",
     },
     Fault {
         switch: "numa-levels",
@@ -43,8 +43,8 @@ const FAULTS: [Fault; 5] = [
         switch: "wakeup",
         faulty: "llc",
         mended: "longest-idle",
-        reach: "whoever blocks comes back on an idle CPU of any node, whatever domains and groups \
-                say: faults of balancing then hurt only programs that never block",
+        reach: "a task that blocked wakes on an idle CPU of any node, regardless of domains and \
+            groups, so faults of balancing affect only programs that never block",
     },
     Fault {
         switch: "wake-affine-idle",
@@ -122,8 +122,9 @@ impl Elsewhere {
     /// The part of the page.
     pub(crate) fn section(&self) -> String {
         let mut text = format!(
-            "\n## Fixes elsewhere\n\nEach fix, turned on alone wherever the fault is and nobody asks \
-             about it: {} figures were compared\n(in {} of them it changed what was run), {} changed \
+            "\n## Fixes elsewhere\n\nEach fix is applied alone to every variant that has its \
+             fault but does not study it: {} figures were compared\n(the fix changed the run \
+             in {} of them), {} changed \
              by more than {:.0} %.\n",
             self.compared,
             self.at_work,

@@ -58,22 +58,23 @@ pub(crate) fn write(seeds: &Path, own: &Path, output: &Path) -> Result<String, S
 }
 
 const OWN: &str = "\n## Each on a scenario of its own\n\n\
-    Under scenarios/rota, run with the seeds that they name; a test holds every figure to its \
-    band.\n\n| policy | figure | ours | band | why |\n|---|---|---|---|---|\n";
+    The scenarios are in scenarios/rota and run with the seeds that they name; a test checks that \
+    every figure is in its band.\n\n| policy | figure | ours | band | why \
+    |\n|---|---|---|---|---|\n";
 
 fn head() -> String {
     let mut page = format!(
         "# Policies, simulated\n\n\
-         Completion times of two policies beside schedulers of Linux, on the workloads of the \
-         seeds that ran on a\nmachine of 64 CPUs ({MACHINE}). Of the two it is proved, in a model \
-         and under listed assumptions, that no idle\nCPU stays idle while a task that it may run \
-         waits, beyond a stated number of balancing attempts. Written by\n`make long-policies`; not by \
-         hand. Medians of {SEEDS} seeds; in parentheses the CPU time that CPUs were idle while \
-         tasks\nwaited elsewhere, where there was any.\n\n\
+         Completion times of two policies and of Linux's schedulers, for the workloads of the \
+         seeds on a machine of 64 CPUs\n({MACHINE}). Both policies are proved: in a model and \
+         under listed assumptions, no idle CPU stays idle while a\ntask that it may run waits, \
+         beyond a stated number of balancing attempts. Written by\n`make long-policies`; not by \
+         hand. Medians of {SEEDS} seeds; in parentheses the wasted CPU time (CPUs\nidle while \
+         tasks waited elsewhere), if there was any.\n\n\
          *With faults* is Linux 4.1 as it was; *mended* has the four fixes of \"A Decade of Wasted \
-         Cores\"; *pinned* is\na CPU for each thread, dealt out in turn. CPUs move for nothing here: \
-         caches and memory cost nothing, unless\nthe scenario says so, so that what work conservation \
-         costs in locality does not show.\n\n| workload |"
+         Cores\"; *pinned* binds\neach thread to one CPU, round robin. Migrations take no time \
+         here: caches and memory have no overheads unless the\nscenario sets them, so the table \
+         does not show what work conservation costs in locality.\n\n| workload |"
     );
     COLUMNS.iter().for_each(|column| {
         let _ = write!(page, " {} |", column.head);

@@ -148,13 +148,14 @@ impl Count {
     fn head(&self, figures: bool) -> String {
         let mut text = format!(
             "# The table of the seeds\n\n\
-             Every number that the seeds publish beside what the same experiment gives here. Written by \
-             `make long-seeds`;\nnot by hand. {} of {} figures lie in their band; {} of {} that have a formula \
-             are within {:.0} % of it.\n\n\
-             Ours is the median over the seeds of random numbers that the scenario names, unless a figure \
-             says\notherwise, with the smallest and the largest. *Formula* is what reasoning predicts \
-             without a simulator,\nand how far ours is from it. *Sensitive to* names the two parameters \
-             that change the figure most: -0.5 means\nthat a parameter that is 1 % larger makes the figure \
+             Every number that the papers and slides of the seeds publish, beside the result of \
+             the same experiment here.\nWritten by `make long-seeds`; not by hand. {} of {} \
+             figures lie in their band; {} of {} that have a formula\nare within {:.0} % of it.\n\n\
+             *Ours* is the median over the random seeds that the scenario names (unless a figure \
+             states another statistic),\nwith the minimum and the maximum. *Formula* is the \
+             prediction without a simulator, and the deviation of ours from it.\n*Sensitive to* \
+             names the two parameters that change the figure most: with -0.5,\na parameter that \
+             is 1 % larger makes the figure \
              0.5 % smaller (measured at +{:.0} %, seed 1).\n",
             self.inside,
             self.banded,

@@ -121,8 +121,8 @@ fn deadlock(stuck: &[Stuck], history: &History) -> (String, String) {
     let more = stuck.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let help = match stuck.first().is_some_and(|it| it.for_cpu) {
-        true => "let those that spin block, or have fewer of them than CPUs",
-        false => "let somebody unlock, put, signal or arrive",
+        true => "let the spinning tasks block, or use fewer of them than CPUs",
+        false => "add the unlock, put, signal or arrival that these tasks wait for",
     };
     (format!("deadlock: {listed}{more}"), help.into())
 }

@@ -99,7 +99,7 @@ impl Error {
                 "`ss -ltnp` shows who does; port 0 is any that is free"
             }
             Error::Listen { .. } => "name an address of this machine and a port above 1023",
-            Error::Failed { .. } => "`wastenot doctor` says what this machine allows",
+            Error::Failed { .. } => "`wastenot doctor` lists what this machine supports",
             Error::Folder { .. } => "name a folder that can be written: `--save DIR`",
             Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))
             | Error::Io(error) => full(error),

@@ -118,13 +118,14 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
         one(&row, CPUS, &mut cpus, cpus_of(&row)?)?;
         let places = &mut seen[kind];
         if places.contains(&overhead.at) {
-            let what = format!("{} was measured there already", overhead.kind);
+            let what = format!("{} has another row at the same place", overhead.kind);
             return Err(row.wrong(AT, what, "leave one of both rows out"));
         }
         let others =
             if overhead.at.is_none() { !places.is_empty() } else { places.contains(&None) };
         if others {
-            let what = format!("some rows of {} say where, and some do not", overhead.kind);
+            let what =
+                format!("some rows of {} have a value in `at`, others do not", overhead.kind);
             return Err(row.wrong(
                 AT,
                 what,
@@ -177,7 +178,7 @@ fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
         return Err(row.wrong(MAX, "the cell is empty", "write the longest that was seen, in us"));
     };
     if KINDS[kind] == "quantum" && max_ns < 1_000 {
-        let what = "the tick comes more often than each us";
+        let what = "the tick's period is below 1 us";
         return Err(row.wrong(MAX, what, "write its period in us: 1000 for 1 kHz"));
     }
     let average_ns = ns(row, AVERAGE)?;

@@ -45,7 +45,7 @@ pub fn read(file: &str, read: impl Read) -> Result<TaskSet, Error> {
         tasks.push(task(&row)?);
     }
     if tasks.is_empty() {
-        let what = "the header is there, and no task";
+        let what = "the file has a header but no task";
         return Err(table.wrong(what, "write a task a line below it"));
     }
     // Every number was checked above.

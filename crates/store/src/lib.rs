@@ -27,13 +27,13 @@ pub enum Error {
         line: usize,
     },
     /// The file of results is something else.
-    #[error("{}: no file of results, so that nothing is added to it", file.display())]
+    #[error("{}: this is not a results file, so nothing was added to it", file.display())]
     Foreign {
         /// Which.
         file: PathBuf,
     },
     /// It cannot be told which program runs, hence not which results are its own.
-    #[error("cannot read the program that runs, to know its results again: {error}")]
+    #[error("cannot read the running program, which identifies its results: {error}")]
     Program {
         /// Why.
         error: io::Error,

@@ -35,20 +35,22 @@ pub(crate) const ARGUMENTS: &[Argument] = &[
         policies: &["cfs", "vrt", "gang", "numa", "osv", "ule"],
         operators: &["elsewhere"],
         sites: &["put"],
-        why: "Where the task may run at `t.prev`, that is its home. Where it may not (its affinity \
-              was changed), it is put into a queue that no CPU which may run it need take from, \
-              and waits for one that is idle and balances: solvers show that each finds it, so it \
-              is not lost, and no CPU is idle beside it. What it can do is starve, if those CPUs \
-              always have work of their own. `wait` excludes that, and refutes this operator where \
-              it is claimed; these policies cannot claim it, since in an ordered queue later tasks \
-              go first, and periodic balancing moves tasks behind others.",
+        why: "If the task may run at `t.prev`, `t.prev` is its home. If it may not (its affinity \
+            has changed), the mutant puts it into a queue from which possibly no CPU that may run \
+            it dispatches, so it waits for an idle CPU that balances. Solvers show that each such \
+            CPU finds it, so the task is not lost, and no CPU that may run it stays idle. But it \
+            can starve if those CPUs always have other work. `wait` excludes starvation, and \
+            refutes this operator where it is claimed. These policies cannot claim `wait`, \
+            because in an ordered queue later tasks may go first, and periodic balancing moves \
+            tasks behind others.",
     },
     Argument {
         policies: &["numa"],
         operators: &["negate", "always", "compare", "turn", "off by one"],
         sites: &["balance every: filter"],
-        why: "`steal half(...)` moves nobody unless the other queue is longer by two, whatever the \
-              filter says, so `settles` holds. Queues are evened out that `apart` would have let \
-              drift: that is tuning, and the original is proved of any value of `apart`, 0 too.",
+        why: "`steal half(...)` moves no task unless the other queue is longer by two, whatever \
+            the filter, so `settles` holds. The mutant also balances queues whose difference is \
+            below `apart`. That is tuning: the original is proved for every value of `apart`, \
+            including 0.",
     },
 ];

@@ -135,39 +135,37 @@ fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
 }
 
 const HEAD: &str = "# Mutants\n\n\
-    A prover that proves wrong policies is worth nothing. So every right policy is made wrong in \
-    one place, by a\nfixed list of operators at every site of its IR that they fit, and each of \
-    these mutants is judged. Written by\n`make long-mutants`; not by hand.\n\n\
-    - *type*: the text is wrong by itself: a path that places its task never or twice, a CPU that \
-    is claimed and\n  forgotten, a name that is not there, or a claim that the text \
-    contradicts.\n\
+    A prover must not prove wrong policies. To test this, each operator of a fixed list changes \
+    every right policy at one\nsite of its IR, at every site that it fits, and each of these \
+    mutants is judged. Written by\n`make long-mutants`; not by hand.\n\n\
+    - *type*: the text has an error: a path that places its task never or twice, a CPU that is \
+    claimed and\n  forgotten, an unknown name, or a claim that the text contradicts.\n\
     - *explorer*: a small machine has a counterexample.\n\
-    - *replay*: a solver names a state of a small machine, of more tasks than are looked at, and \
-    the explorer finds that\n  it breaks a claim.\n\
-    - *solver*: an obligation does not hold in some state, which no small machine that was looked \
-    at has.\n\
+    - *replay*: a solver finds a state of a small machine with more tasks than the explorer \
+    enumerates, and the\n  explorer confirms that the state breaks a claim.\n\
+    - *solver*: an obligation fails in some state, but no explored small machine has such a \
+    state.\n\
     - *equivalent*: a solver finds no state in which mutant and original differ.\n\
-    - *contained*: a solver finds no state in which the mutant does what the original may not \
-    do: each of its puts\n  is one that the original may make of the same task, each task that its \
-    periodic balancing moves one that the\n  original may move. What is claimed of all that the \
-    original may do holds of it, too.\n\
-    - *argued*: all claims still hold; the arguments stand below, with each mutant that needs \
-    one.\n\n\
-    Mutants of *choice* differ in nothing that a claim sees: they decide only who goes first, or \
-    for how long. All of\nthem have to be proved like the original (*proved*), and are counted \
-    apart. Whatever the operator, a mutant is one\nof choice if its slice is that of the \
-    original: what is left if all goes that does not decide\n\n\
-    - into which queue a task is put and how far a CPU is looked for that is woken for it; which \
-    idle CPUs are claimed,\n  run a task directly, or are kicked for having been claimed;\n\
-    - where an idle CPU looks and what makes it pass on; in which order only if `wait` is claimed, \
-    or if not all are tried;\n\
+    - *contained*: a solver finds no state in which the mutant does more than the original may \
+    do: the original may\n  make each put of the mutant for the same task, and may move each task \
+    that the mutant's periodic balancing\n  moves. So claims about everything that the original \
+    may do hold for the mutant, too.\n\
+    - *argued*: all claims still hold, by an argument below, which lists its mutants.\n\n\
+    Mutants of *choice* change nothing that a claim depends on, only which task runs first, or \
+    for how long. All of\nthem must be proved like the original (*proved*), and are counted \
+    separately. Whatever the operator, a mutant is one\nof choice if its slice equals that of the \
+    original. The slice is the part of a policy that decides\n\n\
+    - into which queue a task is put, and how far a put searches for a CPU to wake; which idle \
+    CPUs are claimed, run\n  a task directly, or are kicked because they were claimed;\n\
+    - where an idle CPU looks for tasks, and when it continues with the next queue; the order of \
+    queues only if `wait`\n  is claimed, or if not all queues are tried;\n\
     - which tasks periodic balancing moves, from where to where;\n\
     - keys of ordered queues, only if `vt_monotone` or `lag` is claimed;\n\
     - whether slices end, only if `hierarchy` is claimed of a leader.\n\n\
-    So what goes is: which candidate, idle CPU or task comes first, which CPUs balance and how \
-    often,\nhow long slices are, whether somebody who runs is interrupted, and \
-    values of parameters. No mutant whose\ntext is right is both refuted and \
-    equivalent, contained or of choice: one that were would be an error here.\n";
+    The slice therefore leaves out which candidate, idle CPU or task comes first, which CPUs \
+    balance and how often,\nhow long slices are, whether a running task is interrupted, and \
+    values of parameters. No mutant without errors in its\ntext may be both refuted and \
+    equivalent, contained or of choice; the program checks this.\n";
 
 const COLUMNS: &str =
     "| made | type | explorer | replay | solver | equivalent | contained | argued | proved |\n";
@@ -193,7 +191,7 @@ fn page(found: &Found) -> String {
         let (family, name, what) = (operator.family.name(), operator.name, operator.what);
         let _ = writeln!(page, "| {family} | {name} | {what} |");
     }
-    page += "\n## Arguments\n\nMutants that are proved, and why that is right.\n\n";
+    page += "\n## Arguments\n\nEach argument states why some mutants keep all claims.\n\n";
     for (index, mutants) in &found.argued {
         let (argument, count) = (&ARGUMENTS[*index], mutants.len());
         let _ = writeln!(page, "**{count} mutants.** {}\n", argument.why);

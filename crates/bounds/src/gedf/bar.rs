@@ -19,7 +19,12 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     let room = |budget: &mut Budget| has_room::<Interval>(tasks, cpus, budget);
     match decide(budget, room, |budget| has_room::<Exact>(tasks, cpus, budget)) {
         Ok(true) => {}
-        Ok(false) => return Answer::NotApplicable("tasks use all CPUs up: windows have no bound"),
+        Ok(false) => {
+            return Answer::NotApplicable(
+                "tasks use all CPUs fully, so windows have no \
+            bound",
+            );
+        }
         Err(_) => return Answer::Unknown,
     }
     let Ok(limits) = Limits::<Interval>::of(tasks, cpus, budget) else { return Answer::Unknown };

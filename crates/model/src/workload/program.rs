@@ -69,7 +69,7 @@ pub struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unbalanced {
     /// An end without a beginning.
-    #[error("step {0} ends nothing")]
+    #[error("step {0} has no matching begin")]
     End(usize),
     /// A beginning without an end.
     #[error("step {0} has no end")]

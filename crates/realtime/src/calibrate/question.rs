@@ -33,19 +33,19 @@ pub struct Question {
 #[non_exhaustive]
 pub enum Unusable {
     /// None of the figures is of a coarse lock.
-    #[error("no figure is of one lock for all: there are {}", list(there))]
+    #[error("no figure is for a single lock for all CPUs; the figures are for {}", list(there))]
     Other {
         /// Designs and kinds that there are.
         there: Vec<String>,
     },
     /// Figures are of several machines.
-    #[error("the figures are of {} machines: {}", machines.len(), list(machines))]
+    #[error("the figures are from {} machines: {}", machines.len(), list(machines))]
     Machines {
         /// Which.
         machines: Vec<String>,
     },
     /// Figures are of threads and of a kernel.
-    #[error("some figures are of threads that only decide, some of a kernel")]
+    #[error("some figures are from threads that only make decisions, others from a kernel")]
     Mixed,
     /// A figure is of more CPUs than are simulated, or there are too many.
     #[error("{0}")]

@@ -141,8 +141,11 @@ impl Calibrated {
         )];
         let alone = self.fit.points.iter().any(|point| point.cpus == 1);
         said.push(match alone {
-            true => "the work under the lock is what figures of one CPU leave for it".to_owned(),
-            false => format!("the work under the lock is as in {base}: no figure is of one CPU"),
+            true => "the work under the lock is derived from the figures of one CPU".to_owned(),
+            false => format!(
+                "the work under the lock is that of {base}, since no figure is for \
+                one CPU"
+            ),
         });
         match self.by {
             By::Threads => said.extend([
@@ -163,7 +166,7 @@ impl Calibrated {
             ),
         }
         if self.fit.points.iter().any(|point| point.of == Statistic::Max) {
-            said.push("maxima that were seen are no proven worst case".to_owned());
+            said.push("observed maxima are no proven worst case".to_owned());
         }
         said.push(
             "more lines never take less: between the ends of a range each number of lines is taken \

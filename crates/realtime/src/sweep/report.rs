@@ -77,14 +77,15 @@ impl Swept<'_> {
         let mut said = vec![
             "tests are sufficient only: shares are lower bounds of the sets that can be scheduled"
                 .to_owned(),
-            "intervals are of 95 %, each for itself (Wilson); `above` and `below` are what McNemar's \
+            "intervals are of 95 %, each for itself (Wilson); `above` and `below` are what \
+             McNemar's \
              exact test of pairs gives at 5 %, each pair for itself, whatever is true of sets \
              that are unknown"
                 .to_owned(),
         ];
         let with = |word: &str| self.sweep.curves.iter().any(|curve| guarantee(curve) == word);
         if with("none: observed maxima") {
-            said.push("maxima that were observed are no proven worst case".into());
+            said.push("observed maxima are no proven worst case".into());
         }
         if with("none: averages") {
             said.push(
@@ -93,7 +94,7 @@ impl Swept<'_> {
         }
         if self.sweep.curves.iter().any(|curve| curve.costs.is_some()) {
             said.push(
-                "a table that does not say of which implementation it is, and of how many CPUs, is \
+                "a table that does not state its implementation and number of CPUs is \
                  taken for one of the curve that counts with it; of which machine none says"
                     .into(),
             );

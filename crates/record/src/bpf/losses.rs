@@ -103,7 +103,11 @@ impl Losses {
         let misses = now.misses.saturating_sub(self.before.misses);
         lost += tell(misses, "programs did not run because they were running already");
         let untold = now.untold.saturating_sub(self.before.untold);
-        tell(untold, "the kernel had no memory to follow tasks: of as many no change is told");
+        tell(
+            untold,
+            "the kernel had no memory to follow tasks: changes of this many tasks are \
+            not recorded",
+        );
         self.suspended.loss().into_iter().for_each(|loss| sink.loss(loss));
         lost
     }

@@ -161,7 +161,7 @@ fn load_for(
         set.queues_listed = u32::from(kernel.lists_queues());
         set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
             doing: "attach to sched_switch".into(),
-            why: "its arguments are none that are known".into(),
+            why: "this kernel passes arguments in an unknown order".into(),
         })?;
     }
     open.maps.rings.set_max_entries(cpus).map_err(failed("size the rings"))?;

@@ -59,8 +59,8 @@ impl Looks {
             inbox.set(run(&mut words(bytes)));
             0
         })
-        .map_err(failed("read what the timer tells"))?;
-        let ring = ring.build().map_err(failed("read what the timer tells"))?;
+        .map_err(failed("read the results of the timer"))?;
+        let ring = ring.build().map_err(failed("read the results of the timer"))?;
         let begun = skel.progs.begin.test_run(ProgramInput::default());
         match begun.map_err(failed("run a program"))?.return_value as i32 {
             0 => Ok(Looks { ring, told, skel, begun: clock::now(), look: rhythm.look }),

@@ -101,19 +101,19 @@ impl Metrics {
         seconds("own_cpu", "CPU time of this process", &self.own);
         seconds("looking", "Time that the kernel spent in looks", &self.looking);
         all.register("looks", "Looks at every run queue", self.looks.clone());
-        let help = "Suspicions that events were recorded for";
+        let help = "Suspicions that a recording checked";
         all.register("suspicions", help, self.suspicions.clone());
         all.register("violations", "Confirmed violations", self.violations.clone());
         let help = "Whether a CPU idles while tasks wait that could use it: 1 or 0";
         all.register("violation_open", help, self.open.clone());
-        let help = "How long violations lasted that ended";
+        let help = "Lengths of violations that have ended";
         all.register_with_unit("violation", help, Unit::Seconds, self.length.clone());
         let help = by_mode(
-            "How long the tasks waited that violations tell of",
+            "Waiting times of the tasks in reported violations",
             "How long tasks waited until they ran",
         );
         all.register_with_unit("wait", help, Unit::Seconds, self.wait.clone());
-        all.register("lost_events", "Events that found no room", self.lost.clone());
+        all.register("lost_events", "Events dropped because the ring was full", self.lost.clone());
         all.register("recordings", "Recordings of violations", self.recordings.clone());
         let help = "Disk space of the recordings that are kept";
         all.register_with_unit("kept", help, Unit::Bytes, self.kept.clone());

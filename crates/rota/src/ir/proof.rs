@@ -64,14 +64,14 @@ impl ClaimKind {
     pub fn meaning(&self) -> &'static str {
         match self {
             ClaimKind::NoLostTask => {
-                "every task that is put somewhere is found there by a CPU that may run it"
+                "every task that is put into a queue is found there by a CPU that may run it"
             }
             ClaimKind::NoLostWakeup => {
-                "while a task waits and a CPU that would take it sleeps, somebody is on the way"
+                "while a task waits and a CPU that would take it sleeps, a wakeup is on the way"
             }
             ClaimKind::WorkConservation => {
-                "an idle CPU that fails k times while tasks wait that it may run was outrun by k \
-                 takes of others"
+                "if an idle CPU fails k times to find a task while tasks wait that it may run, \
+                 other CPUs took at least k of these tasks"
             }
             ClaimKind::Rounds(Bound::IdleCpus) => {
                 "without events, no CPU is idle while a task waits that it may run after as many \
@@ -82,24 +82,23 @@ impl ClaimKind {
                  rounds as CPUs were idle and tasks were moved by periodic balancing"
             }
             ClaimKind::Hierarchy => {
-                "levels nest and end with the machine; leaders are there and not held up"
+                "levels are nested, the last level is the whole machine, and leaders are online \
+                 and never delayed for ever"
             }
             ClaimKind::Wait => {
-                "a task waits for no more dispatches than tasks stand before it, and direct runs"
+                "a task waits at most as many dispatches as tasks are ahead of it, plus direct runs"
             }
             ClaimKind::VtMonotone => {
-                "keys of ordered queues do not fall, and rise while their task runs"
+                "keys of ordered queues never fall, and rise when their task has run"
             }
             ClaimKind::Lag(_) => {
                 "a task that slept is put no further behind the least key, and keeps its distance \
                  when it is taken to another queue"
             }
             ClaimKind::Settles => {
-                "periodic balancing moves somebody, and without events comes to an end"
+                "periodic balancing moves tasks, and stops moving them if there are no events"
             }
-            ClaimKind::Isolation => {
-                "nothing that is done in one partition changes anything of another"
-            }
+            ClaimKind::Isolation => "no step in one partition changes the state of another",
             ClaimKind::Composition => "what is proved of every partition holds of the machine",
         }
     }

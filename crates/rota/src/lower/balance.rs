@@ -175,7 +175,7 @@ impl Lowering<'_> {
                     Level::Machine => "there is one queue for all: `take` it in `dispatch`".into(),
                     _ => format!("queues are per {}: name wider levels", per.name()),
                 };
-                self.fault("R406", name.span, message, "nobody to take from", help);
+                self.fault("R406", name.span, message, "no other queue at this level", help);
                 return None;
             }
             if !self.is_wider(name, level, levels.last().copied()) {
@@ -220,7 +220,7 @@ impl Lowering<'_> {
             return Some(None);
         };
         if !periodic {
-            let message = "who is idle takes one task, and runs it";
+            let message = "an idle CPU takes exactly one task, and runs it";
             let help = "leave out `into`: what lay in a queue could be taken back at once";
             self.fault("R411", into.span, message, "not into a queue", help);
             return None;
@@ -288,8 +288,8 @@ pub(super) fn nowhere(span: Span) -> Diagnostic {
 
 /// The error of an idle CPU that takes more than one task.
 pub(super) fn not_one(count: &Num, span: Span) -> Option<Diagnostic> {
-    let message = "who is idle takes one task";
-    let help = "write `steal 1`: more would wait in a local queue where nobody finds them; \
+    let message = "an idle CPU takes exactly one task";
+    let help = "write `steal 1`: more tasks would wait in a local queue, where no CPU finds them; \
                 batches belong into `balance every`";
     (*count != Num::Const(1)).then(|| Diagnostic::new("R411", span, message, "not one", help))
 }

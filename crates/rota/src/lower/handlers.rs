@@ -124,7 +124,7 @@ impl<'a> Lowering<'a> {
             let span = idle.spans.whole;
             let message = "`balance idle` is never done";
             let help = "end `on dispatch(c)` with `else balance idle`";
-            self.fault("R405", span, message, "nobody comes here", help);
+            self.fault("R405", span, message, "never reached", help);
         }
     }
 

@@ -65,7 +65,7 @@ pub(super) fn check(
             .map(|(.., span)| *span)
     };
     if let Some(span) = ends.iter().find_map(forgotten) {
-        let message = "a CPU is claimed and then forgotten: nobody wakes it";
+        let message = "a CPU is claimed and then forgotten: no event wakes it";
         let help = "use it: `if c { run t on c } else { ... }`, or `kick c`";
         found.push(Diagnostic::new("R308", span, message, "its idle flag is taken here", help));
     }
@@ -136,7 +136,7 @@ impl Checker<'_> {
 
     fn place(&mut self, span: Span, paths: BTreeSet<Path>, slot: Option<usize>) -> BTreeSet<Path> {
         if !self.event.places() {
-            let message = format!("`{}` places nobody", self.event.name());
+            let message = format!("`{}` places no task", self.event.name());
             let help = match self.event {
                 Event::Block | Event::Exit => "the task sleeps or has ended: leave this out",
                 _ => "the task runs: `preempt` or `yield` place it when it stops",

@@ -154,7 +154,10 @@ impl Lowering<'_> {
                 let name = variable.name.clone();
                 match variable.writer {
                     Writer::Shared if !add => {
-                        let message = format!("`{name}` is shared: nobody knows what it is now");
+                        let message = format!(
+                            "`{name}` is shared: its value may change at any \
+                            time"
+                        );
                         let help = format!("add to it: `{name} += ...`");
                         self.fault("R210", target.span, message, "set here", help);
                         None

@@ -118,7 +118,7 @@ pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Er
     replay(history, Silent::Unknown, &mut watch);
     let extracted = weave::weave(history, options, watch);
     if extracted.awaited == 0 || extracted.recorded == Span::ZERO {
-        let what = "nobody in it ran whom the run could wait for".into();
+        let what = "none of the tasks to wait for ran in it".into();
         return Err(Error::NoWork { what, help: "name tasks that ran with `--task`".into() });
     }
     Ok(extracted)
@@ -150,15 +150,21 @@ fn tells_enough(history: &History) -> Result<(), Error> {
         if is_part(history) {
             let window = history.window();
             return wrong(
-                format!("nobody was switched in this part of it ({})", window.span()),
+                format!("this part of it ({}) has no context switch", window.span()),
                 "take a longer one: `--from`, `--to`",
             );
         }
-        return wrong("it holds no switch: who ran when is unknown".into(), events);
+        return wrong(
+            "it has no context switch, so it does not show which task ran when".into(),
+            events,
+        );
     }
     let carries = history.head.carries;
     if !carries.has(Carries::WAKINGS) && !carries.has(Carries::WAKEUPS) {
-        return wrong("it holds no wakeup: who waited for whom is unknown".into(), events);
+        return wrong(
+            "it has no wakeup, so it does not show which task waited for which".into(),
+            events,
+        );
     }
     Ok(())
 }

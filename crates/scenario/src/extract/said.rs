@@ -16,23 +16,22 @@ pub(super) fn assumptions(
 ) -> Vec<String> {
     let simulated = is_simulated(history);
     let mut said: Vec<String> = vec![
-        "the work is what tasks did between waits; whoever looked for something in a loop \
-         (busy-waiting) worked"
-            .into(),
-        "CPUs are as fast as they were: caches, memory and busy siblings cost what they cost then"
+        "the work is what tasks did between waits; busy-waiting counts as work".into(),
+        "CPUs are as fast as in the recording, with the same delays by caches, memory and busy \
+         siblings"
             .into(),
         match extracted.ipi {
             Span::ZERO => "interrupts and the scheduler itself take no time".into(),
-            ipi => format!("a CPU that another one kicks looks up after {ipi}, as it did then"),
+            ipi => format!("a kicked CPU reacts after {ipi}, as it did then"),
         },
         format!(
-            "whoever wakes a task does so after as much CPU time of its own, and a sleeper takes \
-             its wakeups in the order in which they come{}",
+            "a waker wakes a task after the same CPU time of its own as recorded, and a sleeper \
+             takes its wakeups in the order of their arrival{}",
             if simulated { "" } else { "; no waker says that it is about to sleep" }
         ),
     ];
     if simulated {
-        said.push("what was to happen at the same instant may come in another order".into());
+        said.push("events at the same instant may come in another order".into());
     }
     said.extend(sleeps(tally));
     said.push(who(extracted, whom));
@@ -50,15 +49,13 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
         let count = tally.unknown_wakers;
-        format!(
-            "sleeps of which nothing tells who ended them keep their length in the simulated run: \
-             {count}"
-        )
+        format!("sleeps with an unknown waker keep their length in the simulated run: {count}")
     });
     let unclear = (tally.unclear > 0).then(|| {
         let count = tally.unclear;
         format!(
-            "interrupts are not told from tasks: who was current is taken for the waker of {count}"
+            "the trace does not distinguish interrupts from tasks: the current task counts as the \
+             waker of {count}"
         )
     });
     let own = (tally.own > 0).then(|| {
@@ -75,13 +72,14 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
     let (tasks, awaited) = (extracted.tasks, extracted.awaited);
     let why = match whom.why {
         Why::Named => "those that were named",
-        Why::Told => "those for whom the scenario waits",
+        Why::Told => "those that the scenario waits for",
         Why::Passing => {
-            "those that came or ended within the recording, but kernel threads, the recorder, and \
-             who runs from one end to the other"
+            "those that began or ended within the recording, except kernel threads, the recorder, \
+             and tasks that ran from its start to its end"
         }
         Why::Woken => {
-            "those that other tasks woke, since hardly any other came or ended within the recording"
+            "those that other tasks woke, since hardly any other task began or ended within the \
+             recording"
         }
         Why::Ordinary => "all but kernel threads, since none has a beginning or an end in it",
         Why::All => "all, since only kernel threads are there",
@@ -124,7 +122,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     } else if !is_simulated(history) {
         said.push("shares of cgroups are not recorded: all have equal ones".into());
         if is_part(history) {
-            said.push("cgroups that were told before this part begins are not known in it".into());
+            said.push("cgroups that were recorded before this part are unknown in it".into());
         }
     }
     if !carries.has(Carries::TOPOLOGY) {
@@ -133,7 +131,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let (held, span) = tally.held;
     if held > 0 {
         said.push(format!(
-            "what quotas held back is no scheduler's fault: such waits keep their length under \
+            "throttling by quotas is not the scheduler's fault: such waits keep their length under \
              every scheduler, as sleeps: {held}, {span} together"
         ));
     }
@@ -145,7 +143,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     }
     let silent = silent(history);
     if silent > 0 {
-        said.push(format!("CPUs of which the trace tells nothing are there to be used: {silent}"));
+        said.push(format!("CPUs without any event in the trace count as available: {silent}"));
     }
     if tally.unknown.0 > 0 {
         let (count, span) = tally.unknown;
@@ -155,11 +153,14 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
         ));
     }
     if tally.losses > 0 {
-        said.push("events were lost: who ran or woke whom meanwhile is missing".into());
+        said.push("events were lost: runs and wakeups of that time are missing".into());
     }
     if tally.unannounced > 0 {
         let count = tally.unannounced;
-        said.push(format!("tasks that ran without any wakeup are there from the start: {count}"));
+        said.push(format!(
+            "tasks that ran without any wakeup are runnable from the start: \
+            {count}"
+        ));
     }
     said
 }

@@ -231,6 +231,6 @@ fn check_ancestors(workload: &Workload, group: usize, at: usize) -> Result<(), W
         above = workload.groups[group].parent.map(GroupId::index);
     }
     let name = &workload.groups[group].name;
-    let what = format!("the group `{name}` is within itself, or more than {DEPTH} deep");
+    let what = format!("the group `{name}` contains itself, or is nested more than {DEPTH} deep");
     Err(wrong(at, what, "give it another parent"))
 }

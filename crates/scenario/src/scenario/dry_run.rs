@@ -330,8 +330,8 @@ impl<'a> Run<'a> {
             }
         }
         let what = format!("the tasks wait for each other: {}", tasks.join("; "));
-        let help = "let somebody let them go on, or write `background = true` for tasks that need \
-                    not end";
+        let help = "add the step that they wait for, or write `background = true` for tasks that \
+            need not end";
         Err(wrong(lines.of(first.template, first.at - 1), what, help))
     }
 
@@ -342,7 +342,7 @@ impl<'a> Run<'a> {
             Some(Wait::Lock(lock)) => {
                 let holder = self.locks[lock].held.map(|task| name(&self.tasks[task]).as_str());
                 let lock = &workload.locks[lock].name;
-                format!("for the lock `{lock}`, which {} holds", holder.unwrap_or("nobody"))
+                format!("for the lock `{lock}`, which {} holds", holder.unwrap_or("no task"))
             }
             Some(Wait::Barrier(barrier)) => {
                 let (here, of) = (self.barriers[barrier].len(), &workload.barriers[barrier]);
@@ -357,7 +357,7 @@ impl<'a> Run<'a> {
             }
             Some(Wait::OneChild) => "for a child".into(),
             Some(Wait::AllChildren) => format!("for {} children", task.living),
-            Some(Wait::Nothing) | None => "for nobody".into(),
+            Some(Wait::Nothing) | None => "for no task".into(),
         };
         format!("{} waits {waits}", name(task))
     }

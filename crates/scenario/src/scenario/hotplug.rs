@@ -54,15 +54,15 @@ fn check(changes: &[Change], machine: &Machine) -> Result<(), Wrong> {
         let when = Span(time.0);
         let is_on = online.contains(cpu);
         if up && is_on {
-            let what = format!("CPU {cpu} comes back at {when}, and is on");
+            let what = format!("CPU {cpu} comes back at {when}, but is already on");
             return Err(wrong(at, what, "write a later time, or take this out"));
         }
         if !up && !is_on {
-            let what = format!("CPU {cpu} goes off at {when}, and is off");
+            let what = format!("CPU {cpu} goes off at {when}, but is already off");
             return Err(wrong(at, what, "let it come back before (`on`), or take this out"));
         }
         if !up && online.len() == 1 {
-            let what = format!("CPU {cpu} goes off at {when}, and is the last that is on");
+            let what = format!("CPU {cpu} goes off at {when}, but is the last CPU that is on");
             return Err(wrong(at, what, "let another one come back before, or take this out"));
         }
         if up { online.insert(cpu) } else { online.remove(cpu) }

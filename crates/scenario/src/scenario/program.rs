@@ -186,7 +186,7 @@ impl Line<'_> {
         read_variate(text).map_err(|help| self.cannot(help))
     }
     fn period(&self, text: &str) -> Result<Span, Wrong> {
-        let zero = "a time of zero is none".to_owned();
+        let zero = "the time must be above 0".to_owned();
         let span = read_span(text).and_then(|span| (span.0 > 0).then_some(span).ok_or(zero));
         span.map_err(|help| self.cannot(help))
     }

@@ -65,9 +65,9 @@ fn somebody_is_there(workload: &Workload, lines: &Lines) -> Result<(), Wrong> {
     }
     let help = match workload.templates.is_empty() {
         true => "add [[tasks]] with a name and a program",
-        false => "launch one: at least 1 of it, and not only by `fork`",
+        false => "launch at least one task that is not created by `fork`",
     };
-    Err(wrong(lines.of(0, 0), "nobody does anything: no task is launched", help))
+    Err(wrong(lines.of(0, 0), "no task is launched, so there is nothing to simulate", help))
 }
 
 /// Refuses loops that take no time: they would keep the simulation at one instant.
@@ -140,7 +140,7 @@ fn locks_are_given_back(
         match step {
             Step::Lock(lock) => {
                 let twice = held.insert(lock.index(), n).map(|_| {
-                    let what = format!("the lock `{}` is taken twice", name(lock.index()));
+                    let what = format!("the lock `{}` is locked twice", name(lock.index()));
                     wrong(at(n), what, "unlock it in between")
                 });
                 twice.map_or(Ok(()), Err)?;
@@ -148,7 +148,7 @@ fn locks_are_given_back(
             Step::Unlock(lock) => {
                 held.remove(&lock.index()).ok_or_else(|| {
                     let lock = name(lock.index());
-                    let what = format!("the lock `{lock}` is given back, not taken");
+                    let what = format!("the lock `{lock}` is unlocked but was not locked");
                     wrong(at(n), what, format!("add \"lock {lock}\" before"))
                 })?;
             }
@@ -156,7 +156,8 @@ fn locks_are_given_back(
             Step::End { of } => {
                 let before = open.pop().unwrap_or_default();
                 if !before.keys().eq(held.keys()) {
-                    let what = "the locks held at this end are not those held at its beginning";
+                    let what = "the locks held at the end of this block differ from those held at \
+                        its beginning";
                     return Err(wrong(at(n), what, format!("compare with step {}", of + 1)));
                 }
             }
@@ -166,7 +167,7 @@ fn locks_are_given_back(
     match held.first_key_value() {
         None => Ok(()),
         Some((&lock, &n)) => {
-            let what = format!("the lock `{}` is never given back", name(lock));
+            let what = format!("the lock `{}` is never unlocked", name(lock));
             Err(wrong(at(n), what, format!("add \"unlock {}\"", name(lock))))
         }
     }
@@ -214,14 +215,14 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
         parent = (0..templates.len()).find(forks_it).unwrap_or(child);
     }
     let name = &templates[parent].name;
-    let what = format!("`{name}` forks itself, through others or at once, without end");
+    let what = format!("`{name}` forks itself endlessly, directly or through other tasks");
     let at = fork_of(workload, lines, parent, child);
     Err(wrong(at, what, "let one task fork the others"))
 }
 
 fn too_many(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> Wrong {
     let name = &workload.templates[child].name;
-    let what = format!("with those of `{name}` that are forked here there are too many tasks");
+    let what = format!("this fork of `{name}` makes too many tasks");
     let help = format!("a run has at most {TASKS} tasks, forked ones included: fork fewer");
     wrong(fork_of(workload, lines, parent, child), what, help)
 }
@@ -301,14 +302,14 @@ fn somebody_answers(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result
     }
     for (pipe, (waits, answered)) in workload.pipes.iter().zip(pipes) {
         if let Some((template, step)) = waits.filter(|_| !answered) {
-            let what = format!("nobody puts anything into the pipe `{}`", pipe.name);
+            let what = format!("no task puts anything into the pipe `{}`", pipe.name);
             let help = format!("add \"put {}\" to a program", pipe.name);
             return Err(wrong(lines.of(template, step), what, help));
         }
     }
     for (condition, (waits, answered)) in workload.conditions.iter().zip(conditions) {
         if let Some((template, step)) = waits.filter(|_| !answered) {
-            let what = format!("nobody signals the condition `{}`", condition.name);
+            let what = format!("no task signals the condition `{}`", condition.name);
             let help = format!("add \"signal {}\" to a program", condition.name);
             return Err(wrong(lines.of(template, step), what, help));
         }

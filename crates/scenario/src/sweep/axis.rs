@@ -58,7 +58,7 @@ impl Numbers {
         let to = to.ok_or_else(|| wrong(at, "steps without an end", "say where: `to = 10`"))?;
         let steps = (to - from) / step + SLACK;
         if steps < 0.0 {
-            let what = format!("there is nothing from {from} to {to}");
+            let what = format!("the range from {from} to {to} is empty");
             return Err(wrong(at, what, "let `to` be at least `from`"));
         }
         if steps >= MOST as f64 {

@@ -108,7 +108,7 @@ pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<V
         fields.check()?;
         let name = text(fields.need("name", "\"message passing\"")?, "name")?.trim();
         if name.is_empty() || curves.iter().any(|curve| curve.name == name) {
-            let what = format!("a curve is called `{}`, and cannot be", shown(name));
+            let what = format!("a curve cannot have the name `{}`", shown(name));
             return Err(wrong(fields.at(), what, "give each curve a name of its own"));
         }
         whole.curve(&fields, name, names, &mut curves)?;
@@ -175,7 +175,7 @@ impl Whole<'_> {
         match self.late.filter(|_| !found.takes_late_deadlines) {
             None => Ok(Some(found)),
             Some(late) => {
-                let what = format!("`{written}` takes no deadline beyond its period");
+                let what = format!("`{written}` does not support deadlines beyond the period");
                 let help = format!("leave `{late}` out of `deadlines`, or name another one");
                 Err(wrong(node.at, what, help))
             }
@@ -189,7 +189,7 @@ impl Whole<'_> {
         match self.cpus.iter().find(|cpus| *cpus % size != 0) {
             None => Ok(Some(size)),
             Some(cpus) => {
-                let what = format!("{cpus} CPUs are no clusters of {size}");
+                let what = format!("{cpus} CPUs cannot be divided into clusters of {size}");
                 Err(wrong(node.at, what, "write a number that divides all of `cpus`"))
             }
         }

@@ -130,7 +130,7 @@ pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
         all.push(judged(&row, &mut words)?);
     }
     match all.is_empty() {
-        true => Err(table.wrong("the header is there, and no point", MAKE)),
+        true => Err(table.wrong("the file has a header but no point", MAKE)),
         false => Ok(all),
     }
 }
@@ -142,7 +142,7 @@ const MAKE: &str = "`wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` writes o
 fn foreign(error: Error) -> Error {
     match error {
         Error::Wrong { file, line, what, .. } => {
-            let what = format!("no result of a sweep: {what}");
+            let what = format!("not a result of a sweep: {what}");
             Error::Wrong { file, line, what, help: MAKE.to_owned() }
         }
         other => other,
@@ -258,7 +258,7 @@ mod tests {
         assert!(said.starts_with("t.csv:1: no result of a sweep: there is no column"), "{said}");
         assert!(other.help().contains("bounds sweep"), "{}", other.help());
         for (line, what) in [
-            (String::new(), "the header is there, and no point"),
+            (String::new(), "the file has a header but no point"),
             (LINE.replace(",5,3,1,", ",5,5,1,"), "r.csv:2: accepted: 5, and 1 are unknown, of 5"),
             (LINE.replace("0.23", "0.7"), "share: 0.6 from 0.7 to 0.88 is no share"),
             (LINE.replace("0.6,", "NaN,"), "share: `NaN` is no number"),

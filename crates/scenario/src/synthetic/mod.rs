@@ -159,7 +159,7 @@ impl<'t> Tower<'t> {
             (7, 7) => &[Package, Node, Cache(3), Cache(2), Cache(1), Core, Pu],
             (8, 8) => &[Package, Node, Cache(3), Cache(2), Cache(1), CodeCache(1), Core, Pu],
             (n, len) if n == len => return wrong(0, "more than 8 levels need types"),
-            _ => return wrong(0, "either all levels have a type or none has"),
+            _ => return wrong(0, "either all levels have a type, or no level has one"),
         };
         self.levels.iter_mut().zip(kinds).for_each(|(level, &kind)| level.kind = kind);
         Ok(())

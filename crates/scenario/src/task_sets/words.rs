@@ -23,7 +23,7 @@ pub(super) fn named<T: Copy>(text: &str, kind: &str, names: &Names<T>) -> Result
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
     };
-    wrong(format!("`{}` is none of the {kind}", shown(text)), help)
+    wrong(format!("`{}` is not one of the {kind}", shown(text)), help)
 }
 
 /// The name of `value`.

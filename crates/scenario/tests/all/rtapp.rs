@@ -87,7 +87,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("{\n\"task\": {}}", 2, "the file has no `task`", "did you mean `tasks`?"),
         ("{\"tasks\": {\n\"t\": {\n\"rum\": 5}}}", 3, "a thread has no `rum`", "`run`"),
         ("{\"tasks\": {\"t\": {\"run\": -5}}}", 1, "`run` is `-5`", "from 0"),
-        ("{\"tasks\": {\"t\": {\"loop\": 1, \"lock\": \"m\"}}}", 1, "held at this end", "compare"),
+        ("{\"tasks\": {\"t\": {\"loop\": 1, \"lock\": \"m\"}}}", 1, "held at the end", "compare"),
         ("{\"tasks\": {\"t\": {\"loop\": 1, \"fork\": \"u\"}}}", 1, "no task `u`", ""),
         ("{\"tasks\": {\"t\": {\"yield\": \"\"}}}", 1, "a loop that takes no time", "compute"),
         ("{\"tasks\": {\"t\": {\"cpus\": []}}}", 1, "`cpus`", "at least one"),

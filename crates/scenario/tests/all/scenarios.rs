@@ -287,7 +287,7 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
         ("costs = { migration = [\"1us\"] }", 1, "`migration`", "four times"),
         ("[groups.a]\nquota = \"10ms\"", 2, "`quota`", "10ms/100ms"),
         ("[groups.a]\nparent = \"b\"", 2, "no group `b`", "[groups.NAME]"),
-        ("[groups.a]\nparent = \"a\"", 2, "within itself", "another parent"),
+        ("[groups.a]\nparent = \"a\"", 2, "contains itself", "another parent"),
         ("[locks.l]\nwaiting = \"spinn\"", 2, "`waiting` is `spinn`", "block | spin"),
         ("[barriers.b]\nparties = 0", 2, "`parties` is `0`", "from 1"),
         ("[barriers.b]\nwaiting = \"spin\"", 1, "no `parties`", "add `parties = 4`"),
@@ -306,19 +306,19 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
         (
             tasks("[[hotplug]]\ncpu = 1\non = \"1ms\""),
             6,
-            "CPU 1 comes back at 1.000 ms, and is on",
+            "CPU 1 comes back at 1.000 ms, but is already on",
             "a later time, or take this out",
         ),
         (
             tasks("[[hotplug]]\ncpu = 1\noff = \"1ms\"\n[[hotplug]]\ncpu = 1\noff = \"2ms\""),
             9,
-            "CPU 1 goes off at 2.000 ms, and is off",
+            "CPU 1 goes off at 2.000 ms, but is already off",
             "let it come back before",
         ),
         (
             tasks("[[hotplug]]\ncpu = 2\noff = \"3ms\"\non = \"2ms\""),
             7,
-            "CPU 2 comes back at 2.000 ms, and is on",
+            "CPU 2 comes back at 2.000 ms, but is already on",
             "a later time",
         ),
         (
@@ -327,7 +327,7 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
                  [[hotplug]]\ncpu = 3\noff = \"4ms\"\n[[hotplug]]\ncpu = 2\noff = \"2ms\"",
             ),
             12,
-            "CPU 3 goes off at 4.000 ms, and is the last that is on",
+            "CPU 3 goes off at 4.000 ms, but is the last CPU that is on",
             "let another one come back before",
         ),
         ("[[tasks]]\nuse = \"omp_barier\"", 2, "no workload `omp_barier`", "`omp_barrier`"),
@@ -365,7 +365,7 @@ fn more_tasks_than_memory_holds_are_refused_where_they_are_forked() {
         (&["4000000000", "4000000000", "4000000000"], 3, "t1"),
     ] {
         let text: &'static str = Box::leak(forks(of_each).into());
-        let what: &'static str = Box::leak(format!("those of `{child}` that are forked").into());
+        let what: &'static str = Box::leak(format!("this fork of `{child}` makes").into());
         refused((text, line, what, "at most 100000 tasks"));
     }
     assert_eq!(workload(&forks(&["99999"])).templates.len(), 2, "that many there may be");
@@ -376,10 +376,13 @@ fn more_tasks_than_memory_holds_are_refused_where_they_are_forked() {
 #[test]
 fn a_run_of_nobody_is_refused() {
     let forked: &'static str = Box::leak((program("\"compute 1ms\"") + "forked = true\n").into());
-    refused((forked, 3, "no task is launched", "not only by `fork`"));
-    refused(("[[tasks]]\nuse = \"stress_ng\"\n", 1, "nobody does anything", "launch"));
+    refused((forked, 3, "no task is launched", "not created by `fork`"));
+    refused(("[[tasks]]\nuse = \"stress_ng\"\n", 1, "nothing to simulate", "launch"));
     let error = scenario("try.toml", &with("")).expect_err("nobody");
-    assert_eq!(error.to_string(), "try.toml:1: nobody does anything: no task is launched");
+    assert_eq!(
+        error.to_string(),
+        "try.toml:1: no task is launched, so there is nothing to simulate"
+    );
     assert!(error.help().contains("add [[tasks]]"), "{}", error.help());
 }
 
@@ -453,7 +456,7 @@ fn programs_that_cannot_be_are_refused() {
         ("\"cpus \"", "an empty list of CPUs", "write `0-3,8` or `all`"),
         ("\"compute uniform(2ms, 1ms)\"", "cannot read", "the shorter time comes first"),
         ("\"sleep 99999999s\"", "cannot read", "the longest is"),
-        ("\"every 0ms\"", "cannot read", "zero"),
+        ("\"every 0ms\"", "cannot read", "above 0"),
         ("\"lock m\", \"unlock m\"", "no lock `m`", "[locks.NAME]"),
         ("\"loop\", \"end\"", "cannot read", "how often"),
         ("\"loop 3\"", "this has no `end`", "add \"end\""),
@@ -482,14 +485,14 @@ fn locks_barriers_pipes_and_conditions_are_checked_before_a_run() {
     let shared = "conditions = [\"c\"]\n[locks]\nl = {}\nm = {}\n[barriers]\nb = { parties = 2 }\n\
                   [pipes]\np = { capacity = 1 }\nq = { capacity = 1 }\n";
     for (tasks, what, help) in [
-        (&["\"lock l\""][..], "the lock `l` is never given back", "add \"unlock l\""),
-        (&["\"unlock l\""], "given back, not taken", "add \"lock l\" before"),
-        (&["\"lock l\", \"lock l\""], "taken twice", "in between"),
-        (&["\"loop 2\", \"lock l\", \"end\", \"unlock l\""], "at this end", "compare"),
+        (&["\"lock l\""][..], "the lock `l` is never unlocked", "add \"unlock l\""),
+        (&["\"unlock l\""], "unlocked but was not locked", "add \"lock l\" before"),
+        (&["\"lock l\", \"lock l\""], "locked twice", "in between"),
+        (&["\"loop 2\", \"lock l\", \"end\", \"unlock l\""], "held at the end", "compare"),
         (&["\"barrier b\""], "`b` has 2 parties, and 1 tasks reach it", "write `parties = 1`"),
         (&["\"barrier b\"", "\"barrier b\"", "\"barrier b\""], "3 tasks reach it", "parties = 3"),
-        (&["\"get p\""], "nobody puts anything into the pipe `p`", "put p"),
-        (&["\"await c\""], "nobody signals the condition `c`", "signal c"),
+        (&["\"get p\""], "no task puts anything into the pipe `p`", "put p"),
+        (&["\"await c\""], "no task signals the condition `c`", "signal c"),
         (&["\"put p\", \"put p\""], "waits for room in the pipe `p`", "background"),
         (
             &["\"get p\", \"put q\"", "\"get q\", \"put p\""],

@@ -159,7 +159,7 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
         ),
         ("cpus = [2, 4]", "cpus = [3]", 9, "4.5 tasks", "a whole number"),
         ("step = 0.5 }\ntotal", "step = 0 }\ntotal", 9, "`step` leads nowhere", "above 0"),
-        ("to = 2", "to = 0.5", 9, "nothing from 1 to 0.5", "`to`"),
+        ("to = 2", "to = 0.5", 9, "range from 1 to 0.5 is empty", "`to`"),
         ("to = 2, ", "", 9, "steps without an end", "to = 10"),
         ("to = 2", "to = 1e9", 9, "too many steps", "longer steps"),
         ("from = 0.5, step = 0.5", "from = 0.5, to = 3, step = 0.5", 10, "do not come to 2.5", "2"),
@@ -174,13 +174,13 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
             "= \"gedf-mp\"",
             "= \"gedf-mp\"\ncluster = 3",
             25,
-            "2 CPUs are no clusters of 3",
+            "2 CPUs cannot be divided into clusters of 3",
             "divides",
         ),
         ("= \"gedf-mp\"", "= \"gedf-mp\"\ncluster = 1", 22, "leaves no CPU", "let `cluster`"),
         ("overheads = \"table-${cpus}.csv\"\n", "", 21, "`gedf-mp` has no overheads", "FILE.csv"),
         ("= \"none\"", "= \"none\"\noverheads = \"x\"", 19, "`none` has no overheads", "leave"),
-        ("\"other table\"", "\"no overheads\"", 25, "is called `no overheads`", "of its own"),
+        ("\"other table\"", "\"no overheads\"", 25, "cannot have the name `no overheads`", "of its own"),
         ("seed = 7", "criteria = [\"hard\", \"hard\"]", 3, "`criteria` is `hard`", "both"),
         ("seed = 7", "cache_delay = [1, 1.0]", 3, "`cache_delay` is 1 twice", "leave one"),
         (
@@ -208,7 +208,7 @@ fn deadlines_beyond_periods_are_for_those_who_take_them() {
     let on = |text: &str| read(&text.replace("= \"gsn-edf\"", "= \"linux\""));
     let error = on(&late).expect_err("refused");
     let message = error.to_string();
-    let what = "folder/two.toml:28: `linux` takes no deadline beyond its period";
+    let what = "folder/two.toml:28: `linux` does not support deadlines beyond the period";
     assert_eq!(message, what);
     assert!(error.help().contains("`uni-arbitrary`"), "{}", error.help());
     assert!(on(&late.replace("uni-arbitrary", "uni-constrained")).is_ok());

@@ -54,7 +54,7 @@ fn what_is_wrong_is_told_with_line_and_column_and_what_to_write() {
             "t.csv:2: period_us: 9999999999999999999999 us are longer than 12 days",
             "less than 1099511627776 us",
         ),
-        ("", "t.csv:2: the header is there, and no task", "a task a line"),
+        ("", "t.csv:2: the file has a header but no task", "a task a line"),
     ] {
         says(&read(&format!("{head}{rows}")).expect_err(rows), what, help);
     }
@@ -132,8 +132,8 @@ fn overheads_are_points_of_curves() {
         ("ipi,1,2.0001,\n", "o.csv:2: max_us: `2.0001` is no length in us", "three decimals"),
         ("ipi,1,99999999999999999,\n", "o.csv:2: max_us: 99999999999999999 us are too long", ""),
         ("ipi,1,2,3\n", "o.csv:2: average_us: it is above the maximum", "exchanged"),
-        ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: ipi was measured there already", "leave one"),
-        ("ipi,1,2,\nipi,,3,\n", "o.csv:3: at: some rows of ipi say where", "everywhere"),
+        ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: ipi has another row", "leave one"),
+        ("ipi,1,2,\nipi,,3,\n", "o.csv:3: at: some rows of ipi have a value", "everywhere"),
     ] {
         let text = format!("kind,at,max_us,average_us\n{rows}");
         let error = overheads::read("o.csv", text.as_bytes()).expect_err(rows);

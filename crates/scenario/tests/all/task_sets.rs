@@ -514,10 +514,10 @@ fn refused<T: std::fmt::Debug>(result: Result<T, Error>, what: &str, help: &str)
 #[test]
 fn slips_of_the_pen_are_named() {
     let utilizations = |text: &str| text.parse::<Utilizations>();
-    refused(utilizations("uni-ligth"), "`uni-ligth` is none of", "did you mean `uni-light`?");
-    refused(utilizations("RandFixedSum"), "is none of", "did you mean `randfixedsum`?");
-    refused(utilizations("pareto"), "`pareto` is none of", "there are randfixedsum, uunifast");
-    refused("constrained".parse::<Deadlines>(), "none of the kinds of d", "uni-constrained");
+    refused(utilizations("uni-ligth"), "`uni-ligth` is not one of", "did you mean `uni-light`?");
+    refused(utilizations("RandFixedSum"), "is not one of", "did you mean `randfixedsum`?");
+    refused(utilizations("pareto"), "`pareto` is not one of", "there are randfixedsum, uunifast");
+    refused("constrained".parse::<Deadlines>(), "not one of the kinds of d", "uni-constrained");
     let periods = |text: &str| text.parse::<Periods>();
     refused(periods("loguniform 1-2 ms"), "spreads of periods", "did you mean `log-uniform`?");
     for text in [
@@ -536,7 +536,7 @@ fn slips_of_the_pen_are_named() {
     ] {
         refused(periods(text), "are no periods", "`log-uniform 10-100 ms`");
     }
-    refused(periods(""), "`` is none of the spreads", "there are uniform");
+    refused(periods(""), "`` is not one of the spreads", "there are uniform");
     refused(periods("uniform 100-10 ms"), "no period is from 100000 to 10000 us", "written");
     refused(periods("uniform 0-10 ms"), "a period is longer than 0", "written");
     refused(periods("uniform 1-10 ms by 0 ms"), "longer than 0", "written");

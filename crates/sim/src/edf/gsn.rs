@@ -321,7 +321,7 @@ impl Walks for GsnEdf<'_> {
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {
         self.domains.iter().find_map(|domain| {
             if !domain.core.is_decided() {
-                return Some("somebody waits who should be linked".into());
+                return Some("a task waits that should be linked".into());
             }
             let differs = |(slot, cpu): (usize, &CpuId)| {
                 let (runs, linked) = (kernel.cx.current(*cpu), domain.core.linked(slot as u32));

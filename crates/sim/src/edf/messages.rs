@@ -531,12 +531,12 @@ impl Walks for Messages<'_> {
 
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {
         if !self.core.is_decided() || !self.writes.is_empty() {
-            return Some("somebody waits who should be linked".into());
+            return Some("a task waits that should be linked".into());
         }
         if let Some(job) =
             self.tasks.iter().position(|it| it.stale || it.resumed || it.flushing > 0)
         {
-            return Some(format!("nobody was told of what became of task {job}"));
+            return Some(format!("no CPU was notified of the new state of task {job}"));
         }
         self.clients.iter().enumerate().find_map(|(n, it)| {
             let (runs, linked) = (kernel.cx.current(it.cpu), self.core.linked(n as u32));

@@ -25,7 +25,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     groups: false,
     tunables: &[Tunable {
         name: "arch",
-        about: "whose ticks and penalty for changing CPUs: 100 a second and 15, or 1024 and 20",
+        about: "ticks per second and penalty for changing CPUs: 100 and 15, or 1024 and 20",
         values: Values::Words(&["i386", "alpha"]),
         default: "i386",
     }],

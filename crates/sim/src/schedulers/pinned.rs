@@ -14,7 +14,7 @@ use super::{Make, Scheduler, Settings};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "pinned",
-    about: "each task bound to a CPU of its own, dealt out in turn",
+    about: "each task bound to one CPU, round robin over the CPUs",
     source: "ours; taskset(1) by hand",
     groups: false,
     tunables: &[],

@@ -6,8 +6,8 @@ use crate::mechanism::Spin;
 
 const PROFILE: Tunable = Tunable {
     name: "profile",
-    about: "what kernel code and hardware take: nothing, what is assumed of 8 x 8 CPUs at 2 GHz, or \
-            what a file says (docs/profile.md)",
+    about: "the times of kernel code and hardware: zero, those assumed for 8 x 8 CPUs at 2 GHz, \
+        or those of a file (docs/profile.md)",
     values: Values::Profile,
     default: "free",
 };
@@ -19,8 +19,8 @@ const LOCKS: Tunable = Tunable {
 };
 const TIE: Tunable = Tunable {
     name: "tie",
-    about: "which of equal deadlines goes first: of the task that comes first or last in the file, \
-            or the one that runs",
+    about: "which of equal deadlines has priority: that of the first or the last task in the \
+        file, or that of the running task",
     values: Values::Words(&["first", "last", "running"]),
     default: "first",
 };
@@ -57,7 +57,7 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
         INTERRUPTS,
         Tunable {
             name: "rules",
-            about: "how a task finds another CPU: by looking at all, as in the patches of 2013 that \
+            about: "how a task finds another CPU: by scanning all, as in the patches of 2013 that \
                     were measured, or in a heap under a lock of its own, as since Linux 3.14",
             values: Values::Words(&["v8", "3.14"]),
             default: "3.14",
@@ -121,7 +121,7 @@ pub(super) const C_EDF: Scheduler = Scheduler {
     tunables: &[
         Tunable {
             name: "size",
-            about: "of how many CPUs a cluster is; 0: of those that share a last-level cache",
+            about: "the number of CPUs in a cluster; 0: those that share a last-level cache",
             values: Values::Count,
             default: "0",
         },
@@ -145,7 +145,8 @@ pub(super) const G_FL: Scheduler = Scheduler {
 
 pub(super) const GFP_MP: Scheduler = Scheduler {
     name: "gfp-mp",
-    about: "global fixed priority by message passing: who comes first in the file goes first",
+    about: "global fixed priority by message passing: the first task of the file has the highest \
+        priority",
     source: "the mechanism of gedf-mp under another policy",
     groups: false,
     tunables: &[MAILBOXES, PROFILE, LOCKS],

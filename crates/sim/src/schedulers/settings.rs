@@ -121,8 +121,8 @@ impl WrongSetting {
     pub(super) fn no_policy(name: &str) -> WrongSetting {
         WrongSetting {
             tunable: None,
-            what: format!("{name} schedules jobs that come each period, and there are none here"),
-            help: "run a scenario under it whose tasks do an `every`: scenarios/real-time".into(),
+            what: format!("{name} schedules periodic jobs, and this workload has none"),
+            help: "run a scenario whose tasks have an `every` step: scenarios/real-time".into(),
         }
     }
     fn unknown_tunable(scheduler: &Scheduler, name: &str) -> WrongSetting {
@@ -147,8 +147,11 @@ impl WrongSetting {
     fn unread(scheduler: &Scheduler, tunable: &Tunable, file: &str) -> WrongSetting {
         WrongSetting {
             tunable: Some(tunable.name.into()),
-            what: format!("{}: nobody has read `{}`", scheduler.name, shown(file)),
-            help: format!("name it in a scenario; else `{}` is a name", tunable.name),
+            what: format!("{}: `{}` was not read", scheduler.name, shown(file)),
+            help: format!(
+                "name the file in a scenario; elsewhere `{}` must be a built-in name",
+                tunable.name
+            ),
         }
     }
 }

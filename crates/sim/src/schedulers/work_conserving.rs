@@ -19,7 +19,8 @@ use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "work-conserving",
-    about: "the yardstick: no CPU idle that a task could use, turns in the order of waiting",
+    about: "the reference: no CPU is idle that a task could use; tasks run in the order in which \
+        they began to wait",
     source: "ours; augmenting paths after Berge 1957",
     groups: false,
     tunables: &[Tunable {

@@ -129,7 +129,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
             "docs/sweep.md",
         ),
         ("empty.csv", "no result of a sweep: there is nothing in it", "bounds sweep"),
-        ("header.csv", "the header is there, and no point", "bounds sweep"),
+        ("header.csv", "the file has a header but no point", "bounds sweep"),
         ("twice.csv", "there are two lines of `no overheads`, hard", "draw one"),
         ("cap.csv", "some sets have no total", "--over tasks"),
         ("wide.csv", "320 panels are too many", "`--only deadlines=d0` (1 of 20)"),

@@ -44,8 +44,8 @@ fn the_page_of_schedulers_is_up_to_date() {
         let name = cell(&scheduler, "name");
         let (about, source) = (cell(&scheduler, "about"), cell(&scheduler, "source"));
         let groups = match scheduler["groups"].as_bool().expect("groups") {
-            true => "Looks at sessions and cgroups, their shares and quotas.",
-            false => "To it all tasks are in one group.",
+            true => "Uses sessions and cgroups with their shares and quotas.",
+            false => "Ignores groups.",
         };
         text += &format!("\n## {name}\n\n{about}. Source: {source}. {groups}\n");
         let tunables = rows("tunables");

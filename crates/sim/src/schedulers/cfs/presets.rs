@@ -85,13 +85,14 @@ const fn tunables(defaults: [&'static str; 9]) -> [Tunable; 9] {
     [
         words(
             "imbalance",
-            "what tells that one group of CPUs is busier than another",
+            "the measure by which one group of CPUs is busier than another",
             &["average", "minimum", "minimum-literal", "v5.5"],
             defaults[0],
         ),
         words(
             "groups",
-            "whose view the scheduling groups are built from; `own` lets every CPU balance",
+            "the CPU from whose view the scheduling groups are built; with `own` every CPU may \
+             balance",
             &["core0", "own", "own-balanced"],
             defaults[1],
         ),
@@ -109,7 +110,7 @@ const fn tunables(defaults: [&'static str; 9]) -> [Tunable; 9] {
         ),
         words(
             "wake-affine-idle",
-            "whether an idle previous CPU ends the choice of a cache (d8fcb81f1acf)",
+            "whether an idle previous CPU decides which cache to search (d8fcb81f1acf)",
             &["before", "after"],
             defaults[4],
         ),
@@ -121,6 +122,6 @@ const fn tunables(defaults: [&'static str; 9]) -> [Tunable; 9] {
             defaults[6],
         ),
         words("hz", "ticks a second", &["100", "250", "1000"], defaults[7]),
-        words("queue", "who runs next on a CPU", &["cfs", "eevdf"], defaults[8]),
+        words("queue", "which task runs next on a CPU", &["cfs", "eevdf"], defaults[8]),
     ]
 }

@@ -28,7 +28,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     tunables: &[
         Tunable {
             name: "quantum",
-            about: "how long a row is on",
+            about: "how long a row runs",
             values: Values::Span,
             default: "100ms",
         },

@@ -25,7 +25,7 @@ use tasks::{After, Tasks};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.6-o1",
-    about: "active and expired arrays a CPU, bonus for sleepers, balancing by queue length",
+    about: "active and expired arrays per CPU, a bonus for sleepers, balancing by queue length",
     source: "Linux 2.6.9 kernel/sched.c",
     groups: false,
     tunables: &[
@@ -37,7 +37,8 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
         },
         Tunable {
             name: "boost",
-            about: "`sleep`: by the time slept; `block`: whole whenever it blocked, as in Tru64",
+            about: "`sleep`: in proportion to the time slept; `block`: the full boost after every \
+                block, as in Tru64",
             values: Values::Words(&["sleep", "block"]),
             default: "sleep",
         },

@@ -15,25 +15,27 @@ use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     name: "osv-vruntime",
-    about: "OSv before that: least cumulative runtime first, with corrections",
+    about: "the predecessor of osv: least cumulative runtime first, with corrections",
     source: "OSv, the parent of commit dbc0d5073 (core/sched.cc)",
     groups: false,
     tunables: &[
         Tunable {
             name: "wake-floor",
-            about: "whether a woken thread has had at least what the current one had, less 10 ms",
+            about: "whether a woken thread starts with at least the run time of the current one, \
+                minus 10 ms",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
         Tunable {
             name: "cap",
-            about: "whether a stint is charged 10 ms at most",
+            about: "whether a run is charged at most 10 ms",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
         Tunable {
             name: "clock-jump",
-            about: "what a clock that jumped at boot charged to every other balancer, by chance",
+            about: "the run time that a clock jump at boot charges to a balancing thread with \
+                probability 1/2",
             values: Values::Span,
             default: "0s",
         },
