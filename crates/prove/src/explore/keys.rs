@@ -77,4 +77,25 @@ mod tests {
             matches!(step, Step::Sets { event: Event::Stop, before, after, .. } if before == after)
         );
     }
+
+    /// The least key of the queue rises when a task is taken that waited there with that key: a
+    /// task that a claimed CPU runs directly never waited.
+    #[test]
+    fn a_task_that_runs_directly_leaves_the_least_key_as_it_is() {
+        let text = VRT
+            .replace("t.vt := max(t.vt, min_vt(c.q) - lag)", "")
+            .replace(
+                "t.vt := max(t.vt, min_vt(home(t).q) - lag)",
+                "t.vt := max(t.vt, min_vt(home(t).q)) + 100s",
+            )
+            .replace(
+                "on preempt(t), yield(t) { put",
+                "on preempt(t), yield(t) {
+                     if t.vt < 1s { t.vt := min_vt(home(t).q) }
+                     put",
+            );
+        let step = found(&text).expect("a key that falls after a direct run");
+        let Step::Sets { event, before, after, .. } = step else { panic!("{step:?}") };
+        assert!(event == Event::Preempt && after == 0 && before > 0, "{step:?}");
+    }
 }

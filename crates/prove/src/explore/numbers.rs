@@ -3,7 +3,8 @@
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
 use wastenot_rota::eval::{Frame, Look};
-use wastenot_rota::ir::{ClaimKind, Event, Num, Stmt};
+use wastenot_rota::ir::{Bool, ClaimKind, Event, Level, Num, Place, Stmt};
+use wastenot_rota::paths::{Best, Way, follow};
 
 use super::step::{Given, Step};
 use super::world::World;
@@ -92,148 +93,180 @@ pub(super) fn ends(
     run(world, None, event, Numbers { tree, vars, cpu_vars, leasts, fed, given }).ends
 }
 
-fn run<'w, 'p>(
-    world: &'w World<'p>,
-    claim: Option<(&'w ClaimKind, &'w [bool])>,
-    event: Event,
-    numbers: Numbers<'_>,
-) -> Walk<'w, 'p> {
-    let first = numbers.vars.clone();
-    let (claim, risen) = claim.unzip();
-    let (put, ends, risen) = (None, Vec::new(), risen.unwrap_or_default());
-    let mut walk = Walk { world, claim, event, first, risen, put, ends, found: None };
-    let frame = Frame { here: Some(CpuId(0)), prev: Some(CpuId(0)), ..world.frame() };
-    walk.block(&[&world.policy.handlers[event as usize]], numbers, &frame);
-    walk
-}
-
-struct Walk<'w, 'p> {
-    world: &'w World<'p>,
-    /// `None`: whatever becomes of it is right.
-    claim: Option<&'w ClaimKind>,
-    event: Event,
-    /// The variables of the task before.
-    first: Vec<i64>,
-    /// Which of them have risen since the task was queued.
-    risen: &'w [bool],
-    /// The queue of the last put, and the key there.
-    put: Option<(usize, i64)>,
+/// What a handler comes to on every way through it, and the first step that breaks the claim.
+#[derive(Default)]
+struct Outcome {
     ends: Vec<End>,
     found: Option<Step>,
 }
 
-impl Walk<'_, '_> {
-    fn block(&mut self, blocks: &[&[Stmt]], mut numbers: Numbers<'_>, frame: &Frame) {
-        let (mut blocks, mut frame) = (blocks.to_vec(), frame.clone());
-        let per = &self.world.per;
-        while let Some(block) = blocks.last_mut() {
-            let Some((stmt, rest)) = block.split_first() else {
-                blocks.pop();
-                continue;
-            };
-            *block = rest;
-            match stmt {
-                Stmt::Claim { slot, .. } => {
-                    for found in [None, Some(CpuId(0))] {
-                        frame.set_slot(*slot, found);
-                        self.block(&blocks, numbers.clone(), &frame);
-                    }
-                    return;
-                }
-                Stmt::Pick { slot, .. } => frame.set_slot(*slot, Some(CpuId(0))),
-                Stmt::Let(slot, num) => {
-                    let value = frame.num(&numbers, per, num);
-                    frame.set_local(*slot, value);
-                }
-                Stmt::SetTask(var, num) => {
-                    numbers.vars[*var] = frame.num(&numbers, per, num);
-                }
-                Stmt::Put(put) => {
-                    let queue = put.queue.queue;
-                    let key = self.world.policy.queues[queue].key;
-                    self.put = key.map(|key| (queue, numbers.vars[key]));
-                    match self.claim {
-                        Some(ClaimKind::Lag(bound)) => {
-                            self.put(queue, bound, &numbers, &mut frame);
-                        }
-                        _ => self.falls(&numbers),
-                    }
-                }
-                Stmt::If { condition, then, otherwise } => {
-                    let yes = frame.bool(&numbers, per, condition);
-                    blocks.push(if yes { then } else { otherwise });
-                }
-                Stmt::SetCpu { var, value, add, .. } => {
-                    let value = frame.num(&numbers, per, value);
-                    let var = &mut numbers.cpu_vars[*var];
-                    *var = if *add { var.saturating_add(value) } else { value };
-                }
-                Stmt::Run { .. } | Stmt::Kick { .. } => {}
+fn run(
+    world: &World<'_>,
+    claim: Option<(&ClaimKind, &[bool])>,
+    event: Event,
+    numbers: Numbers<'_>,
+) -> Outcome {
+    let (claim, risen) = claim.unzip();
+    let call = Called {
+        world,
+        claim,
+        event,
+        first: &numbers.vars.clone(),
+        risen: risen.unwrap_or_default(),
+    };
+    let frame = Frame { here: Some(CpuId(0)), prev: Some(CpuId(0)), ..world.frame() };
+    let begun = Run { call, numbers, frame, put: None, found: None };
+    let mut outcome = Outcome::default();
+    follow(&world.policy.handlers[event as usize], begun, &mut |mut run| {
+        run.is_through();
+        outcome.found = outcome.found.take().or(run.found);
+        let Numbers { vars, cpu_vars, .. } = run.numbers;
+        outcome.ends.push(End { vars, cpu_vars, put: run.put });
+    });
+    outcome
+}
+
+/// What all ways through a handler have in common.
+#[derive(Clone, Copy)]
+struct Called<'w, 'p> {
+    world: &'w World<'p>,
+    /// `None`: every outcome is right.
+    claim: Option<&'w ClaimKind>,
+    event: Event,
+    /// The variables of the task before.
+    first: &'w [i64],
+    /// Which of them have risen since the task was queued.
+    risen: &'w [bool],
+}
+
+/// A way through a handler, as far as it was gone.
+#[derive(Clone)]
+struct Run<'w, 'p> {
+    call: Called<'w, 'p>,
+    numbers: Numbers<'w>,
+    frame: Frame,
+    /// The queue of the last put on this way, and the key there.
+    put: Option<(usize, i64)>,
+    /// The first step on this way that breaks the claim.
+    found: Option<Step>,
+}
+
+impl<'p> Way<'p> for Run<'_, 'p> {
+    fn does(&mut self, stmt: &'p Stmt) -> bool {
+        match stmt {
+            Stmt::Let(slot, num) => {
+                let value = self.num(num);
+                self.frame.set_local(*slot, value);
             }
+            Stmt::SetTask(var, num) => self.numbers.vars[*var] = self.num(num),
+            Stmt::Put(put) => self.put(put.queue.queue),
+            Stmt::SetCpu { var, value, add, .. } => {
+                let value = self.num(value);
+                let var = &mut self.numbers.cpu_vars[*var];
+                *var = if *add { var.saturating_add(value) } else { value };
+            }
+            _ => {}
         }
-        self.falls(&numbers);
-        if self.event == Event::Stop {
-            self.stops(&numbers);
-        }
-        let (vars, cpu_vars) = (numbers.vars, numbers.cpu_vars);
-        self.ends.push(End { vars, cpu_vars, put: self.put });
+        true
     }
 
-    /// What the key was for a moment in between, nobody sees.
-    fn falls(&mut self, numbers: &Numbers<'_>) {
+    fn claims(self, slot: usize, _: Option<Level>, _: &'p Place) -> Vec<Self> {
+        let found = |cpu| {
+            let mut next = self.clone();
+            next.frame.set_slot(slot, cpu);
+            next
+        };
+        [None, Some(CpuId(0))].map(found).into()
+    }
+
+    fn picks(mut self, slot: usize, _: Best<'p>) -> Vec<Self> {
+        self.frame.set_slot(slot, Some(CpuId(0)));
+        vec![self]
+    }
+
+    fn branches(
+        mut self,
+        condition: &'p Bool,
+        then: &'p [Stmt],
+        otherwise: &'p [Stmt],
+    ) -> Vec<(Self, &'p [Stmt])> {
+        let yes = self.frame.bool(&self.numbers, &self.call.world.per, condition);
+        vec![(self, if yes { then } else { otherwise })]
+    }
+}
+
+impl Run<'_, '_> {
+    fn num(&mut self, num: &Num) -> i64 {
+        self.frame.num(&self.numbers, &self.call.world.per, num)
+    }
+
+    fn put(&mut self, queue: usize) {
+        let key = self.call.world.policy.queues[queue].key;
+        self.put = key.map(|key| (queue, self.numbers.vars[key]));
+        match self.call.claim {
+            Some(ClaimKind::Lag(bound)) => self.lags(queue, bound),
+            _ => self.falls(),
+        }
+    }
+
+    /// The handler is through.
+    fn is_through(&mut self) {
+        self.falls();
+        if self.call.event == Event::Stop && self.numbers.given.ran > 0 {
+            self.stops();
+        }
+    }
+
+    /// The key counts at each put and at the end: no other CPU sees what it was in between.
+    fn falls(&mut self) {
         for var in self.keys() {
-            let (event, before, after) = (self.event, self.first[var], numbers.vars[var]);
+            let (before, after) = (self.call.first[var], self.numbers.vars[var]);
             if after < before {
-                let given = numbers.given;
-                let sets = Step::Sets { event, var, before, after, least: false, given };
-                self.found.get_or_insert(sets);
+                self.breaks(var, before, after, false);
             }
         }
     }
 
-    /// That it rises may be left to who puts the task again, to `preempt`, say; or to `start`.
-    fn stops(&mut self, numbers: &Numbers<'_>) {
-        for var in self.keys().into_iter().filter(|_| numbers.given.ran > 0) {
-            let (event, before, after) = (self.event, self.first[var], numbers.vars[var]);
+    /// A later handler may let the key rise: `preempt`, which puts the task again, or `start`.
+    fn stops(&mut self) {
+        for var in self.keys() {
+            let (before, after) = (self.call.first[var], self.numbers.vars[var]);
             let rises = |event, vars: &[i64]| {
-                let numbers = Numbers { vars: vars.to_vec(), ..numbers.clone() };
-                run(self.world, None, event, numbers).ends.iter().any(|end| end.vars[var] > before)
+                let numbers = Numbers { vars: vars.to_vec(), ..self.numbers.clone() };
+                let ends = run(self.call.world, None, event, numbers).ends;
+                ends.iter().any(|end| end.vars[var] > before)
             };
-            // Who forces this knows of no life, but what `start` makes of such a key.
-            let risen =
-                self.risen.get(var).is_some_and(|risen| *risen) || rises(Event::Start, &self.first);
-            if after <= before && !risen && !rises(Event::Preempt, &numbers.vars) {
-                let given = numbers.given;
-                self.found.get_or_insert(Step::Sets {
-                    event,
-                    var,
-                    before,
-                    after,
-                    least: false,
-                    given,
-                });
+            // A caller that knows no life knows only what `start` makes of such a key.
+            let risen = self.call.risen.get(var).is_some_and(|risen| *risen)
+                || rises(Event::Start, self.call.first);
+            if after <= before && !risen && !rises(Event::Preempt, &self.numbers.vars) {
+                self.breaks(var, before, after, false);
             }
         }
     }
 
-    /// Variables that queues are ordered by, of which something is claimed.
-    fn keys(&self) -> Vec<usize> {
-        let claimed = matches!(self.claim, Some(ClaimKind::VtMonotone));
-        let queues = self.world.policy.queues.iter().filter(|_| claimed);
-        queues.filter_map(|queue| queue.key).collect()
+    /// Only a task that slept, or is new, may be far back: one that ran may have to wait for its
+    /// turn.
+    fn lags(&mut self, queue: usize, bound: &Num) {
+        let Some(var) = self.call.world.policy.queues[queue].key else { return };
+        let bound = self.num(bound);
+        let sleeps = matches!(self.call.event, Event::New | Event::Wake);
+        let (least, key) = (self.numbers.leasts[queue], self.numbers.vars[var]);
+        if sleeps && key < least.saturating_sub(bound) {
+            self.breaks(var, least, key, true);
+        }
     }
 
-    /// Only who slept, or is new, may be far back: who ran may have to wait for its turn.
-    fn put(&mut self, queue: usize, bound: &Num, numbers: &Numbers<'_>, frame: &mut Frame) {
-        let Some(var) = self.world.policy.queues[queue].key else { return };
-        let bound = frame.num(numbers, &self.world.per, bound);
-        let sleeps = matches!(self.event, Event::New | Event::Wake);
-        let (given, least) = (numbers.given, numbers.leasts[queue]);
-        if sleeps && numbers.vars[var] < least.saturating_sub(bound) {
-            let (event, before, after) = (self.event, least, numbers.vars[var]);
-            let sets = Step::Sets { event, var, before, after, least: true, given };
-            self.found.get_or_insert(sets);
-        }
+    fn breaks(&mut self, var: usize, before: i64, after: i64, least: bool) {
+        let (event, given) = (self.call.event, self.numbers.given);
+        self.found.get_or_insert(Step::Sets { event, var, before, after, least, given });
+    }
+
+    /// Variables that queues are ordered by, if the claim is about them.
+    fn keys(&self) -> Vec<usize> {
+        let claimed = matches!(self.call.claim, Some(ClaimKind::VtMonotone));
+        let queues = self.call.world.policy.queues.iter().filter(|_| claimed);
+        queues.filter_map(|queue| queue.key).collect()
     }
 }
 
