@@ -233,7 +233,7 @@ fn a_file_that_is_no_store_is_refused_and_left_as_it_is() {
         let ran = Grid::new(&scenario, &Sim, &stored(&path)).expect("a grid").run(|_| {});
         let error = ran.expect_err(text);
         assert!(matches!(error, Error::Store(Kept::Foreign { .. })), "{error}");
-        assert!(error.to_string().contains("no file of results"), "{error}");
+        assert!(error.to_string().contains("not a results file"), "{error}");
         assert!(error.help().contains("a new file"), "{}", error.help());
         assert_eq!(fs::read_to_string(&path).expect("the file"), text);
     }

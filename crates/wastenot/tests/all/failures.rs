@@ -129,7 +129,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot run one.toml --scheduler typo.rota", "typo.rota:2:13: R", "fifo"),
     ("wastenot what-if trace.dat --scheduler typo.rota", "typo.rota:2:13: R", "fifo"),
     ("wastenot run one.toml -o x.wn --seed 1-3", "-o writes one run", "`--seed 1`"),
-    ("wastenot run one.toml --resume one.toml", "one.toml: no file of results", "a new file"),
+    (
+        "wastenot run one.toml --resume one.toml",
+        "one.toml: this is not a results file",
+        "a new file",
+    ),
     ("wastenot run bad.json", "bad.json:2: a thread has no `rum`", "`run`"),
     ("wastenot run bound.json --machine smp4", "bound.json:1: the machine has no CPU 9", "0-3"),
     ("wastenot run bound.json --machine hal9", "--machine: there is no machine", "preset"),

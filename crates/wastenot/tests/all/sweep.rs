@@ -177,7 +177,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
         ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),
         ("small.toml --resume r --shard 0/3", "`2/3`", "bounds sweep --help"),
-        ("small.toml --resume small.toml", "no file of results", "new file"),
+        ("small.toml --resume small.toml", "not a results file", "new file"),
         ("small.toml -o tables/2.csv", "exists already", "--force"),
     ] {
         let (text, code) = asked(&desk, words);
