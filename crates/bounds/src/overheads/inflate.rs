@@ -44,7 +44,9 @@ pub enum TooMuch {
     },
     /// No more than that: what a job takes with overheads is too close to a whole number, and too
     /// many fractions would have to be added up.
-    #[error("the execution times with overheads are too close to a limit to be computed exactly")]
+    #[error(
+        "an execution time with overheads is too close to a whole number to be computed exactly"
+    )]
     Close,
 }
 

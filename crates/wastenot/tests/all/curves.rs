@@ -125,10 +125,10 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("no.csv", "cannot open no.csv: no such file", "path"),
         (
             "tasks.csv",
-            "tasks.csv:2: no result of a sweep: there is no column `wcet_us`",
+            "tasks.csv:2: not a result of a sweep: there is no column `wcet_us`",
             "docs/sweep.md",
         ),
-        ("empty.csv", "no result of a sweep: there is nothing in it", "bounds sweep"),
+        ("empty.csv", "not a result of a sweep: there is nothing in it", "bounds sweep"),
         ("header.csv", "the file has a header but no point", "bounds sweep"),
         ("twice.csv", "there are two lines of `no overheads`, hard", "draw one"),
         ("cap.csv", "some sets have no total", "--over tasks"),
