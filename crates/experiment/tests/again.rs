@@ -221,7 +221,7 @@ tasks = [
     let ends: Vec<&str> = answer.as_recorded.ends.iter().map(|end| end.name.as_str()).collect();
     assert_eq!(ends, ["a"]);
     let said = &answer.extracted.assumptions;
-    assert!(said.iter().any(|it| it.contains("for whom the scenario waits")), "{said:?}");
+    assert!(said.iter().any(|it| it.contains("that the scenario waits for")), "{said:?}");
 }
 
 #[test]

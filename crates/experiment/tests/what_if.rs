@@ -355,7 +355,7 @@ fn what_does_not_tell_enough_is_refused() {
     let (what, help) = refused(&history);
     assert!(what.contains("cycles") && help.contains("--clock-hz"), "{what} {help}");
     let empty = Builder::new(Head::new(Machine::flat(2))).finish();
-    assert!(refused(&empty).0.contains("no switch"));
+    assert!(refused(&empty).0.contains("no context switch"));
     let (history, _) = ran(&Machine::flat(2), &loads()[0].1, "global-fifo", 1);
     let nobody = Question { awaited: Some(Vec::new()), ..question("global-fifo") };
     let error = what_if(&history, &nobody).expect_err("nobody");

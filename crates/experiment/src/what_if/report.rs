@@ -196,7 +196,7 @@ impl WhatIf {
             };
             return Some(format!(
                 ", because `{}` {how}, or waits for such a task, from one end to the other \
-                 (`--task` says whom to wait for)",
+                 (`--task` names the tasks to wait for)",
                 end.name
             ));
         }

@@ -255,7 +255,7 @@ mod tests {
     fn what_is_none_is_refused_with_its_line() {
         let other = results("t.csv", "wcet_us,period_us\n1,2\n".as_bytes()).expect_err("tasks");
         let said = other.to_string();
-        assert!(said.starts_with("t.csv:1: no result of a sweep: there is no column"), "{said}");
+        assert!(said.starts_with("t.csv:1: not a result of a sweep: there is no column"), "{said}");
         assert!(other.help().contains("bounds sweep"), "{}", other.help());
         for (line, what) in [
             (String::new(), "the file has a header but no point"),
