@@ -32,7 +32,7 @@ pub(crate) fn is_refuted(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Refuted(_) | Outcome::Contradicted(_))
 }
 
-/// A queue per CPU, another one that nobody takes from, and this choice between them.
+/// A queue per CPU, another one from which no CPU takes, and this choice between them.
 fn choosing(vars: &str, choice: &str, more: &str, claims: &str) -> String {
     format!(
         "policy p() {{
@@ -57,7 +57,7 @@ fn a_task_is_looked_at_only_where_some_handler_puts_it() {
     let y = "cpu { y: time = 0 owner cpu }";
     let claims = "no_lost_task, wait(dispatches <= position + direct_runs)";
     let never = [
-        // Whoever is picked the task may run on.
+        // The task may run on every CPU that is picked.
         choosing(
             "",
             "let v = argmin v in machine : queued(v.q)
@@ -65,9 +65,9 @@ fn a_task_is_looked_at_only_where_some_handler_puts_it() {
             "",
             claims,
         ),
-        // Nobody sets it.
+        // No handler sets it.
         choosing(y, &lost("here.y > 1ms"), "", claims),
-        // Nobody weighs so much.
+        // No task weighs so much.
         choosing("", &lost("t.weight > 20000"), "", claims),
         choosing("", &lost("cpus(machine) = 0"), "", claims),
     ];
@@ -116,13 +116,13 @@ fn a_key_begins_with_what_handlers_made_of_it() {
     let test = "a_key_begins_with_what_handlers_made_of_it";
     let rises = "t.vt += scaled(ran, t.weight)";
     let right = [
-        // Nobody sets `x`.
+        // No handler sets `x`.
         keyed("if t.x > 0ms { t.vt := 0ms }", "", "", rises),
         // It is never later than now.
         keyed("t.vt := now", "", "", "t.vt := now"),
-        // What it is for a moment nobody sees.
+        // No CPU sees the value of a moment.
         keyed("let a = t.vt\n t.vt := 0ms\n t.vt := a", "", "", rises),
-        // Whoever puts it again adds what it ran.
+        // The handler that puts it again adds the time that it ran.
         keyed("", "t.vt += t.x", "t.vt += t.x", "t.x := ran"),
     ];
     for text in &right {
@@ -348,7 +348,7 @@ fn a_task_waits_only_where_some_move_leads() {
             assert!(matches!(outcome, Outcome::Refuted(_)), "{filter}: {outcome:?}");
         }
     }
-    // Where the switch is on, it does; without solvers nobody knows whether it ever is.
+    // Where the switch is on, it does; without solvers it is unknown whether it ever is.
     for outcome in outcomes(&never[0], test) {
         let Outcome::Unknown(why) = outcome else { panic!("{outcome:?}") };
         assert!(why.contains("whether"), "{why}");
@@ -381,7 +381,7 @@ fn each_queue_has_a_least_key_of_its_own() {
         // All that ever came into `q` has the key 0.
         two_queues("ordered(d)", begins, "t.d := now\n put t in machine.z", "lag(<= 1ms)"),
         two_queues("ordered(vt)", begins, "put t in machine.z", "lag(<= 1ms)"),
-        // Nobody is ever in `z`.
+        // No task is ever in `z`.
         two_queues("fifo", &set("queued(machine.z) = 1"), stays, "vt_monotone"),
         two_queues("ordered(vt)", &set("min_vt(machine.z) > 0ms"), stays, "vt_monotone"),
     ];
@@ -486,7 +486,7 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
     }
 }
 
-/// Whoever runs, or ran last, has set what is set then.
+/// The task that runs, or ran last, has set the variables that its handlers set.
 #[test]
 fn variables_are_not_as_they_begin_where_somebody_ran() {
     let test = "variables_are_not_as_they_begin_where_somebody_ran";
