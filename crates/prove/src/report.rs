@@ -266,8 +266,8 @@ fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tab
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// For people: what holds is told once for all obligations of a name, and so is what nobody knows
-/// of any of them; what does not hold is told each by itself.
+/// For people: obligations of one name that all hold share a row, and so do those that all have no
+/// answer. Each obligation that fails has a row of its own.
 fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         Column::for_people("obligation", Unit::None),

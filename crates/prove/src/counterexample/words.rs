@@ -90,17 +90,17 @@ impl Found {
 fn words(policy: &Policy, now: &Situation, step: &Step) -> String {
     let from = policy.idle.as_ref().map_or(0, |balance| balance.from);
     let name = |queue: usize, group: usize| queue_in_words(policy, (queue, group));
-    let nobody = |queue, group| nobody(now.waiting(queue, group).next().is_none());
+    let no_task = |queue, group| no_task(now.waiting(queue, group).next().is_none());
     match *step {
         Step::Took { queue, group } => {
-            format!("looks into {}: {}", name(queue, group), nobody(queue, group))
+            format!("looks into {}: {}", name(queue, group), no_task(queue, group))
         }
         Step::Read { group, passed } => {
             let answer = if passed { "yes" } else { "no" };
             format!("reads {}: the filter says {answer}", name(from, group))
         }
         Step::Tried { group, refused: false } => {
-            format!("locks {}: {}", name(from, group), nobody(from, group))
+            format!("locks {}: {}", name(from, group), no_task(from, group))
         }
         Step::Tried { group, refused: true } => {
             format!("locks {}: the re-check says no", name(from, group))
@@ -165,7 +165,7 @@ fn quantity(dimension: Dimension, number: i64) -> String {
 }
 
 /// The words for a queue that holds no task for the CPU that looks into it.
-pub(crate) fn nobody(empty: bool) -> &'static str {
+pub(crate) fn no_task(empty: bool) -> &'static str {
     if empty { "empty" } else { "no task there may run here" }
 }
 

@@ -39,7 +39,7 @@ impl Asked<'_, '_> {
             }
             Wrong::AllFail => self.all_fail(test.wakes),
             Wrong::Lost => self.lost(),
-            Wrong::NobodyBeginsThere => Ok(self.nobody_begins_there()),
+            Wrong::NobodyBeginsThere => Ok(self.no_cpu_begins_there()),
             Wrong::NotWoken => self.not_woken(test.wakes),
             // If no task that waits there may run here, the first task may not either.
             Wrong::StealsForbidden => self.candidate(|counts, (queue, group), cpu| {
@@ -71,7 +71,7 @@ impl Asked<'_, '_> {
     }
 
     /// No CPU that may run the task takes from its queue before all else.
-    fn nobody_begins_there(&self) -> Term {
+    fn no_cpu_begins_there(&self) -> Term {
         let world = self.world;
         let begins = begins(world.policy);
         let first = |cpu: CpuId| match begins {

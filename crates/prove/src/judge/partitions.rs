@@ -1,7 +1,7 @@
 //! Claims of a program with partitions: each keeps to itself, and what holds of each holds of all.
 //!
-//! Nobody writes these claims: whatever has partitions makes them. Why they hold is
-//! docs/proofs.md, "Partitions".
+//! No text writes these claims: every program with partitions makes them. docs/proofs.md,
+//! "Partitions", explains why they hold.
 
 use std::time::Duration;
 

@@ -161,7 +161,7 @@ impl Cursor {
                     let (cpu, queue) = (self.cpu, stage.queue(at));
                     let found = self.takes(stage, at);
                     words.push(found.unwrap_or_else(|| {
-                        format!("CPU {cpu} looks into {queue}: {}", stage.nobody(at))
+                        format!("CPU {cpu} looks into {queue}: {}", stage.no_task(at))
                     }));
                 }
                 Next::Reads(unread) => {

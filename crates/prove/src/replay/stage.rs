@@ -7,7 +7,7 @@ use wastenot_rota::ir::Event;
 
 use super::Otherwise;
 use super::told::Told;
-use crate::counterexample::words::{nobody, queue_in_words};
+use crate::counterexample::words::{no_task, queue_in_words};
 
 pub(super) struct Stage<'t> {
     pub(super) told: &'t Told<'t>,
@@ -51,8 +51,8 @@ impl<'t> Stage<'t> {
     }
 
     /// The words for a queue that holds no task for the CPU that looks into it.
-    pub(super) fn nobody(&self, at: (usize, usize)) -> &'static str {
-        nobody(self.forced.waiting(at).is_empty())
+    pub(super) fn no_task(&self, at: (usize, usize)) -> &'static str {
+        no_task(self.forced.waiting(at).is_empty())
     }
 
     /// The queue of a candidate.
@@ -73,7 +73,7 @@ impl<'t> Stage<'t> {
         let queue = self.queue(at);
         match found {
             Found::Task(task) => format!("CPU {cpu} takes task {} from {queue}", task.ordinal()),
-            Found::Nobody => format!("CPU {cpu} locks {queue}: {}", self.nobody(at)),
+            Found::Nobody => format!("CPU {cpu} locks {queue}: {}", self.no_task(at)),
             Found::Refused => format!("CPU {cpu} locks {queue}: the re-check says no"),
         }
     }

@@ -32,7 +32,7 @@ pub fn interrupting(policy: &Policy) -> Vec<Event> {
     events.into_iter().filter(takes).collect()
 }
 
-/// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
+/// Whether a balance passes every candidate with a waiting task, and takes that task in any case.
 pub(crate) fn is_plain(balance: &Balance) -> bool {
     let queued = |num: &Num| match num {
         Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,

@@ -12,12 +12,12 @@ pub(crate) struct State {
     pub(super) cpus: [Cpu; SIZE_MAX],
     pub(super) tasks: [Task; SIZE_MAX],
     /// The waiting tasks by queue, and within a queue in the order in which they came; then
-    /// [`NOBODY`].
+    /// [`NO_TASK`].
     pub(super) waiting: [u8; SIZE_MAX],
 }
 
 /// No task.
-pub(super) const NOBODY: u8 = u8::MAX;
+pub(super) const NO_TASK: u8 = u8::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Cpu {
@@ -91,7 +91,7 @@ impl State {
         State {
             cpus: [cpu; SIZE_MAX],
             tasks: [Task { at: At::Away, queue: 0, looks: Looks::No }; SIZE_MAX],
-            waiting: [NOBODY; SIZE_MAX],
+            waiting: [NO_TASK; SIZE_MAX],
         }
     }
 
@@ -195,7 +195,7 @@ impl State {
     fn leave(&mut self, task: usize) {
         if let Some(place) = self.waiting.iter().position(|&waits| waits == task as u8) {
             self.waiting.copy_within(place + 1.., place);
-            self.waiting[SIZE_MAX - 1] = NOBODY;
+            self.waiting[SIZE_MAX - 1] = NO_TASK;
         }
         self.tasks[task].queue = 0;
     }
@@ -418,7 +418,7 @@ impl State {
     }
 
     fn waiters(&self) -> impl Iterator<Item = usize> + '_ {
-        self.waiting.iter().take_while(|task| **task != NOBODY).map(|task| *task as usize)
+        self.waiting.iter().take_while(|task| **task != NO_TASK).map(|task| *task as usize)
     }
 }
 

@@ -4,7 +4,7 @@
 //! are renamed with them: these renamings are the automorphisms of the system. Cells and queues are
 //! explored in every order of reads, so no name matters there.
 
-use super::state::{At, Cell, Looks, NOBODY, State, Task, members};
+use super::state::{At, Cell, Looks, NO_TASK, State, Task, members};
 use super::{Cpus, Move, QUEUES_MAX, SIZE_MAX, System};
 
 /// New names, by old name.
@@ -108,10 +108,10 @@ fn renamed(state: &State, system: &System, names: &Renaming) -> State {
         };
         new.tasks[names.tasks[task]] = Task { at, queue, looks };
     }
-    for waits in new.waiting.iter_mut().filter(|waits| **waits != NOBODY) {
+    for waits in new.waiting.iter_mut().filter(|waits| **waits != NO_TASK) {
         *waits = names.tasks[*waits as usize] as u8;
     }
-    let waiting = new.waiting.iter().take_while(|task| **task != NOBODY).count();
+    let waiting = new.waiting.iter().take_while(|task| **task != NO_TASK).count();
     let queues = new.tasks.map(|task| task.queue);
     new.waiting[..waiting].sort_by_key(|task| queues[*task as usize]);
     new
