@@ -31,7 +31,7 @@ impl Test {
             Wrong::Fails => fails,
             Wrong::AllFail => all_fail,
             Wrong::Lost => lost,
-            Wrong::NobodyBeginsThere => nobody_begins_there,
+            Wrong::NobodyBeginsThere => no_cpu_begins_there,
             Wrong::NotWoken => not_woken,
             Wrong::StealsForbidden => steals_what_it_may_not,
             Wrong::RunsInACircle => runs_in_a_circle,
@@ -118,7 +118,7 @@ fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken>
 }
 
 /// No CPU that may run the task takes from its queue before all else.
-fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
+fn no_cpu_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
     let task = &situation.tasks[0];
     let Place::Waits { queue, group } = task.place else { return None };
     let look = world.look(situation, None);

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_late_is_ended_with_those_it_started() {
+    fn a_late_process_is_ended_with_its_children() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let script = format!("sleep 1000 & echo $! > {}; wait", file.display());

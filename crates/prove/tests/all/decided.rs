@@ -74,8 +74,8 @@ fn refuted(text: &Text, test: &str) {
 }
 
 #[test]
-fn sums_over_groups_that_hold_whoever_waits_are_decided() {
-    let test = "sums_over_groups_that_hold_whoever_waits_are_decided";
+fn sums_over_groups_with_the_waiting_tasks_are_decided() {
+    let test = "sums_over_groups_with_the_waiting_tasks_are_decided";
     for filter in [
         "(sum o in node(v) : queued(o.q)) >= 1 and queued(v.q) >= 0",
         "queued(v.q) >= 1 and (sum o in machine : queued(o.q)) >= 1",

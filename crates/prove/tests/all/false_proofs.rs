@@ -62,7 +62,7 @@ const CHANGED_SINCE: &str = "let a = queued(machine.q)
     let b = a
     if a != b { t.vt := 0ms }
     put t in machine.q";
-const SOMEBODY_OR_NOBODY: &str =
+const AN_IDLE_CPU_OR_NONE: &str =
     "(exists c in machine : idle(c)) or (forall c in machine : not idle(c))";
 
 #[test]
@@ -95,7 +95,7 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         rechecking("queued(me.q) >= queued(me.q)", "no_lost_wakeup"),
         rechecking("(max c in machine : queued(c.q)) >= queued(me.q)", "work_conservation"),
         // The CPU that evaluates the re-check may be given a task meanwhile.
-        rechecking(SOMEBODY_OR_NOBODY, "no_lost_wakeup"),
+        rechecking(AN_IDLE_CPU_OR_NONE, "no_lost_wakeup"),
         // What is remembered is read anew, and twice.
         rechecking("seen(queued(v.q)) >= seen(queued(v.q) + 0)", "work_conservation"),
     ];
@@ -106,7 +106,7 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         keyed("", BEHIND_WHAT_WAS_READ, rises, "lag(<= 1ms)"),
         rechecking("queued(v.q) >= queued(v.q)", "work_conservation"),
         rechecking("weight(v.q) >= weight(v.q)", "no_lost_wakeup"),
-        rechecking(SOMEBODY_OR_NOBODY, "work_conservation"),
+        rechecking(AN_IDLE_CPU_OR_NONE, "work_conservation"),
         stealing("queued(v.q) >= 1 and queued(v.q) > running(me)", "work_conservation"),
     ];
     let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
@@ -136,7 +136,7 @@ fn judged(text: &str, solvers: Vec<Solver>) -> Verdict {
 }
 
 #[test]
-fn where_balancing_moves_a_task_to_somebody_takes_from() {
+fn a_cpu_takes_from_queues_into_which_balancing_moves() {
     let moving = |takes: &str| {
         format!(
             "policy p() {{
@@ -154,7 +154,7 @@ fn where_balancing_moves_a_task_to_somebody_takes_from() {
             }}"
         )
     };
-    for solver in solvers("where_balancing_moves_a_task_to_somebody_takes_from") {
+    for solver in solvers("a_cpu_takes_from_queues_into_which_balancing_moves") {
         let open = |takes: &str| {
             let verdict = judged(&moving(takes), vec![solver.clone()]);
             let open = verdict.obligations.iter().filter(|it| it.finding != Finding::Holds);
@@ -251,7 +251,7 @@ fn a_round_in_which_nothing_changes_needs_a_recheck_that_says_yes_then() {
 
 /// Without a solver, and with one that gives up, no more is shown than was looked at.
 #[test]
-fn what_nobody_looked_at_is_not_shown_of_small_machines() {
+fn what_no_search_examined_is_not_shown_of_small_machines() {
     let wrong = [
         // Two tasks of weight 10 000 shut the filter; other parameters do.
         ("weight(v.q) <= 1000 and queued(v.q) >= 1", "work_conservation"),

@@ -168,8 +168,8 @@ fn a_key_that_rises_when_its_task_begins_to_run_has_risen() {
 }
 
 #[test]
-fn whoever_is_kicked_after_a_put_is_woken() {
-    let test = "whoever_is_kicked_after_a_put_is_woken";
+fn a_cpu_that_is_kicked_after_a_put_is_woken() {
+    let test = "a_cpu_that_is_kicked_after_a_put_is_woken";
     let put = "put t in home(t).q wake within cpu";
     let kicked = choosing("", &format!("{put}\n kick home(t)"), "", "no_lost_wakeup");
     let claimed = "let c = idle cpu in allowed(t) near t.prev by [smt, llc, node, machine]
@@ -258,8 +258,8 @@ fn the_text_contradicts_only_what_it_speaks_of() {
 }
 
 #[test]
-fn a_cpu_moves_nobody_while_it_looks_for_somebody() {
-    let test = "a_cpu_moves_nobody_while_it_looks_for_somebody";
+fn a_cpu_moves_no_task_while_it_looks_for_one() {
+    let test = "a_cpu_moves_no_task_while_it_looks_for_one";
     let text = balanced("", "", "queued(v.q) >= 2 and queued(me.q) = 0", "rounds(<= idle_cpus)");
     let text = text.replace("per node", "per cpu").replace(" on leader(node)", "");
     for outcome in outcomes(&text, test) {
@@ -400,10 +400,10 @@ fn each_queue_has_a_least_key_of_its_own() {
     }
 }
 
-/// Who would never take the task is not missed when it is put.
+/// A put does not have to wake a CPU that would never take the task.
 #[test]
-fn whom_the_filter_keeps_away_nobody_has_to_wake() {
-    let test = "whom_the_filter_keeps_away_nobody_has_to_wake";
+fn no_put_has_to_wake_a_cpu_whose_filter_fails() {
+    let test = "no_put_has_to_wake_a_cpu_whose_filter_fails";
     let text = |filter: &str| {
         format!(
             "policy p() {{
@@ -460,12 +460,12 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
     };
     let never =
         "if cpus(machine) = 0 { put t in home(t).q slice forever } else { put t in home(t).q }";
-    let nobody_takes = "queue lost : fifo per machine
+    let no_cpu_takes = "queue lost : fifo per machine
         on new(t), wake(t), preempt(t) { put t in home(t).q }
         on yield(t) { put t in machine.lost slice forever }";
-    let nobody_takes = endless("put t in home(t).q")
-        .replace("on new(t), wake(t), preempt(t), yield(t) { put t in home(t).q  }", nobody_takes);
-    assert!(nobody_takes.contains("lost"), "{nobody_takes}");
+    let no_cpu_takes = endless("put t in home(t).q")
+        .replace("on new(t), wake(t), preempt(t), yield(t) { put t in home(t).q  }", no_cpu_takes);
+    assert!(no_cpu_takes.contains("lost"), "{no_cpu_takes}");
     for text in [
         unused("fifo", "retry 0", "work_conservation"),
         unused("fifo", "retry 0", "rounds(<= idle_cpus)"),
@@ -473,7 +473,7 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
         unused("ordered(vt)", "", "lag(<= 1ms)")
             .replace("wake(t) { put", "wake(t) { t.vt := max(t.vt, min_vt(machine.q))\n put"),
         endless(never),
-        nobody_takes,
+        no_cpu_takes,
     ] {
         for outcome in outcomes(&text, test) {
             assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
@@ -488,8 +488,8 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
 
 /// The task that runs, or ran last, has set the variables that its handlers set.
 #[test]
-fn variables_are_not_as_they_begin_where_somebody_ran() {
-    let test = "variables_are_not_as_they_begin_where_somebody_ran";
+fn variables_are_not_as_they_begin_after_a_task_ran() {
+    let test = "variables_are_not_as_they_begin_after_a_task_ran";
     let y = "cpu { y: time = 0 owner cpu }";
     let wake = "if t.prev.y = 0ms { put t in machine.lost } else { put t in home(t).q }";
     let start = "on start(t) { here.y := 1ms }";

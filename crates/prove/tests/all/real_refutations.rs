@@ -79,7 +79,7 @@ fn a_kick_that_the_handler_makes_is_made() {
 
 /// The CPU that displaced a task looks for the next one at once.
 #[test]
-fn whoever_displaced_a_task_looks_for_the_next() {
+fn a_cpu_that_displaced_a_task_looks_for_the_next() {
     let text = "policy p() {
         queue q : fifo per cpu
         on new(t), wake(t) { put t in home(t).q }
@@ -93,7 +93,7 @@ fn whoever_displaced_a_task_looks_for_the_next() {
         }
         prove no_lost_wakeup
     }";
-    hold_or_unknown(&[text.to_owned()], "whoever_displaced_a_task_looks_for_the_next");
+    hold_or_unknown(&[text.to_owned()], "a_cpu_that_displaced_a_task_looks_for_the_next");
 }
 
 /// Tasks that may run on one CPU only wait there, all others in a queue from which every CPU takes.
@@ -199,8 +199,8 @@ fn first(handlers: &str, takes: &str) -> String {
 }
 
 #[test]
-fn nobody_is_overtaken_from_a_queue_into_which_nobody_comes() {
-    let test = "nobody_is_overtaken_from_a_queue_into_which_nobody_comes";
+fn no_task_is_overtaken_from_a_queue_into_which_none_comes() {
+    let test = "no_task_is_overtaken_from_a_queue_into_which_none_comes";
     let all = "on new(t), wake(t), preempt(t), yield(t)";
     let plain = format!("{all} {{ put t in home(t).ready }}");
     let never = format!(
@@ -223,7 +223,7 @@ fn nobody_is_overtaken_from_a_queue_into_which_nobody_comes() {
     refuted(&[first(some, takes), first(&heavy, takes)], test);
 }
 
-/// A CPU keeps a variable after a task began to run there, or ended; tasks return to where they ran.
+/// A CPU keeps a variable after a task began or ended there; tasks return to where they ran.
 fn kept(event: &str, filter: &str) -> String {
     format!(
         "policy p() {{
@@ -248,8 +248,8 @@ fn kept(event: &str, filter: &str) -> String {
 }
 
 #[test]
-fn where_somebody_ran_variables_are_as_running_left_them() {
-    let test = "where_somebody_ran_variables_are_as_running_left_them";
+fn after_a_task_ran_variables_are_as_it_left_them() {
+    let test = "after_a_task_ran_variables_are_as_it_left_them";
     hold_or_unknown(
         &[
             kept("start(t) { here.on := 1 }", "v.on >= 1"),

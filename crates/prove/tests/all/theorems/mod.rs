@@ -95,8 +95,8 @@ fn wrong_policies_break_the_theorems_that_they_are_wrong_about() {
 /// CPU wakes it. A filter that fails after its CPU was given a task: the CPU runs that task and
 /// forgets the one for which it was woken.
 #[test]
-fn a_scan_that_overlooks_somebody_loses_wakeups_and_is_not_proved() {
-    let test = "a_scan_that_overlooks_somebody_loses_wakeups_and_is_not_proved";
+fn a_scan_that_overlooks_a_task_loses_wakeups_and_is_not_proved() {
+    let test = "a_scan_that_overlooks_a_task_loses_wakeups_and_is_not_proved";
     let compiled =
         |text: &str| wastenot_rota::compile(text).expect("it compiles").policies.remove(0);
     let right = include_str!("../../../../../policies/work-stealing.rota");
