@@ -180,7 +180,13 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
         ("= \"gedf-mp\"", "= \"gedf-mp\"\ncluster = 1", 22, "leaves no CPU", "let `cluster`"),
         ("overheads = \"table-${cpus}.csv\"\n", "", 21, "`gedf-mp` has no overheads", "FILE.csv"),
         ("= \"none\"", "= \"none\"\noverheads = \"x\"", 19, "`none` has no overheads", "leave"),
-        ("\"other table\"", "\"no overheads\"", 25, "cannot have the name `no overheads`", "of its own"),
+        (
+            "\"other table\"",
+            "\"no overheads\"",
+            25,
+            "cannot have the name `no overheads`",
+            "of its own",
+        ),
         ("seed = 7", "criteria = [\"hard\", \"hard\"]", 3, "`criteria` is `hard`", "both"),
         ("seed = 7", "cache_delay = [1, 1.0]", 3, "`cache_delay` is 1 twice", "leave one"),
         (
