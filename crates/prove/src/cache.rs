@@ -1,14 +1,13 @@
-//! Answers kept by what was asked: the same question to the same solver is asked once.
+//! A cache of answers: the same question is sent to the same solver once.
 //!
 //! An answer is one small file, named by the SHA-256 of the script, the solver, its version and
-//! what it was told. Only `sat` and `unsat` are kept: more time may turn `unknown` into either.
-//! A file that is cut, was changed or is of another version is as good as none, and is written
-//! anew.
+//! its arguments. Only `sat` and `unsat` are kept: more time may turn `unknown` into either. A file
+//! that is cut, was changed or has another version is ignored, and is written again.
 //!
-//! The folder does not grow without bound: no file is larger than [`ENTRY_MAX`] bytes, and when
-//! there are more than [`ENTRIES_MAX`], or they take more than [`BYTES_MAX`], the oldest go until
-//! half of that is left. That is looked at when the folder is opened and every
-//! [`STORES_BETWEEN`] answers.
+//! The folder does not grow without bound: no file is larger than [`ENTRY_MAX`] bytes. When there
+//! are more than [`ENTRIES_MAX`] files, or they take more than [`BYTES_MAX`], the oldest are
+//! deleted until half of that is left. The size is checked when the folder is opened and after
+//! every [`STORES_BETWEEN`] answers.
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,15 +22,15 @@ use crate::solver::{Reply, Seek, Solver};
 
 /// The first word of every file.
 const VERSION: &str = "wastenot.answer/1";
-/// No answer of more bytes is kept.
+/// The most bytes of an answer that is kept.
 const ENTRY_MAX: usize = 1 << 20;
-/// No more answers are kept.
+/// The most answers that are kept.
 const ENTRIES_MAX: usize = 8_192;
-/// No more bytes are kept.
+/// The most bytes of all answers together.
 const BYTES_MAX: u64 = 128 << 20;
-/// After so many new answers the folder is looked at again.
+/// The size of the folder is checked again after so many new answers.
 const STORES_BETWEEN: usize = 512;
-/// What is left of a write that was interrupted goes after this.
+/// The remains of an interrupted write are deleted after this time.
 const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
 
 /// A folder of answers. Several processes may use it at once.
@@ -42,7 +41,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Makes the folder if there is none, and throws away what is too much.
+    /// Makes the folder if there is none, and deletes the oldest answers if there are too many.
     ///
     /// # Errors
     /// The folder cannot be made or read.
@@ -53,8 +52,8 @@ impl Cache {
         Ok(cache)
     }
 
-    /// What [`Solver::ask`] says, or said once. A cache that cannot be written is no reason to have
-    /// no answer.
+    /// The answer of [`Solver::ask`], now or from the cache. If the cache cannot be written, the
+    /// answer is returned nevertheless.
     ///
     /// # Errors
     /// Those of [`Solver::ask`].
@@ -103,7 +102,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Halves what is there if it is more than this.
+    /// If the folder exceeds these limits, deletes the oldest answers until half of each is left.
     fn shrink(&self, entries_max: usize, bytes_max: u64) -> io::Result<()> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -136,7 +135,7 @@ impl Cache {
     }
 }
 
-/// Whether a file is ours, by its name.
+/// Whether a file belongs to the cache, by its name.
 fn is_key(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|digit| digit.is_ascii_hexdigit())
 }

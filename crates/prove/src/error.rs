@@ -1,151 +1,151 @@
-//! Why nothing can be said.
+//! Errors of proofs.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why nothing can be said. That a solver does not know is no error but an answer.
+/// Why there is no answer. `unknown` from a solver is an answer, not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A program was named as a solver, and is none.
+    /// A program that was named as a solver is not one.
     #[error("{} is not {name}", program.display())]
     NotASolver {
-        /// What it should be.
+        /// The solver that it should be.
         name: &'static str,
-        /// How to get that.
+        /// How to get this solver.
         recipe: &'static str,
-        /// What was named.
+        /// The program that was named.
         program: PathBuf,
     },
-    /// A solver that was there does not start.
+    /// A solver that was found does not start.
     #[error("{solver} does not start: {error}")]
     Start {
-        /// Which.
+        /// The solver.
         solver: String,
-        /// What the kernel said.
+        /// The error of the kernel.
         error: io::Error,
     },
     /// A solver does not accept a script of ours.
     #[error("{solver} refuses the script: {why}")]
     Refused {
-        /// Which.
+        /// The solver.
         solver: String,
-        /// In its words.
+        /// The reason, in the words of the solver.
         why: String,
     },
     /// A solver was ended by a signal.
     #[error("{solver} was ended by signal {signal}: {said}")]
     Crashed {
-        /// Which.
+        /// The solver.
         solver: String,
         /// The signal.
         signal: i32,
-        /// Its last words.
+        /// The end of its output.
         said: String,
     },
-    /// A solver said something that is no answer.
+    /// The output of a solver is not an answer.
     #[error("{solver} gave no answer, but: {said}")]
     Garbage {
-        /// Which.
+        /// The solver.
         solver: String,
-        /// What it said.
+        /// Its output.
         said: String,
     },
     /// Two solvers contradict each other.
     #[error("{sat} says sat and {unsat} says unsat: {about}")]
     Disagree {
-        /// What was asked.
+        /// The question.
         about: String,
-        /// Who says that it can all hold.
+        /// The solver that answers `sat`.
         sat: String,
-        /// Who says that it cannot.
+        /// The solver that answers `unsat`.
         unsat: String,
     },
-    /// A solver's model of a situation that breaks a claim breaks it not.
+    /// A solver gave a model of a situation that does not break the claim.
     #[error("{solver} has a counterexample that does not replay: {about}")]
     NotReplayed {
-        /// What was asked.
+        /// The question.
         about: String,
-        /// Which.
+        /// The solver.
         solver: String,
     },
-    /// A certificate says something that none says.
+    /// A file of a certificate is malformed.
     #[error("{}: {why}", file.display())]
     Manifest {
-        /// Which file of it.
+        /// The file.
         file: PathBuf,
         /// What is wrong.
         why: String,
     },
-    /// A file of a certificate is not the one that was written.
+    /// A file of a certificate was changed.
     #[error("{} is not what the certificate was made with", file.display())]
     Altered {
-        /// Which.
+        /// The file.
         file: PathBuf,
     },
-    /// A certificate lists something else than what its claims follow from.
+    /// A certificate does not list exactly the obligations of its claims.
     #[error("{} lists something else than what its claims follow from: {}", folder.display(),
         faults.join("; "))]
     Unlike {
-        /// Where it is.
+        /// The folder of the certificate.
         folder: PathBuf,
-        /// What is missing, or different, or too much.
+        /// The obligations that are missing, different or superfluous.
         faults: Vec<String>,
     },
-    /// A counterexample does not tell all that it has to.
+    /// A counterexample lacks a table.
     #[error("the counterexample has no table `{table}`")]
     NoTable {
-        /// Which is missing.
+        /// The missing table.
         table: &'static str,
     },
-    /// A counterexample says something that means nothing.
+    /// A cell of a counterexample has no valid value.
     #[error("row {row} of the table `{table}`: `{column}` {why}")]
     BadCell {
-        /// In which table.
+        /// The table.
         table: &'static str,
-        /// In which row, counted from 1.
+        /// The row, counted from 1.
         row: usize,
-        /// In which column.
+        /// The column.
         column: &'static str,
         /// What is wrong.
         why: String,
     },
-    /// A counterexample is larger than any is.
+    /// A counterexample is larger than any that the search finds.
     #[error("a counterexample with {what}: it has {limit} at most")]
     TooLarge {
-        /// What there is too much of.
+        /// The part that is too large.
         what: String,
-        /// What there may be.
+        /// The largest allowed number.
         limit: usize,
     },
-    /// A policy has not what a counterexample is about.
+    /// A policy does not fit a counterexample.
     #[error("`{policy}` does not fit the counterexample: {why}")]
     Unfit {
-        /// Its name.
+        /// The policy.
         policy: String,
-        /// What it lacks.
+        /// The part that does not fit.
         why: String,
     },
     /// A policy has an unsafe protocol.
     #[error("`{policy}` uses an unsafe protocol")]
     Unsafe {
-        /// Its name.
+        /// The policy.
         policy: String,
     },
-    /// Something is asked of a text that it does not claim.
+    /// The user asked for a claim that the text does not have.
     #[error("it does not claim `{claim}`")]
     NotClaimed {
-        /// What is asked.
+        /// The claim that was asked for.
         claim: String,
-        /// What it claims.
+        /// The claims of the text.
         claims: Vec<String>,
     },
     /// A file cannot be read or written.
     #[error("{}: {}", file.display(), error)]
     File {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// What the kernel said.
+        /// The error of the kernel.
         error: io::Error,
     },
 }

@@ -1,5 +1,5 @@
-//! Proofs of what policies claim: what has to hold, which engines answer whether it does, and what
-//! happens where it does not.
+//! Proofs of the claims of policies: the obligations of a claim, the engines that decide them, and
+//! the counterexamples of claims that do not hold.
 //!
 //! A claim follows from [`obligations`]. Each [`engine`] refutes it, shows it, or is silent;
 //! [`judge()`] concludes from their answers. A counterexample is a situation that a run of the

@@ -1,13 +1,13 @@
 //! All small machines: every way in which a few CPUs can share cores, caches and nodes.
 //!
-//! Machines that differ only in how their CPUs are numbered are one. Levels that a policy does not
-//! name part nothing.
+//! Machines that differ only in the numbers of their CPUs count as one. A level that a policy does
+//! not name has one group.
 
 use wastenot_model::{CpuSet, Machine};
 use wastenot_rota::Tree;
 use wastenot_rota::ir::{Level, Policy, Visitor, visit};
 
-/// A machine to be explored, and what its CPUs share.
+/// A machine to explore, and its groups of CPUs.
 #[derive(Clone, Debug)]
 pub struct Small {
     /// The machine.
@@ -16,7 +16,7 @@ pub struct Small {
     pub tree: Tree,
 }
 
-/// Every machine of so many CPUs that `policy` can tell apart.
+/// Every machine of so many CPUs, as far as `policy` can distinguish them.
 pub fn machines(policy: &Policy, cpus: usize) -> Vec<Small> {
     if policy.protocol.groups_from_cpu0 {
         return rings(cpus);
@@ -27,7 +27,7 @@ pub fn machines(policy: &Policy, cpus: usize) -> Vec<Small> {
     parted.iter().map(|parts| small(&levels, parts)).collect()
 }
 
-/// Which of core, cache and node a policy names where it matters to a proof.
+/// The levels among core, cache and node that a policy names where it matters to a proof.
 fn levels(policy: &Policy) -> Vec<Level> {
     struct Named([bool; Level::ALL.len()]);
     impl Visitor for Named {
@@ -41,8 +41,8 @@ fn levels(policy: &Policy) -> Vec<Level> {
     inner.into_iter().filter(|level| named.0[*level as usize]).collect()
 }
 
-/// The groups of each CPU at each of `levels`, wide to narrow: every chain of partitions, of which
-/// those that are alike but for the order of their parts are made once.
+/// The groups of each CPU at each of `levels`, wide to narrow: every chain of partitions. Chains
+/// that differ only in the order of their parts are made once.
 fn part(levels: &[Level], cpus: usize, into: &mut Vec<Vec<Vec<usize>>>) {
     let Some((_, narrower)) = levels.split_first() else {
         into.push(vec![Vec::new(); cpus]);
@@ -124,8 +124,8 @@ fn name(levels: &[Level], parts: &[Vec<usize>]) -> String {
     name
 }
 
-/// Nodes of one CPU each in a ring, where nodes that face each other are two hops apart: what
-/// groups made from CPU 0 go wrong on.
+/// A ring of nodes of one CPU each, in which opposite nodes are two hops apart. Groups made from
+/// CPU 0 are wrong on it.
 fn rings(cpus: usize) -> Vec<Small> {
     let mut machine = Machine::flat(cpus);
     machine.name = format!("{cpus} nodes in a ring");

@@ -1,4 +1,4 @@
-//! What was found, as a Report.
+//! The verdicts as a Report.
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Table, Value};
@@ -8,7 +8,7 @@ use crate::explore::Bounds;
 use crate::text::hint;
 use crate::{Finding, Judged, Judgement, Options, Outcome, Scope, Verdict};
 
-/// What every proof takes for granted.
+/// The assumptions of every proof.
 const ASSUMPTIONS: [&str; 6] = [
     "a queue is put into, taken from and stolen from under its lock, and all else is read without: \
      every read may be older than the one before",
@@ -20,11 +20,11 @@ const ASSUMPTIONS: [&str; 6] = [
     "a task that was given to a CPU directly is that CPU's; it may wait there up to a slice",
 ];
 
-/// What the label means.
+/// The meaning of `model only`.
 const MODEL_ONLY: &str = "model only: in the model something is asked again under the lock that \
      emitted code asks without it";
 
-/// What `as given` means.
+/// The meaning of `as given`.
 const AS_GIVEN: &str = "as given: these parameters are as the text gives them; with another value \
      the claim need not hold";
 
@@ -34,7 +34,7 @@ const LAG: &str = "lag: it bounds how far behind the others a task is put that i
      queue because its affinity changed, its CPU went off, or it was displaced keeps its key, and \
      where that is ahead it may wait until the others have caught up";
 
-/// What `explored` means.
+/// The meaning of `explored`.
 const EXPLORED: &str = "explored: without a solver, every situation was examined on every machine of \
      up to so many CPUs, with up to so many tasks, and one wakeup or move during an attempt where \
      the claim is about such events; less than --cpus and --tasks allow where a solver proved the \
@@ -44,7 +44,7 @@ fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only
 }
 
-/// What no proof here is about.
+/// What no proof covers.
 const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; \
      bypass mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; \
      cache effects";
@@ -180,7 +180,7 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     table
 }
 
-/// Parameters without whose values of the text a proof would not hold.
+/// The parameters whose values in the text a proof needs.
 fn as_given(verdict: &Verdict) -> Vec<String> {
     let proved = matches!(verdict.outcome, Outcome::Proved(_));
     let mut names: Vec<String> = Vec::new();
@@ -192,7 +192,7 @@ fn as_given(verdict: &Verdict) -> Vec<String> {
     names
 }
 
-/// What to know beside the claims: where it stands, and what shows it.
+/// The warnings: for each its place in the text, and its evidence.
 fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
     let columns = [
         Column::for_programs("policy", Unit::None),
@@ -219,7 +219,7 @@ fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tabl
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// For people: why what has no counterexample is not proved.
+/// For people: why a claim without a counterexample is not proved.
 fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
     let columns = [
         Column::for_people("claim", Unit::None),
@@ -246,7 +246,7 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What to write where an obligation fails, each advice once.
+/// What to write where an obligation fails. Each advice appears once.
 fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
     let columns = [
         Column::for_people("obligation", Unit::None),
@@ -266,8 +266,8 @@ fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tab
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// For people: what holds is told once for all obligations of a name, and so is what nobody knows
-/// of any of them; what does not hold is told each by itself.
+/// For people: obligations of one name that all hold share a row, and so do those that all have no
+/// answer. Each obligation that fails has a row of its own.
 fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         Column::for_people("obligation", Unit::None),
@@ -327,7 +327,7 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     table
 }
 
-/// What obligations of a name say together, where there are several.
+/// The common sentence of several obligations of one name.
 fn about(name: &str) -> Option<&'static str> {
     Some(match name {
         "served" => "for each task that is put somewhere a CPU that may run it looks there",
@@ -343,7 +343,7 @@ fn about(name: &str) -> Option<&'static str> {
     })
 }
 
-/// For programs: all of them.
+/// For programs: all obligations.
 fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
     let columns = [
         Column::for_programs("policy", Unit::None),
@@ -387,7 +387,7 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
     table
 }
 
-/// `several`: the file has other policies, too.
+/// `several`: the file has other policies too.
 fn counterexample(policy: &Policy, verdict: &Verdict, several: bool) -> Option<Table> {
     let Outcome::Refuted(found) = &verdict.outcome else { return None };
     let name = verdict.claim.kind.name();
@@ -444,8 +444,8 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     all
 }
 
-/// What claims follow from, and what they do not need but is worth knowing: which claim, what was
-/// found, and whether it is needed.
+/// The obligations and the remarks of claims: for each the claim, the finding, and whether the
+/// claim needs it.
 fn told<'j>(
     judged: &'j [Judgement<'_>],
 ) -> impl Iterator<Item = ((&'j str, &'j Verdict), &'j Judged, bool)> {

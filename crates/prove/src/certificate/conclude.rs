@@ -1,4 +1,4 @@
-//! What follows from a certificate once its queries were run again, as a Report.
+//! The conclusion from a certificate whose queries were run again, as a Report.
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Table, Value};
@@ -8,7 +8,7 @@ use crate::Error;
 use crate::engine::{Options, Scope};
 use crate::judge::{Conclusion, Outcome, are_claimed, is_asked, judge};
 
-/// How a claim of a certificate stands: in words, and what that answers.
+/// The standing of a claim of a certificate: in words, and as a conclusion.
 struct Stands<'a> {
     of: &'a Standing,
     words: String,
@@ -16,10 +16,10 @@ struct Stands<'a> {
 }
 
 impl Again {
-    /// Leaves out all claims that are not asked for, unless none is named.
+    /// Keeps only the claims named in `asked`. An empty `asked` keeps all.
     ///
     /// # Errors
-    /// The text does not claim what is asked for.
+    /// The text has no claim of such a name.
     pub fn only(&mut self, asked: &[String]) -> Result<(), Error> {
         are_claimed(asked, self.claims.iter().map(|it| it.claim.as_str()))?;
         self.claims.retain(|standing| is_asked(asked, &standing.claim));
@@ -27,8 +27,8 @@ impl Again {
         Ok(())
     }
 
-    /// Whether all its claims are shown. Those that the certificate does not show are judged again,
-    /// since a query that solvers do not refute is no refutation of the claim.
+    /// Whether all claims of the text are shown. A claim that the certificate does not show is
+    /// judged again: if a solver does not refute a query, this does not refute the claim.
     ///
     /// # Errors
     /// A solver fails.

@@ -1,15 +1,18 @@
-//! A folder that says what was shown and how, so that somebody else can show it again.
+//! A certificate: a folder that records what was shown and how, so that another person can show it
+//! again.
 //!
-//! `manifest.json` (schema `wastenot.certificate/2`) lists the claims, and of each all that it
-//! follows from: what the text says by itself, and what solvers were asked. What they were asked is
-//! a file of SMT-LIB that is complete in itself and says which answer is expected (`:status`), with
-//! what each solver said, its version and time; where a solver gave a proof it stands beside.
-//! `policy.rota` is the text that all of it is about. Every file is listed with its SHA-256.
+//! `manifest.json` (schema `wastenot.certificate/2`) lists the claims, and for each claim all its
+//! obligations: those that the text decides, and those that solvers decide. Each query to solvers
+//! is a complete SMT-LIB file that contains the expected answer (`:status`). The manifest records
+//! the answer of each solver, its version and its time; a proof that a solver gave is a file beside
+//! the query. `policy.rota` is the text that the certificate is about. The manifest lists every
+//! file with its SHA-256.
 //!
-//! For asking again the folder and any solver are enough: a claim is shown if the text says what it
-//! should, and every script that is listed for it is `unsat`. [`recheck`] also makes the list anew,
-//! from the text: of one that was shortened or changed it says so. That the obligations are the
-//! right ones is not in the certificate: that is what wastenot itself is trusted with.
+//! The folder and any solver are enough to check it again: a claim is shown if each obligation that
+//! the text decides holds, and every script that is listed for the claim is `unsat`. [`recheck`]
+//! also derives the list again from the text, and reports a list that was shortened or changed. The
+//! certificate does not show that the obligations are the right ones: for this, wastenot itself is
+//! trusted.
 
 mod conclude;
 mod recheck;
@@ -29,97 +32,97 @@ use crate::digest::digest;
 use crate::smt::Script;
 use crate::solver::Seek;
 
-/// What the manifest says it is.
+/// The schema of the manifest.
 pub const SCHEMA: &str = "wastenot.certificate/2";
 
 const MANIFEST: &str = "manifest.json";
 const TEXT: &str = "policy.rota";
 
-/// No file of a certificate that is read is larger.
+/// The most bytes that are read of a file of a certificate.
 const FILE_MAX: u64 = 64 << 20;
 
-/// What stands in the folder.
+/// The contents of `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Of what it is a certificate: where the text was.
+    /// What it certifies: the place of the text when it was judged.
     pub about: String,
-    /// The text.
+    /// The file of the text.
     pub text: Stored,
     /// The claims that were judged.
     pub claims: Vec<Claimed>,
 }
 
-/// A claim, and what it follows from.
+/// A claim, and the obligations that it follows from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claimed {
     /// The policy that claims it.
     pub policy: String,
-    /// Its word.
+    /// The name of the claim.
     pub claim: String,
-    /// All of this has to hold.
+    /// All of these have to hold.
     pub obligations: Vec<Listed>,
 }
 
-/// An obligation, and who showed it.
+/// An obligation, and how it is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
     /// Its name.
     pub name: String,
     /// What holds, in one sentence.
     pub what: String,
-    /// Whether it holds only of a re-check that emitted code does not make.
+    /// Whether it relies on a re-check that emitted code does not make.
     pub model_only: bool,
-    /// Who shows it.
+    /// How it is shown.
     #[serde(flatten)]
     pub shown: Shown,
 }
 
-/// Who shows an obligation.
+/// How an obligation is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "lowercase")]
 pub enum Shown {
-    /// The text says so, or that it is not so.
+    /// The text decides it.
     Text {
-        /// So.
+        /// Whether it holds.
         holds: bool,
     },
-    /// Whoever is asked this.
+    /// Solvers decide it.
     Solvers(Asked),
-    /// There are no words for it in the language of solvers.
+    /// Neither the text nor a solver decides it.
     Nobody {
-        /// For what there are none.
+        /// Why: what cannot be encoded, or what is not checked.
         why: String,
     },
 }
 
-/// What solvers were asked.
+/// A query to solvers, with their answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// What it holds of: `any n`.
+    /// The machines for which it holds: `any n`.
     pub label: String,
-    /// The answer that it should have.
+    /// The expected answer.
     pub expected: Expected,
-    /// What was asked. Several claims may follow from the same.
+    /// The file of the query. Several claims may share it.
     pub script: Stored,
-    /// What each solver said.
+    /// The answer of each solver.
     pub answers: Vec<Said>,
 }
 
-/// The answer that a script should have.
+/// The expected answer of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expected {
-    /// It can hold: the obligation does not.
+    /// The script is satisfiable: the obligation fails.
     Sat,
-    /// It cannot: the obligation holds.
+    /// The script is unsatisfiable: the obligation holds.
     Unsat,
-    /// Nobody knew.
+    /// No solver had an answer when the certificate was written.
     Unknown,
 }
 
-/// What a solver said.
+/// The answer of a solver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Said {
     /// Which solver.
@@ -130,7 +133,7 @@ pub struct Said {
     pub answer: String,
     /// How long it took.
     pub time_ns: u64,
-    /// Its proof, where it gave one.
+    /// The file of its proof, if it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Stored>,
 }
@@ -140,12 +143,12 @@ pub struct Said {
 pub struct Stored {
     /// Its name.
     pub file: String,
-    /// The SHA-256 of what it holds.
+    /// The SHA-256 of its contents.
     pub sha256: String,
 }
 
 impl Expected {
-    /// As solvers write it.
+    /// The answer as solvers write it.
     pub fn word(self) -> &'static str {
         match self {
             Expected::Sat => "sat",
@@ -153,7 +156,7 @@ impl Expected {
             Expected::Unknown => "unknown",
         }
     }
-    /// Whether an answer is as it should be. Where nobody knew any will do.
+    /// Whether an answer is as expected. [`Expected::Unknown`] accepts any answer.
     pub fn is_met(self, answer: &str) -> bool {
         self == Expected::Unknown || self.word() == answer
     }
@@ -166,7 +169,7 @@ impl Expected {
 }
 
 impl Claimed {
-    /// Whether it is shown, if all answers are as they should be.
+    /// Whether the claim is shown, if all answers are as expected.
     pub fn is_shown(&self) -> bool {
         self.obligations.iter().all(|listed| match &listed.shown {
             Shown::Text { holds } => *holds,
@@ -177,7 +180,8 @@ impl Claimed {
 }
 
 impl Manifest {
-    /// Whether every claim is shown: somebody gave each expected answer, and nobody another one.
+    /// Whether every claim is shown: for each query some solver gave the expected answer, and no
+    /// solver gave another one except `unknown`.
     pub fn holds(&self) -> bool {
         let said = |listed: &Listed| match &listed.shown {
             Shown::Solvers(asked) => {
@@ -191,10 +195,10 @@ impl Manifest {
     }
 }
 
-/// Reads what a folder says that it holds.
+/// Reads the manifest of a folder.
 ///
 /// # Errors
-/// There is no manifest, or it is of another schema.
+/// There is no manifest, or it has another schema.
 pub fn manifest(folder: &Path) -> Result<Manifest, Error> {
     #[derive(Deserialize)]
     struct Head {
@@ -213,7 +217,7 @@ pub fn manifest(folder: &Path) -> Result<Manifest, Error> {
     serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))
 }
 
-/// The file of a script: what it should be, then what is asked.
+/// The text of the file of a script: the expected answer, then the query.
 fn asking(script: &Script, expected: Expected) -> String {
     format!("(set-info :status {})\n{script}", expected.word())
 }
@@ -224,7 +228,7 @@ fn store(folder: &Path, file: String, text: &str) -> Result<Stored, Error> {
     Ok(Stored { file, sha256: digest(text.as_bytes()) })
 }
 
-/// A file of the folder, if it holds what it held when it was written.
+/// The contents of a file of the folder, if they have the listed SHA-256.
 fn stored(folder: &Path, stored: &Stored) -> Result<String, Error> {
     let place = folder.join(&stored.file);
     let plain = file_name(&stored.file) == stored.file && !stored.file.starts_with('.');

@@ -1,4 +1,4 @@
-//! Whether a certificate lists what its claims follow from, and what solvers say to it now.
+//! Whether a certificate lists all obligations of its claims, and the answers of solvers now.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,65 +14,65 @@ use crate::obligations::{Obligation, Question, obligations};
 use crate::smt::{Script, Sexp, read};
 use crate::solver::{Answer, Solver};
 
-/// A certificate that was looked through and asked again.
+/// A certificate whose list was checked and whose queries were run again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Again {
-    /// Of what it is a certificate.
+    /// What it certifies: the place of the text when it was judged.
     pub about: String,
-    /// What its text means.
+    /// The program of its text.
     pub program: Program,
     /// Every claim of the text.
     pub claims: Vec<Standing>,
-    /// What solvers say now.
+    /// The answers of solvers now.
     pub answers: Vec<Rechecked>,
 }
 
-/// What a certificate says of a claim of its text.
+/// Whether a certificate shows a claim of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The policy.
     pub policy: String,
     /// The claim.
     pub claim: String,
-    /// Whether it is shown, if all answers are as they should be. `None`: the certificate does not
-    /// speak of it.
+    /// Whether it is shown, if all answers are as expected. `None`: the certificate does not list
+    /// the claim.
     pub shown: Option<bool>,
 }
 
-/// What a solver says to one obligation of a certificate.
+/// The answer of a solver to the query of one obligation of a certificate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rechecked {
-    /// The policy that claims what follows from it.
+    /// The policy that has the claim.
     pub policy: String,
-    /// The claim.
+    /// The claim that follows from the obligation.
     pub claim: String,
-    /// The obligation.
+    /// The name of the obligation.
     pub name: String,
-    /// The file of what is asked.
+    /// The file of the query.
     pub file: String,
-    /// Which solver.
+    /// The solver.
     pub solver: String,
-    /// What it should say.
+    /// The expected answer.
     pub expected: Expected,
-    /// What it says.
+    /// The answer now.
     pub answer: Answer,
     /// How long it took.
     pub took: Duration,
 }
 
 impl Rechecked {
-    /// Whether it says what it should.
+    /// Whether the answer is as expected.
     pub fn holds(&self) -> bool {
         self.expected.is_met(self.answer.word())
     }
 }
 
-/// Makes anew what the claims of the certificate follow from, holds it against what the manifest
-/// lists, then asks these solvers for all of it. Nothing is needed but the folder.
+/// Derives the obligations of the claims of the certificate again, compares them with the list of
+/// the manifest, then runs all queries with these solvers. It needs only the folder.
 ///
 /// # Errors
-/// The manifest is none, lists something else than what its claims follow from, a file is missing
-/// or is not the one that was written, a script does more than ask, or a solver fails.
+/// There is no manifest, it lists other obligations than those of its claims, a file is missing or
+/// was changed, a script does more than ask, or a solver fails.
 pub fn recheck(folder: &Path, solvers: &[Solver], timeout: Duration) -> Result<Again, Error> {
     let manifest = manifest(folder)?;
     let texts = texts(folder, &manifest)?;
@@ -98,7 +98,7 @@ fn standings(program: &Program, manifest: &Manifest) -> Vec<Standing> {
     claims.map(standing).collect()
 }
 
-/// What several claims follow from is asked once.
+/// The answers to all queries. A query that several claims share is run once.
 fn answers(
     manifest: &Manifest,
     texts: &HashMap<&str, String>,
@@ -133,7 +133,7 @@ fn answers(
     Ok(all)
 }
 
-/// What solvers are asked: for which claim, under which name.
+/// Each query of the manifest, with its claim and the name of its obligation.
 fn each(manifest: &Manifest) -> impl Iterator<Item = (&Claimed, &str, &Asked)> {
     manifest.claims.iter().flat_map(|claim| {
         claim.obligations.iter().filter_map(move |listed| match &listed.shown {
@@ -143,7 +143,7 @@ fn each(manifest: &Manifest) -> impl Iterator<Item = (&Claimed, &str, &Asked)> {
     })
 }
 
-/// What each script is, by its file; proofs are there, too.
+/// The text of each script, by its file. Also checks that each proof is there and unchanged.
 fn texts<'m>(folder: &Path, manifest: &'m Manifest) -> Result<HashMap<&'m str, String>, Error> {
     let mut texts = HashMap::new();
     for (_, _, asked) in each(manifest) {
@@ -165,7 +165,7 @@ fn meaning(folder: &Path, manifest: &Manifest) -> Result<Program, Error> {
     })
 }
 
-/// In what the list differs from what the claims follow from, in words.
+/// The differences between the listed obligations and those of the claims, in words.
 fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>) -> Vec<String> {
     let mut faults = Vec::new();
     for claimed in &manifest.claims {
@@ -181,7 +181,7 @@ fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>)
         };
         let mut listed: Vec<&Listed> = claimed.obligations.iter().collect();
         let mut lacking = obligations(policy, &claim.kind);
-        // Whatever is on both sides is right, in any order.
+        // An obligation that both lists contain is right. Their order is free.
         lacking.retain(|made| {
             let alike = listed.iter().position(|listed| is_listed(made, listed, texts));
             alike.map(|alike| listed.remove(alike)).is_none()
@@ -197,7 +197,7 @@ fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>)
     faults
 }
 
-/// Whether the manifest lists just this obligation.
+/// Whether a listed obligation equals the one that was derived.
 fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) -> bool {
     let named = (made.name, &made.what, made.model_only);
     let asked = match (&made.question, &listed.shown) {
@@ -215,7 +215,7 @@ fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) 
     asked && named == (listed.name.as_str(), &listed.what, listed.model_only)
 }
 
-/// A script from elsewhere may only declare, assert and ask: solvers have commands that write
+/// Checks that a script only declares, asserts and asks: solvers also have commands that write
 /// files.
 fn only_asks(file: &Path, text: &str) -> Result<(), Error> {
     const COMMANDS: [&str; 8] = [

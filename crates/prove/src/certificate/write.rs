@@ -1,4 +1,4 @@
-//! What was judged, written down.
+//! Writes a certificate.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,12 +15,13 @@ use crate::smt::Script;
 use crate::solver::{Seek, Solver};
 use crate::{Error, Finding, Judged, Judgement};
 
-/// Asks every solver for every obligation of what was judged of a text, and writes it all down, the
-/// manifest last: a folder without one is not finished. `about` is where the text was. What is said
-/// of a program with partitions follows from what is said of its policies, and is not written.
+/// Asks every solver about every obligation of the verdicts on a text, and writes the queries and
+/// the answers. The manifest is written last: a folder without it is not finished. `about` is the
+/// place of the text. The claims of a program with partitions follow from those of its policies,
+/// and are not written.
 ///
 /// # Errors
-/// The folder holds a certificate already, cannot be written, or a solver fails.
+/// The folder holds a certificate already or cannot be written, or a solver fails.
 pub fn write(
     folder: &Path,
     (about, text): (&str, &str),
@@ -51,12 +52,12 @@ pub fn write(
     Ok(manifest)
 }
 
-/// Whoever asks and files.
+/// Runs queries and writes their files.
 struct Clerk<'a> {
     folder: &'a Path,
     solvers: &'a [Solver],
     timeout: Duration,
-    /// What was asked before, by its text.
+    /// The queries that were run before, by their text.
     asked: HashMap<String, Asked>,
 }
 

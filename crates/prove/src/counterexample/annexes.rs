@@ -1,5 +1,5 @@
-//! The tables of a counterexample: what of it is no event. Written here, and read back here
-//! (docs/reference/counterexample.md).
+//! The tables of a counterexample: the parts of it that are not events. This module writes them and
+//! reads them back (docs/reference/counterexample.md).
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, CpuId, CpuSet, History, Table, Time, Value};
@@ -7,13 +7,13 @@ use wastenot_model::{Column, CpuId, CpuSet, History, Table, Time, Value};
 use crate::Error;
 use crate::explore::Bounds;
 
-/// What the `format` of the source of such a History is.
+/// The `format` of the source of a History that is a counterexample.
 pub(crate) const FORMAT: &str = "prove";
 
-/// So many rows a table may have that is read back. The longest tell of every variable of every
-/// CPU, of which a text may declare many.
+/// The most rows of a table that is read back. The longest table has a row for every variable of
+/// every CPU, and a text may declare many variables.
 const ROWS: usize = 100_000;
-/// CPUs that a counterexample may have that is read back: none is looked for beyond.
+/// The most CPUs of a counterexample that is read back: the search uses no larger machine.
 pub(crate) const CPUS: usize = Bounds::FARTHEST.cpus;
 
 const ABOUT: &str = "counterexample";
@@ -23,7 +23,7 @@ const VARIABLES: &str = "variables";
 const NUMBERS: &str = "numbers";
 const STEPS: &str = "steps";
 
-/// Of what policy it is, what it breaks, and how.
+/// The policy of a counterexample, the claim that it breaks, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct About {
     pub(crate) policy: String,
@@ -32,27 +32,27 @@ pub(crate) struct About {
     /// The CPU that it is about.
     pub(crate) cpu: CpuId,
     pub(crate) why: String,
-    /// The text of the policy; empty if it is not told.
+    /// The text of the policy, or empty if it is unknown.
     pub(crate) text: String,
 }
 
-/// A queue: its name, and of which group.
+/// A queue: its name and its group.
 pub(crate) type QueueOf = (String, usize);
 
-/// A task as it is at first.
+/// The initial state of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Task {
     /// `waits`, `runs` or `away`.
     pub(crate) place: String,
-    /// Where it runs.
+    /// The CPU where it runs.
     pub(crate) cpu: Option<CpuId>,
-    /// Where it waits, or its put puts it.
+    /// The queue where it waits, or into which its put puts it.
     pub(crate) queue: Option<QueueOf>,
     pub(crate) allowed: CpuSet,
     pub(crate) weight: i64,
-    /// For whom its put looks.
+    /// The CPUs for which its put looks.
     pub(crate) woken: CpuSet,
-    /// Whom its put looks at first, to run it directly.
+    /// The CPUs at which its put looks first, to run it directly.
     pub(crate) direct: CpuSet,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Task {
 pub(crate) struct Row {
     pub(crate) cpu: Option<CpuId>,
     pub(crate) task: Option<usize>,
-    /// In words.
+    /// The step in words.
     pub(crate) words: String,
     pub(crate) kind: String,
     pub(crate) queue: Option<QueueOf>,
@@ -77,22 +77,22 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row that is words only.
+    /// A row that has only words.
     pub(crate) fn words(kind: &str, words: String) -> Row {
         Row { kind: kind.to_owned(), words, ..Row::default() }
     }
 }
 
-/// All tables but the steps, as they are written.
+/// All tables except the steps, as they are written.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     pub(crate) about: About,
-    /// The queues of the policy, and how many there are of each: one for each group of this level.
+    /// The queues of the policy, and the level of each: there is one queue for each of its groups.
     pub(crate) queues: Vec<(String, String)>,
     pub(crate) tasks: Vec<Task>,
     /// Variables of CPUs.
     pub(crate) variables: Vec<(CpuId, String, i64)>,
-    /// What a handler computes with, where it is about that.
+    /// The inputs of a handler, if the counterexample is about a key.
     pub(crate) numbers: Vec<(String, i64)>,
 }
 
@@ -185,7 +185,7 @@ impl Tables {
     }
 }
 
-/// The table of steps, still empty.
+/// An empty table of steps.
 pub(crate) fn steps() -> Table {
     let mut columns = vec![Column::new("time_ns", "time", Unit::At)];
     let others = [
@@ -233,7 +233,7 @@ pub(crate) fn push(steps: &mut Table, time: Time, row: Row) {
     ]);
 }
 
-/// The steps of a counterexample, and what is words only.
+/// The steps of a counterexample, and the rows that have only words.
 pub(crate) fn read_steps(history: &History) -> Result<Vec<Row>, Error> {
     let reading = Reading::new(history, STEPS)?;
     let rows = reading.rows()?.map(|row| {
@@ -256,9 +256,9 @@ pub(crate) fn read_steps(history: &History) -> Result<Vec<Row>, Error> {
     rows.collect()
 }
 
-/// The kind of rows that say what it begins with.
+/// The kind of rows that describe the initial state.
 pub(crate) const AT_FIRST: &str = "at-first";
-/// The kind of the row that says what is wrong in the end.
+/// The kind of the row that describes what is wrong at the end.
 pub(crate) const SO: &str = "so";
 
 fn table(name: &str, label: &str, columns: &[&str]) -> Table {
@@ -316,7 +316,7 @@ impl Cells<'_> {
         let cell = at.and_then(|at| self.cells.get(at));
         cell.ok_or_else(|| self.bad(column, "is missing"))
     }
-    /// What is wrong with a cell.
+    /// The error of a bad cell.
     fn bad(&self, column: &'static str, why: &str) -> Error {
         Error::BadCell { table: self.of.name, row: self.n + 1, column, why: why.to_owned() }
     }

@@ -1,4 +1,4 @@
-//! A counterexample: in words, and as a History, which can be drawn and checked like any other.
+//! A counterexample, in words and as a History that can be drawn and checked like any other.
 
 pub(crate) mod annexes;
 pub(crate) mod situation;
@@ -12,13 +12,13 @@ use wastenot_rota::ir::Policy;
 use crate::explore::Found;
 use crate::wakeup::Lost;
 
-/// Every step takes so long: a microsecond, in ns.
+/// The length of each step: a microsecond, in ns.
 const STEP_NS: u64 = 1_000;
 
-/// What breaks a claim.
+/// A counterexample to a claim.
 #[derive(Clone, Debug)]
 pub enum Counterexample {
-    /// A situation, and what follows from it.
+    /// A situation, and the steps from it.
     Situation(Box<Found>),
     /// An interleaving of CPUs and enqueuers.
     Wakeup(Lost),
@@ -32,7 +32,7 @@ impl Counterexample {
             Counterexample::Wakeup(lost) => lost.why(),
         }
     }
-    /// On which machine.
+    /// The name of the machine.
     pub fn machine(&self) -> String {
         match self {
             Counterexample::Situation(found) => found.small.machine.name.clone(),
@@ -42,7 +42,7 @@ impl Counterexample {
             },
         }
     }
-    /// How many CPUs that machine has, and how many tasks there are.
+    /// The number of CPUs of the machine, and the number of tasks.
     pub fn size(&self) -> (usize, usize) {
         match self {
             Counterexample::Situation(found) => {
@@ -51,24 +51,24 @@ impl Counterexample {
             Counterexample::Wakeup(lost) => (lost.cpus, lost.tasks),
         }
     }
-    /// What it begins with, a line for each CPU and each task that waits.
+    /// The initial state: a line for each CPU and each task that does not run.
     pub fn situation_in_words(&self, policy: &Policy) -> Vec<String> {
         match self {
             Counterexample::Situation(found) => found.situation_in_words(policy),
             Counterexample::Wakeup(lost) => lost.situation_in_words(),
         }
     }
-    /// What happens, a line for each step.
+    /// The steps, a line for each.
     pub fn steps_in_words(&self, policy: &Policy) -> Vec<String> {
         match self {
             Counterexample::Situation(found) => found.steps_in_words(policy),
             Counterexample::Wakeup(lost) => lost.steps_in_words(policy),
         }
     }
-    /// As a History: what it begins with is its start, and each step takes a microsecond. Annexes
-    /// tell the rest: what was done that is no event, and all that takes to force it
-    /// ([`crate::replay`]). `claim` is the name of the one that it breaks, `text` is that of the
-    /// policy.
+    /// The counterexample as a History: the initial state is its start, and each step takes a
+    /// microsecond. Annexes hold the rest: the steps that are not events, and all that
+    /// [`crate::replay`] needs. `claim` is the name of the claim that it breaks, `text` the text of
+    /// the policy.
     pub fn history(&self, policy: &Policy, claim: &str, text: &str) -> History {
         match self {
             Counterexample::Situation(found) => found.history(policy, claim, text),

@@ -1,4 +1,4 @@
-//! A situation and what follows from it, as a History.
+//! A situation and the steps from it, as a History.
 
 use wastenot_model::{
     Change, CpuId, CpuMode, CpuSet, Event, History, How, Left, Prio, Sink, Start, TaskId,
@@ -9,16 +9,16 @@ use super::annexes::{self, About, Row, Tables};
 use super::telling::Telling;
 use crate::explore::{Found, Given, Place, Step, Task, Wrong};
 
-/// What is wrong if it is about a key, in tables.
+/// The way in which a counterexample about a key breaks its claim, in tables.
 pub(crate) const KEY: &str = "key";
-/// Where tasks are, in tables.
+/// The places of tasks, in tables.
 pub(crate) const WAITS: &str = "waits";
 pub(crate) const RUNS: &str = "runs";
 pub(crate) const AWAY: &str = "away";
 
 impl Found {
-    /// As a History: the situation is its start, each step takes a microsecond, and annexes tell
-    /// what is no event.
+    /// The counterexample as a History: the situation is its start, each step takes a microsecond,
+    /// and annexes hold the parts that are not events.
     pub(super) fn history(&self, policy: &Policy, claim: &str, text: &str) -> History {
         let tables = self.tables(policy, claim, text);
         let at_first = self.situation_in_words(policy);
@@ -113,7 +113,7 @@ impl Found {
         Row { kind: kind(step).to_owned(), ..row }
     }
 
-    /// What a step is in events.
+    /// The events of a step.
     fn tell(&self, policy: &Policy, step: &Step, telling: &mut Telling) {
         let cpu = self.cpu;
         match *step {
@@ -165,7 +165,7 @@ pub(crate) fn kind(step: &Step) -> &'static str {
     }
 }
 
-/// The queues of a policy, by name, and of what there is one each.
+/// The queues of a policy: the name of each, and the level that has one for each group.
 pub(super) fn queues(policy: &Policy) -> Vec<(String, String)> {
     let queues = policy.queues.iter();
     queues.map(|queue| (queue.name.clone(), queue.per.name().to_owned())).collect()
@@ -200,8 +200,8 @@ fn start(found: &Found, policy: &Policy) -> Start {
     }
 }
 
-/// Where a task that waits in a queue is told to wait: on a CPU whose it is, and which is not the
-/// one that it waits for in vain, if there is another.
+/// The CPU on which the History shows a task that waits in a queue: a CPU of the group of the
+/// queue, and not the one that fails to take the task, if there is another.
 fn nominal(found: &Found, policy: &Policy, queue: usize, group: usize) -> CpuId {
     let members = found.small.tree.members(policy.queues[queue].per, group);
     let busy = members.iter().find(|&&cpu| !found.situation.is_idle(cpu));

@@ -1,4 +1,4 @@
-//! A History of steps, on its way.
+//! Builds a History of steps.
 
 use wastenot_model::{
     Annex, Builder, By, Carries, Clock, Context, CpuId, Entry, Event, Head, History, Left, Machine,
@@ -8,7 +8,7 @@ use wastenot_model::{
 use super::STEP_NS;
 use super::annexes::{self, AT_FIRST, FORMAT, Row, SO, Tables};
 
-/// Takes events and the words of each step.
+/// Collects the events and the words of each step.
 pub(super) struct Telling {
     pub(super) builder: Builder,
     now: Time,
@@ -17,7 +17,7 @@ pub(super) struct Telling {
 }
 
 impl Telling {
-    /// Begins with what it is like at first, in words too.
+    /// Begins with the initial state, also in words.
     pub(super) fn new(
         machine: &Machine,
         tables: &Tables,
@@ -54,13 +54,13 @@ impl Telling {
         }
     }
 
-    /// Something that happens in this step.
+    /// Adds an event of this step.
     pub(super) fn event(&mut self, cpu: CpuId, event: Event) {
         let by = By { task: None, context: Context::Task };
         self.builder.push(Entry { time: self.now, cpu, by, event });
     }
 
-    /// A CPU runs somebody else from now on.
+    /// A CPU runs another task from now on.
     pub(super) fn switch(&mut self, cpu: CpuId, prev: TaskId, next: TaskId, left: Left) {
         let (prev_prio, next_prio) = (Prio::UNKNOWN, Prio::UNKNOWN);
         self.event(cpu, Event::Switch { cpu, prev, next, left, prev_prio, next_prio });
@@ -72,7 +72,7 @@ impl Telling {
         self.now.0 += STEP_NS;
     }
 
-    /// What follows from the last step is seen for a while.
+    /// Ends the History a while after the last step, so that its outcome is visible.
     pub(super) fn finish(mut self) -> History {
         annexes::push(&mut self.steps, self.now, Row::words(SO, self.why));
         self.builder.head().window.to = Time(self.now.0 + AFTER_NS);
@@ -81,5 +81,5 @@ impl Telling {
     }
 }
 
-/// For so long what follows from the last step is seen, in ns.
+/// The time after the last step until the History ends, in ns.
 const AFTER_NS: u64 = 2 * STEP_NS;

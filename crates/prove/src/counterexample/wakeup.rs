@@ -88,7 +88,7 @@ impl Lost {
         }
     }
 
-    /// What a step is in events.
+    /// The events of a step.
     fn tell(&self, step: &Step, telling: &mut Telling, runs: &mut [Option<TaskId>]) {
         let mut switch = |telling: &mut Telling, cpu: usize, next: Option<TaskId>| {
             let prev = std::mem::replace(&mut runs[cpu], next);
@@ -120,13 +120,14 @@ impl Lost {
 }
 
 impl Lost {
-    /// Where a task is told to wait: not on the CPU that it waits for in vain, if there is another.
+    /// The CPU on which the History shows a waiting task: not the one that fails to take it, if
+    /// there is another.
     fn nominal(&self) -> CpuId {
         id((0..self.cpus).find(|&cpu| cpu != self.trace.cpu).unwrap_or(self.trace.cpu))
     }
 }
 
-/// Whose step it is and what it is about: numbers of CPUs, tasks and queues.
+/// The actor and the arguments of a step: numbers of CPUs, tasks and queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     /// The name of its kind, in tables.
@@ -168,10 +169,10 @@ pub(crate) fn parts(step: &Step) -> Parts {
     }
 }
 
-/// A step in words; `places` says which queues of the policy are meant.
+/// A step in words. `places` maps queues of the system to queues of the policy.
 pub(crate) fn in_words(policy: &Policy, places: &[(usize, usize)], step: &Step) -> String {
     let words = step.to_string().replace("cpu ", "CPU ");
-    // There are fewer than ten queues: no number is the beginning of another.
+    // There are fewer than ten queues, so no number is a prefix of another.
     places.iter().enumerate().fold(words, |words, (n, &place)| {
         words.replace(&format!("queue {n}"), &queue_in_words(policy, place))
     })

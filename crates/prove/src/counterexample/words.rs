@@ -1,4 +1,4 @@
-//! A situation and what follows from it, in words.
+//! A situation and the steps from it, in words.
 
 use wastenot_model::{CpuId, Span};
 use wastenot_rota::ir::{Dimension, Event, Level, Policy};
@@ -7,7 +7,7 @@ use super::situation::mask;
 use crate::explore::{Found, Given, Place, Situation, Step};
 
 impl Found {
-    /// What it begins with, a line for each CPU and each task that does not run.
+    /// The initial state: a line for each CPU and each task that does not run.
     pub(super) fn situation_in_words(&self, policy: &Policy) -> Vec<String> {
         let cpus = self.small.tree.cpus().iter().map(|&cpu| {
             let mut tasks = self.situation.tasks.iter().enumerate();
@@ -22,7 +22,7 @@ impl Found {
         cpus.chain(others).collect()
     }
 
-    /// What a task that does not run is at first.
+    /// The initial state of a task that does not run.
     fn task(&self, policy: &Policy, n: usize) -> Option<String> {
         let is = match (self.situation.tasks[n].place, self.comes(n)) {
             (Place::Runs(_), _) => return None,
@@ -36,7 +36,7 @@ impl Found {
         Some(format!("task {n}{} {is}", self.nature(n)))
     }
 
-    /// By which event a task is put that is put in one of the steps, and where it ran before.
+    /// The event by which one of the steps puts a task, and the CPU where the task ran before.
     pub(super) fn comes(&self, n: usize) -> Option<(Event, CpuId)> {
         self.steps.iter().find_map(|step| match *step {
             Step::Woken { task, event, prev, .. } if task == n => Some((event, prev)),
@@ -45,7 +45,7 @@ impl Found {
         })
     }
 
-    /// What happens, a line for each step.
+    /// The steps, a line for each.
     pub(super) fn steps_in_words(&self, policy: &Policy) -> Vec<String> {
         let mut now = self.situation.clone();
         let words = self.steps.iter().map(|step| {
@@ -62,7 +62,7 @@ impl Found {
         words.collect()
     }
 
-    /// Who does a step.
+    /// The CPU or task that takes a step.
     fn actor(&self, step: &Step) -> String {
         match step {
             Step::Moved { by, .. } => format!("CPU {by}"),
@@ -71,7 +71,7 @@ impl Found {
         }
     }
 
-    /// Affinity and weight, where they are not as usual.
+    /// The affinity and the weight of a task, where they differ from the default.
     fn nature(&self, task: usize) -> String {
         let task = &self.situation.tasks[task];
         let all = (1 << self.small.tree.cpus().len()) - 1;
@@ -86,21 +86,21 @@ impl Found {
     }
 }
 
-/// What is done in a step, of a situation as it is then.
+/// The action of a step in the situation `now`.
 fn words(policy: &Policy, now: &Situation, step: &Step) -> String {
     let from = policy.idle.as_ref().map_or(0, |balance| balance.from);
     let name = |queue: usize, group: usize| queue_in_words(policy, (queue, group));
-    let nobody = |queue, group| nobody(now.waiting(queue, group).next().is_none());
+    let no_task = |queue, group| no_task(now.waiting(queue, group).next().is_none());
     match *step {
         Step::Took { queue, group } => {
-            format!("looks into {}: {}", name(queue, group), nobody(queue, group))
+            format!("looks into {}: {}", name(queue, group), no_task(queue, group))
         }
         Step::Read { group, passed } => {
             let answer = if passed { "yes" } else { "no" };
             format!("reads {}: the filter says {answer}", name(from, group))
         }
         Step::Tried { group, refused: false } => {
-            format!("locks {}: {}", name(from, group), nobody(from, group))
+            format!("locks {}: {}", name(from, group), no_task(from, group))
         }
         Step::Tried { group, refused: true } => {
             format!("locks {}: the re-check says no", name(from, group))
@@ -126,7 +126,7 @@ fn words(policy: &Policy, now: &Situation, step: &Step) -> String {
     }
 }
 
-/// What a handler does to a key.
+/// The change of a key by a handler.
 fn sets(policy: &Policy, step: &Step) -> String {
     let Step::Sets { event, var, before, after, least, given } = *step else {
         return String::new();
@@ -153,7 +153,7 @@ fn sets(policy: &Policy, step: &Step) -> String {
     format!("sets `{name}` of task 0{since} in `{in_event}` from {before} to {after}")
 }
 
-/// A number as people read it. A time that would lose digits is told in ns.
+/// A number for people. A time that would lose digits is given in ns.
 fn quantity(dimension: Dimension, number: i64) -> String {
     let Dimension::Time = dimension else { return number.to_string() };
     let span = Span(number.unsigned_abs());
@@ -164,8 +164,8 @@ fn quantity(dimension: Dimension, number: i64) -> String {
     }
 }
 
-/// What somebody finds in a queue who may have none of its tasks.
-pub(crate) fn nobody(empty: bool) -> &'static str {
+/// The words for a queue that holds no task for the CPU that looks into it.
+pub(crate) fn no_task(empty: bool) -> &'static str {
     if empty { "empty" } else { "no task there may run here" }
 }
 

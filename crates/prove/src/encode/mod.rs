@@ -37,7 +37,7 @@ pub struct Encoder<'p> {
 pub struct Held {
     /// Who runs and who waits: only variables of CPUs change.
     pub tasks: bool,
-    /// Somebody waits in this queue.
+    /// A task waits in this queue.
     pub occupied: Option<(usize, Term)>,
     /// This queue is locked.
     pub locked: Option<(usize, Term)>,

@@ -1,4 +1,4 @@
-//! Queries to a solver about small machines with many tasks, as an engine.
+//! An engine that asks a solver about small machines with many tasks.
 
 use wastenot_rota::ir::{ClaimKind, Policy};
 

@@ -10,12 +10,12 @@ use crate::explore::{self, Bounds, Doubt, Effort, Searched, unseen};
 use crate::replay::Patience;
 use crate::{Counterexample, Error};
 
-/// Examines every situation on every small machine.
+/// An engine that examines every situation on every small machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Explorer {
-    /// How far.
+    /// The limits on CPUs, tasks and events.
     pub bounds: Bounds,
-    /// How many situations at most, and until when.
+    /// The most situations, and the time limit.
     pub effort: Effort,
 }
 
@@ -46,8 +46,8 @@ impl Explorer {
     }
 }
 
-/// Looks for a counterexample of a claim that comes about in a run. `None`: it is not a claim that
-/// situations can break.
+/// Looks for a counterexample to a claim to which a run of the interpreter leads. `None`:
+/// situations cannot break this claim.
 pub fn search(
     policy: &Policy,
     claim: &ClaimKind,
@@ -57,7 +57,7 @@ pub fn search(
     explore::search(policy, claim, bounds, effort.into(), &mut Patience::new())
 }
 
-/// Why a search that finds nothing shows nothing: a place where it did not look for tasks.
+/// The reason why a search that finds no counterexample proves nothing: it left out a case.
 fn doubtful(policy: &Policy, doubt: Doubt) -> String {
     let name = |queue: usize| &policy.queues[queue].name;
     match doubt {
@@ -67,8 +67,8 @@ fn doubtful(policy: &Policy, doubt: Doubt) -> String {
             name(queue)
         ),
         Doubt::Run => {
-            "no run was found that leads to where the claim would break: such a run would decide \
-             it, or a proof that there is none"
+            "no run was found that leads to a situation that breaks the claim: such a run, or a \
+             proof that no such run exists, would decide it"
                 .to_owned()
         }
         Doubt::Move(queue) => {

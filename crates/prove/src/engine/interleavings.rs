@@ -1,4 +1,4 @@
-//! The wakeup protocol as an engine: every interleaving of a few CPUs and tasks.
+//! An engine that explores every interleaving of the wakeup protocol on a few CPUs and tasks.
 
 use wastenot_rota::ir::{ClaimKind, Policy};
 

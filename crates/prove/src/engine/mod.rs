@@ -1,6 +1,6 @@
-//! What can answer whether a claim holds. Each engine has its own way; none relies on another.
+//! The engines that answer whether a claim holds. Each works by itself; none relies on another.
 //!
-//! | engine | what it looks at | what it can answer |
+//! | engine | what it examines | what it can answer |
 //! |---|---|---|
 //! | [`Explorer`] | every situation on every small machine | refutes; shows up to N CPUs |
 //! | [`Interleavings`] | every interleaving of the wakeup protocol | refutes; shows up to N CPUs |
@@ -27,16 +27,16 @@ use crate::explore::Bounds;
 use crate::solver::Solver;
 use crate::{Counterexample, Error};
 
-/// How engines answer.
+/// The options of engines.
 #[derive(Debug)]
 pub struct Options {
-    /// The solvers to run; the answers of several are compared.
+    /// The solvers to run. The answers of several solvers are compared.
     pub solvers: Vec<Solver>,
-    /// Where answers of solvers are kept.
+    /// The cache for the answers of solvers.
     pub cache: Option<Cache>,
     /// The time limit of a solver for one query.
     pub patience: Duration,
-    /// How far the explorer goes.
+    /// The limits of the explorer.
     pub bounds: Bounds,
 }
 
@@ -51,7 +51,7 @@ pub trait Engine {
     /// The answer for one claim.
     ///
     /// # Errors
-    /// As for all.
+    /// As for [`Engine::ask`].
     fn ask_one(&self, policy: &Policy, claim: &ClaimKind) -> Result<Answer, Error> {
         let answers = self.ask(policy, &[claim])?;
         Ok(answers.into_iter().next().unwrap_or_default())
@@ -63,44 +63,45 @@ pub trait Engine {
 pub struct Answer {
     /// The answer.
     pub says: Says,
-    /// How far everything was examined: evidence for small machines, also beside a counterexample.
+    /// The bounds within which all cases were examined: evidence for small machines, even if there
+    /// is a counterexample.
     pub within: Option<Bounds>,
     /// How many situations were examined.
     pub looked: u64,
-    /// What the claim follows from, each with what was found.
+    /// The obligations of the claim, each with its finding.
     pub obligations: Vec<Judged>,
-    /// What it does not need, but is worth knowing.
+    /// Obligations that are reported but that the claim does not need.
     pub remarks: Vec<Judged>,
     /// How long it took.
     pub took: Duration,
 }
 
-/// Whether a claim holds, for all that an engine knows.
+/// Whether a claim holds, as far as an engine can decide.
 #[derive(Clone, Debug)]
 pub enum Says {
-    /// It does not.
+    /// The claim does not hold.
     Refutes(Refutation),
-    /// It does, on these machines.
+    /// The claim holds on these machines.
     Shows(Scope),
-    /// The engine does not know; with a reason, if it is one that no other search makes good.
+    /// The engine has no answer. The reason is given if no other search can remove it.
     Silent(Option<String>),
 }
 
 /// Why a claim does not hold.
 #[derive(Clone, Debug)]
 pub enum Refutation {
-    /// This happens.
+    /// The counterexample happens in a run.
     Happens(Counterexample),
-    /// The text contradicts it: this sentence does not hold.
+    /// The text contradicts the claim: this sentence does not hold.
     Text(String),
 }
 
-/// For which machines something is shown.
+/// The machines for which a claim is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// For all: `any n`.
+    /// All machines: `any n`.
     Any,
-    /// For those within the bounds of a search: `n <= N`.
+    /// The machines within the bounds of a search: `n <= N`.
     UpTo(Bounds),
 }
 
@@ -116,7 +117,7 @@ impl Answer {
         matches!(self.says, Says::Refutes(_))
     }
 
-    /// What a search answers that examined all within these bounds, if it got that far.
+    /// The answer of a search. `within`: the bounds within which it examined all cases, if any.
     fn searched(found: Option<Counterexample>, within: Option<Bounds>) -> Answer {
         let says = match (found, within) {
             (Some(found), _) => Says::Refutes(Refutation::Happens(found)),

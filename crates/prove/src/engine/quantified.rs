@@ -1,7 +1,8 @@
-//! Queries to solvers about machines of any size, as an engine; and what the text alone decides.
+//! An engine that asks solvers about machines of any size, and that decides from the text alone
+//! where it can.
 //!
 //! A claim follows from obligations ([`crate::obligations`]). Each is a sentence that the text
-//! decides, or a script that nothing may satisfy.
+//! decides, or a script that must be unsatisfiable.
 
 use std::time::{Duration, Instant};
 
@@ -15,31 +16,31 @@ use crate::smt::Script;
 use crate::solver::{Answer, Seek, ask_all};
 use crate::text::written;
 
-/// An obligation and what was found.
+/// An obligation and its finding.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// What has to hold.
+    /// The obligation.
     pub obligation: Obligation,
-    /// Whether it does.
+    /// Whether it holds.
     pub finding: Finding,
-    /// How long a solver took, where one was asked.
+    /// The time of the solver, if one was asked.
     pub took: Duration,
-    /// Parameters with whose values of the text it holds, though not with any.
+    /// The parameters whose values in the text it needs. Empty: it holds for any values.
     pub as_given: Vec<String>,
 }
 
-/// What was found of an obligation.
+/// The answer about an obligation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// It holds of any number of CPUs.
+    /// It holds for any number of CPUs.
     Holds,
-    /// It does not, on some machine of the solver's making, or as the text says.
+    /// It fails, on a machine that the solver found or by the text.
     Fails,
-    /// No solver was run, or none has an answer.
+    /// No solver was run, or no solver has an answer. The reason.
     Open(String),
 }
 
-/// Asks all solvers for what claims follow from.
+/// An engine that asks all solvers about the obligations of claims.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantified<'o>(pub &'o Options);
 
@@ -53,7 +54,7 @@ impl Engine for Quantified<'_> {
     }
 }
 
-/// What follows from the obligations of a claim.
+/// The answer that follows from the obligations of a claim.
 fn answer((obligations, remarks): (Vec<Judged>, Vec<Judged>)) -> Answered {
     let took = obligations.iter().map(|it| it.took).sum();
     let fails = |it: &&Judged| matches!(it.obligation.question, Question::Fails);
@@ -67,7 +68,7 @@ fn answer((obligations, remarks): (Vec<Judged>, Vec<Judged>)) -> Answered {
     Answered { says, obligations, remarks, took, ..Answered::default() }
 }
 
-/// Whether obligations hold, claim by claim. What several claims follow from is asked once.
+/// Judges obligations, claim by claim. A question that several claims share is asked once.
 fn ask_each(claims: Vec<Vec<Obligation>>, options: &Options) -> Result<Vec<Vec<Judged>>, Error> {
     let lengths: Vec<usize> = claims.iter().map(Vec::len).collect();
     let all: Vec<Obligation> = claims.into_iter().flatten().collect();
@@ -89,7 +90,7 @@ fn ask_each(claims: Vec<Vec<Obligation>>, options: &Options) -> Result<Vec<Vec<J
     Ok(lengths.into_iter().map(|length| whole.by_ref().take(length).collect()).collect())
 }
 
-/// Whether an obligation holds: with any parameters, or else with those of the text.
+/// Judges an obligation for any parameters and, if that fails, for the parameters of the text.
 pub(crate) fn ask_as_given(obligation: Obligation, options: &Options) -> Result<Judged, Error> {
     let judged = ask_one(obligation, options)?;
     let Question::Unsatisfiable(script) = &judged.obligation.question else { return Ok(judged) };
@@ -108,7 +109,7 @@ pub(crate) fn ask_as_given(obligation: Obligation, options: &Options) -> Result<
     Ok(Judged { obligation, finding: Finding::Holds, took, as_given })
 }
 
-/// Whether an obligation holds with any parameters.
+/// Judges an obligation for any parameters.
 pub fn ask_one(obligation: Obligation, options: &Options) -> Result<Judged, Error> {
     let begun = Instant::now();
     let finding = match &obligation.question {
@@ -116,14 +117,14 @@ pub fn ask_one(obligation: Obligation, options: &Options) -> Result<Judged, Erro
         Question::Fails => Finding::Fails,
         Question::Undecided(why) => Finding::Open((*why).into()),
         Question::NotEncoded(why) => {
-            Finding::Open(format!("{} has no words in the language of solvers", why.0))
+            Finding::Open(format!("{} cannot be encoded for solvers", why.0))
         }
         Question::Unsatisfiable(script) => refuted(script, options)?,
     };
     Ok(Judged { obligation, finding, took: begun.elapsed(), as_given: Vec::new() })
 }
 
-/// Whether solvers find that nothing satisfies a script.
+/// Whether solvers find that a script is unsatisfiable.
 fn refuted(script: &Script, options: &Options) -> Result<Finding, Error> {
     let (seek, patience) = (Seek::Refutation, options.patience);
     let replies = ask_all(&options.solvers, script, |solver| match &options.cache {
@@ -135,15 +136,15 @@ fn refuted(script: &Script, options: &Options) -> Result<Finding, Error> {
         Some(Answer::Unsat) => Finding::Holds,
         Some(Answer::Sat(_)) => Finding::Fails,
         Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
-        None => Finding::Open("there is no solver to be asked".into()),
+        None => Finding::Open("there is no solver to ask".into()),
     })
 }
 
-/// So long a solver may think about one of several conditions.
+/// The time limit of a solver for one of several conditions.
 const A_TERM: Duration = Duration::from_secs(5);
 
-/// The condition of the text that defeats the obligation that `outcome` names or that has no
-/// answer. Empty if this is not asked, or if the obligation needs no condition.
+/// Words that name the condition of the text because of which an obligation fails or has no answer.
+/// Empty if this is not examined, or if the obligation needs no condition.
 pub(crate) fn defeated(
     policy: &Policy,
     claim: &ClaimKind,

@@ -1,7 +1,7 @@
 //! An attempt of an idle CPU, step by step, while others may wake tasks.
 //!
-//! What is looked for is one that fails although a task waits all the time that the CPU may run,
-//! and nobody else took one: what Theorem 2 says there is not (docs/proofs.md).
+//! The search looks for an attempt that fails although a task that the CPU may run waits all the
+//! time, and no other CPU took a task. Theorem 2 states that there is none (docs/proofs.md).
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
@@ -25,7 +25,7 @@ pub struct Events {
     pub only: Option<What>,
 }
 
-/// How an attempt of `cpu`, which is idle, can fail from here on, though nobody takes a task.
+/// How an attempt of the idle CPU `cpu` can fail from here on, though no other CPU takes a task.
 pub fn failing(
     world: &World<'_>,
     situation: &Situation,

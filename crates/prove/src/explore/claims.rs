@@ -31,7 +31,7 @@ impl Test {
             Wrong::Fails => fails,
             Wrong::AllFail => all_fail,
             Wrong::Lost => lost,
-            Wrong::NobodyBeginsThere => nobody_begins_there,
+            Wrong::NobodyBeginsThere => no_cpu_begins_there,
             Wrong::NotWoken => not_woken,
             Wrong::StealsForbidden => steals_what_it_may_not,
             Wrong::RunsInACircle => runs_in_a_circle,
@@ -43,7 +43,7 @@ impl Test {
     }
 }
 
-/// An idle CPU fails though somebody waits.
+/// An attempt of an idle CPU fails though a task waits.
 fn fails(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
     for &cpu in world.cpus() {
         let Some(task) = wanted(situation, cpu) else { continue };
@@ -58,7 +58,7 @@ fn fails(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken
     None
 }
 
-/// Every idle CPU fails though somebody waits for one of them.
+/// The attempts of all idle CPUs fail though a task waits that one of them may run.
 fn all_fail(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
     let wanting = world.cpus().iter().find_map(|&cpu| Some((cpu, wanted(situation, cpu)?)));
     let (cpu, task) = wanting?;
@@ -96,7 +96,7 @@ fn wanted(situation: &Situation, cpu: CpuId) -> Option<usize> {
     situation.is_idle(cpu).then(|| situation.wanted_by(cpu)).flatten()
 }
 
-/// Nobody runs, tasks wait, and no CPU ever takes one.
+/// No task runs, tasks wait, and no CPU ever takes one.
 fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
     let waits = |task: &Task| matches!(task.place, Place::Waits { .. });
     let first = situation.tasks.first().filter(|_| situation.tasks.iter().all(waits))?;
@@ -110,7 +110,7 @@ fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken>
     let why = match situation.tasks.len() {
         1 => format!("no CPU that may run task 0 ever finds it in `{name}`"),
         _ => format!(
-            "nobody runs, and no CPU finds any of these tasks: all wait for ever, task 0 in \
+            "no task runs, and no CPU finds any of these tasks: all wait for ever, task 0 in \
              `{name}`"
         ),
     };
@@ -118,7 +118,7 @@ fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken>
 }
 
 /// No CPU that may run the task takes from its queue before all else.
-fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
+fn no_cpu_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Option<Broken> {
     let task = &situation.tasks[0];
     let Place::Waits { queue, group } = task.place else { return None };
     let look = world.look(situation, None);
@@ -143,8 +143,8 @@ fn nobody_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
     Some(Broken { cpu, steps, why })
 }
 
-/// A CPU that would find a task sleeps on, since nobody looks for it: those who are looked for are
-/// busy.
+/// A CPU that would find a task sleeps on, since its put does not look for this CPU: the CPUs for
+/// which it looks are busy.
 fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken> {
     for (n, task) in situation.tasks.iter().enumerate() {
         let Place::Waits { queue, group } = task.place else { continue };

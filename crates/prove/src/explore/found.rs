@@ -35,11 +35,11 @@ pub struct Searched {
     pub looked: u64,
     /// All machines of so many CPUs were looked at, with all tasks and events within the bounds.
     pub cpus: usize,
-    /// Tasks may come to wait elsewhere, too, for all that is known: nobody looked at them there.
+    /// A queue where tasks may come to wait and that the search left out.
     pub doubt: Option<Doubt>,
 }
 
-/// Where a task may come to wait, or may not; so nobody looked at it there.
+/// Where it is unknown whether a task may come to wait, so that the search left it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// Whether this handler ever goes each way to its `put` into this queue.

@@ -137,7 +137,7 @@ impl Life {
             Phase::Waits if self.stops == STOPS => Vec::new(),
             Phase::Waits => {
                 let (event, mut life) = later(Event::Start, Phase::Runs, 0);
-                // Whoever is taken has the least key.
+                // The task that is taken has the least key.
                 if let Some((queue, key)) = self.key {
                     life.least[queue] = life.least[queue].max(key);
                 }

@@ -38,8 +38,8 @@ pub fn placed<'w>(world: &'w World<'_>, mask: u32) -> Cow<'w, [Placed]> {
     }
 }
 
-/// Where nobody knows whether a task comes to wait there, or, if that matters to one of the tests,
-/// is put there in this way.
+/// A queue for which it is unknown whether a task comes to wait there or, if that matters to one of
+/// the tests, is put there in this way.
 pub(super) fn doubt(world: &World<'_>, tests: &[Test]) -> Option<Doubt> {
     let how = tests.iter().any(|test| test.wakes > 0 || test.wrong == Wrong::NotWoken);
     let mut masks = 1..1_u32 << world.cpus().len();
@@ -105,9 +105,10 @@ fn placings(world: &World<'_>, mask: u32) -> Placings {
     placings
 }
 
-/// Where the task was last, and where the event happens. Whoever wakes a task, makes one or changes
-/// where it may run may be on any CPU; that is of matter only if the handler asks for it, and then
-/// what comes of it is doubtful: counterexamples do not tell where somebody was woken from.
+/// The CPU where the task was last, and the CPU where the event happens. A waker, a task that
+/// creates another one, or one that changes an affinity may be on any CPU. That matters only if the
+/// handler reads it, and then the result is doubtful: counterexamples do not record the CPU of the
+/// waker.
 fn whereabouts(world: &World<'_>, event: Event) -> Vec<(CpuId, CpuId)> {
     let asks_here = Asks::of(&world.policy.handlers[event as usize]).here;
     let elsewhere = asks_here && event != Event::Yield;
@@ -146,7 +147,7 @@ struct Moves<'w, 'p> {
 }
 
 impl Moves<'_, '_> {
-    /// Every move that has somebody to take from and a CPU that may run the task.
+    /// Every move that has a group to take from and a CPU that may run the task.
     fn all(&self) -> Vec<Move> {
         let (world, tree) = (self.world, self.world.tree());
         let mut moves = Vec::new();
@@ -195,7 +196,7 @@ impl Moves<'_, '_> {
         };
         let waits = |sample: &Sample| sample.length(self.world, balance.from, group) >= 1;
         agree(None).or_else(|| {
-            // Somebody has to wait, whatever is asked.
+            // A task has to wait, whatever the balance reads.
             let mut asks = Asks { lengths: true, ..Asks::default() };
             visit_balance(balance, &mut asks);
             let mut samples = samples(self.world, asks).into_iter().filter(waits);

@@ -47,7 +47,7 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// Whether `cpu` runs nobody.
+    /// Whether `cpu` runs no task.
     pub fn is_idle(&self, cpu: CpuId) -> bool {
         self.tasks.iter().all(|task| task.place != Place::Runs(cpu))
     }

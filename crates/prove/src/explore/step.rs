@@ -6,7 +6,7 @@ use wastenot_rota::ir::Event;
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The CPU looks into a queue that it takes from, and finds nobody who may run there.
+    /// The CPU looks into a queue that it takes from, and finds no task that may run there.
     Took {
         /// Which queue.
         queue: usize,
@@ -20,11 +20,11 @@ pub enum Step {
         /// Whether it passed the filter.
         passed: bool,
     },
-    /// The CPU locks the queue of a candidate and finds nobody it may have.
+    /// The CPU locks the queue of a candidate and finds no task that it may take.
     Tried {
         /// Whose queue.
         group: usize,
-        /// Somebody is there who may run on the CPU: it is the re-check that says no.
+        /// Whether a task is there that may run on the CPU, but the re-check refuses it.
         refused: bool,
     },
     /// The CPU takes a task that it may not.
@@ -82,7 +82,7 @@ pub enum Step {
 pub struct Given {
     /// Every variable of the task that some handler sets, unless it is new.
     pub var: i64,
-    /// The least key of every queue that anybody is put into.
+    /// The least key of every queue into which a task is put.
     pub least: i64,
     /// How long the task ran, in ns.
     pub ran: i64,

@@ -20,15 +20,15 @@ pub struct Test {
 /// What can be wrong with a situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// An idle CPU fails though somebody waits.
+    /// An attempt of an idle CPU fails though a task waits.
     Fails,
-    /// Every idle CPU fails though somebody waits for one of them.
+    /// The attempts of all idle CPUs fail though a task waits that one of them may run.
     AllFail,
-    /// Nobody runs, tasks wait, and no CPU ever takes one.
+    /// No task runs, tasks wait, and no CPU ever takes one.
     Lost,
     /// No CPU that may run the task takes from its queue before all else.
     NobodyBeginsThere,
-    /// A CPU that would find a task sleeps on, since nobody looks for it.
+    /// A CPU that would find a task sleeps on, since no put looks for this CPU.
     NotWoken,
     /// A steal that is not checked takes a task that may not run there.
     StealsForbidden,
@@ -82,8 +82,8 @@ impl Test {
     pub fn size(&self) -> usize {
         self.wakes + self.moves
     }
-    /// Whether one task says it all: others matter only to a filter or re-check that asks for more
-    /// than whether somebody waits.
+    /// Whether situations with one task are enough: other tasks matter only to a filter or re-check
+    /// that reads more than whether a task waits.
     pub fn alone(&self, policy: &Policy) -> bool {
         match self.wrong {
             Wrong::NobodyBeginsThere => true,

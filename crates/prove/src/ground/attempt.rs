@@ -111,7 +111,7 @@ impl<'a, 'p> Trial<'a, 'p> {
         Ok(in_vain(&tried, balance.retry.filter(|_| !self.patient)))
     }
 
-    /// Whether the re-check lets go of whoever comes first and may run here.
+    /// Whether the re-check lets the CPU take the first task that may run here.
     fn rechecks(&mut self, when: &Term, balance: &Balance, group: usize, seen: &[Term]) -> Encoded {
         self.at(when, |trial, counts| {
             let mut answers = Vec::new();
@@ -131,7 +131,7 @@ impl<'a, 'p> Trial<'a, 'p> {
         })
     }
 
-    /// Whether somebody waits in a queue who may run here.
+    /// Whether a task waits in a queue that may run here.
     fn finds(&mut self, late: &Term, (queue, group): (usize, usize)) -> Term {
         let cpu = self.cpu.index();
         let finds = |counts: &Counts| some(counts.able[queue][group][cpu].clone());
@@ -179,8 +179,8 @@ impl<'a, 'p> Trial<'a, 'p> {
     }
 }
 
-/// Whether no try gives a task: each candidate passed or not, and is tried in vain or not. With
-/// `retry` so many more are tried, in an order that nobody knows.
+/// Whether no try gives a task. `tried`: for each candidate, whether it passed and whether a try of
+/// it finds no task. `retry`: so many more candidates are tried, in an unknown order.
 fn in_vain(tried: &[(Term, Term)], retry: Option<u64>) -> Term {
     let all_in_vain = all(tried.iter().map(|(passed, vain)| only_if(passed.clone(), vain.clone())));
     let Some(retry) = retry.filter(|&retry| retry < tried.len() as u64) else {

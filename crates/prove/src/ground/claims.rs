@@ -1,4 +1,4 @@
-//! What breaks a claim, as a term: the tests of the explorer, one by one.
+//! The tests of the explorer as terms: each holds in the situations that break a claim.
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};
@@ -14,10 +14,10 @@ use crate::explore::{Place, Task, Test, World, Wrong, placed};
 use crate::smt::{Script, Sort, Term, int, name, not};
 use crate::text::begins;
 
-/// A machine of which this is asked.
+/// A small machine, and the script about it.
 pub(super) struct Asked<'a, 'p> {
     pub(super) world: &'a World<'p>,
-    /// What tasks can be, and the name of how many are.
+    /// The kinds of tasks, and the name of the number of tasks of each kind.
     pub(super) kinds: &'a [(Task, String)],
     pub(super) counts: &'a Counts,
     pub(super) script: &'a mut Script,
@@ -39,9 +39,9 @@ impl Asked<'_, '_> {
             }
             Wrong::AllFail => self.all_fail(test.wakes),
             Wrong::Lost => self.lost(),
-            Wrong::NobodyBeginsThere => Ok(self.nobody_begins_there()),
+            Wrong::NobodyBeginsThere => Ok(self.no_cpu_begins_there()),
             Wrong::NotWoken => self.not_woken(test.wakes),
-            // If nobody who waits there may run here, nor may the first.
+            // If no task that waits there may run here, the first task may not either.
             Wrong::StealsForbidden => self.candidate(|counts, (queue, group), cpu| {
                 let able = counts.able[queue][group][cpu.index()].clone();
                 all([some(counts.queued[queue][group].clone()), not(some(able))])
@@ -58,7 +58,7 @@ impl Asked<'_, '_> {
         Ok(all([wanted, all(each?)]))
     }
 
-    /// Somebody waits, and no CPU ever takes a task. Nobody runs: there are no such kinds.
+    /// A task waits, and no CPU ever takes a task. No task runs, since no kind of task here runs.
     fn lost(&mut self) -> Encoded {
         let (natures, cpus) = (self.natures(), self.world.cpus().iter());
         let never = |&cpu: &CpuId| {
@@ -66,12 +66,12 @@ impl Asked<'_, '_> {
         };
         let fails = cpus.map(never).collect::<Encoded<Vec<Term>>>()?;
         let waiting = self.kinds.iter().filter(|(kind, _)| queue(kind).is_some());
-        let somebody = some_of(waiting.map(|(_, many)| name(many)).collect());
-        Ok(all(fails.into_iter().chain([somebody])))
+        let waits = some_of(waiting.map(|(_, many)| name(many)).collect());
+        Ok(all(fails.into_iter().chain([waits])))
     }
 
     /// No CPU that may run the task takes from its queue before all else.
-    fn nobody_begins_there(&self) -> Term {
+    fn no_cpu_begins_there(&self) -> Term {
         let world = self.world;
         let begins = begins(world.policy);
         let first = |cpu: CpuId| match begins {
@@ -85,7 +85,7 @@ impl Asked<'_, '_> {
         some_of(late.map(|(_, many)| name(many)).collect())
     }
 
-    /// A CPU that sleeps would find a task, but whoever is looked for when it is put is busy.
+    /// A CPU that sleeps would find a task, but the CPUs that its put looks for are busy.
     fn not_woken(&mut self, wakes: usize) -> Encoded {
         let world = self.world;
         let fails: Encoded<Vec<Term>> =
@@ -99,21 +99,21 @@ impl Asked<'_, '_> {
             for placed in placed.iter().filter(|it| here((it.queue, it.group))) {
                 let able = world.cpus().iter().copied().filter(|&cpu| kind.allowed(cpu));
                 let looked_for = able.clone().filter(|&cpu| placed.looks_for(world, cpu));
-                // Who is kicked is of use if it takes tasks.
+                // A kicked CPU helps if it takes tasks.
                 let woken = |cpu| match placed.kicked.contains(&cpu) {
                     true => sleeps(cpu),
                     false => self.idle(cpu),
                 };
-                let nobody = all(looked_for.map(|cpu| not(woken(cpu))));
-                // Who sleeps is wanted nowhere else.
+                let unwoken = all(looked_for.map(|cpu| not(woken(cpu))));
+                // No other task waits that the sleeping CPU may run.
                 let takes = |cpu| all([sleeps(cpu), not(self.wanted_but(cpu, queue(kind)))]);
-                ways.push(all([some(name(many)), nobody, any(able.map(takes))]));
+                ways.push(all([some(name(many)), unwoken, any(able.map(takes))]));
             }
         }
         Ok(any(ways))
     }
 
-    /// A candidate of an idle CPU passes the filter although this is so.
+    /// A candidate of an idle CPU passes the filter although `wrong` holds.
     fn candidate(&self, wrong: impl Fn(&Counts, (usize, usize), CpuId) -> Term) -> Encoded {
         let Some(balance) = &self.world.policy.idle else { return Ok(Term::Bool(false)) };
         let per = self.world.per[balance.from];
@@ -131,7 +131,7 @@ impl Asked<'_, '_> {
         Ok(any(ways))
     }
 
-    /// Whether an attempt of a CPU fails, while so many tasks are woken.
+    /// Whether an attempt of a CPU fails while `wakes` tasks are woken.
     fn fails(&mut self, cpu: CpuId, wakes: usize) -> Encoded {
         let natures = self.natures();
         let trial = Trial::new(self.world, cpu, self.counts, &natures);
@@ -145,8 +145,8 @@ impl Asked<'_, '_> {
         }
     }
 
-    /// What things are like once the task that is away was woken, during an attempt of a CPU: one
-    /// of all that may come of it, or as before.
+    /// The state after a sleeping task may have been woken during an attempt of a CPU: one of all
+    /// possible outcomes, or the state before.
     fn woken(&mut self, cpu: CpuId) -> Encoded<Counts> {
         let mut ways: Vec<(Counts, Vec<Term>)> = Vec::new();
         for (kind, many) in self.kinds.iter().filter(|(kind, _)| kind.place == Place::Away) {
@@ -174,12 +174,12 @@ impl Asked<'_, '_> {
         Ok(after.named(self.world, &format!(".then.{cpu}"), self.script))
     }
 
-    /// A CPU is idle, and somebody waits who may run there.
+    /// A CPU is idle, and a task waits that may run there.
     fn wanted(&self, cpu: CpuId) -> Term {
         all([self.idle(cpu), self.wanted_but(cpu, None)])
     }
 
-    /// Somebody waits who may run on a CPU, and not in this queue.
+    /// A task waits that may run on a CPU, in a queue other than `but`.
     fn wanted_but(&self, cpu: CpuId, but: Option<(usize, usize)>) -> Term {
         let able = self.counts.able.iter().enumerate().flat_map(|(queue, groups)| {
             groups.iter().enumerate().map(move |(group, able)| ((queue, group), able))
@@ -197,7 +197,7 @@ impl Asked<'_, '_> {
         Reader::new(self.world, self.counts, frame)
     }
 
-    /// What tasks can be, wherever they are.
+    /// The kinds of tasks without their places.
     fn natures(&self) -> Vec<Task> {
         let mut natures: Vec<Task> =
             self.kinds.iter().map(|(kind, _)| Task { place: Place::Away, ..*kind }).collect();
@@ -207,7 +207,7 @@ impl Asked<'_, '_> {
     }
 }
 
-/// The queue where a task of this kind waits, and whose.
+/// The queue where a task of this kind waits, and its group.
 fn queue(kind: &Task) -> Option<(usize, usize)> {
     match kind.place {
         Place::Waits { queue, group } => Some((queue, group)),

@@ -29,12 +29,12 @@ impl Counts {
     pub(super) fn nothing(world: &World<'_>) -> Counts {
         let cpus = world.cpus().len();
         let of_groups = || world.per.iter().map(|&per| vec![int(0); world.tree().count(per)]);
-        let nobody = |groups: Vec<Term>| vec![vec![int(0); cpus]; groups.len()];
+        let none = |groups: Vec<Term>| vec![vec![int(0); cpus]; groups.len()];
         let vars = world.vars().into_iter();
         Counts {
             queued: of_groups().collect(),
             weight: of_groups().collect(),
-            able: of_groups().map(nobody).collect(),
+            able: of_groups().map(none).collect(),
             runs: vec![int(0); cpus],
             running_weight: vec![int(0); cpus],
             vars: vars.map(|vars| vars.into_iter().map(int).collect()).collect(),

@@ -80,7 +80,7 @@ impl Question {
     }
 }
 
-/// More tasks of a kind are in no model of a question that anybody asks.
+/// The most tasks of a kind: no model of a realistic question has more.
 const TASKS_MAX: i64 = 1_000;
 
 /// How many tasks there are, and what no situation is.
@@ -110,7 +110,7 @@ fn count(
     }
 }
 
-/// Everything that a task can be. Who runs may run anywhere: where else it might matters to nobody.
+/// All kinds of tasks. A running task may run on every CPU: the rest of its affinity has no effect.
 fn kinds(world: &World<'_>, test: &Test) -> Vec<Task> {
     let cpus = world.cpus();
     let all = (1_u32 << cpus.len()) - 1;

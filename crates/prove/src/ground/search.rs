@@ -84,8 +84,9 @@ fn beyond_numbers(policy: &Policy) -> Bounds {
             let [a, b] = [a, b].map(|side| reach(self.policy, side));
             let (number, parts) = (a.number.saturating_add(b.number), a.parts.max(b.parts));
             let whole = number.saturating_mul(parts);
-            // One more part may be what breaks it, and one task may come meanwhile. What is farther
-            // by itself is a time, or nobody finds it so: that says nothing of other numbers.
+            // One more part may be what breaks it, and one task may come meanwhile. A number that
+            // is farther away by itself is a time, or no search reaches it: that does not limit the
+            // search for other numbers.
             let beyond = |most| usize::try_from(whole.saturating_add(parts + 1)).unwrap_or(most);
             let up_to = |most: usize| match usize::try_from(whole) {
                 Ok(whole) if whole <= most => most.min(beyond(most)),
@@ -156,7 +157,7 @@ enum Said {
     Breaks(Situation),
     /// Nothing does.
     Holds,
-    /// Nobody knows, or there are no words for it.
+    /// No solver has an answer, or the question cannot be encoded.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! Claims judged: what follows from the answers of the engines.
+//! Judges claims: the verdict that follows from the answers of the engines.
 
 mod partitions;
 mod program;
@@ -22,9 +22,10 @@ use crate::engine::{
 use crate::explore::{Bounds, Effort};
 use crate::obligations::Question;
 
-/// Situations that are examined before a solver is asked: enough for most counterexamples.
+/// The most situations of the first search, beside the solvers: enough for most counterexamples.
 const FIRST_LOOK: u64 = 30_000;
-/// Situations that are examined where solvers do not know, for as long as a query may take.
+/// The most situations of the last search, if solvers have no answer. Its time limit is that of a
+/// query.
 const LAST_LOOK: u64 = 30_000_000;
 
 /// Judges every claim of `policy`, in the order of the text.
@@ -44,7 +45,7 @@ pub fn judge(policy: &Policy, options: &Options) -> Result<Vec<Verdict>, Error> 
     judged.collect()
 }
 
-/// One claim, with what a short look at small machines and solvers have answered.
+/// One claim, with the answers of a short search of small machines and of solvers.
 struct Judging<'j> {
     policy: &'j Policy,
     claim: &'j Claim,
@@ -54,8 +55,9 @@ struct Judging<'j> {
 }
 
 impl Judging<'_> {
-    /// A claim that is neither refuted nor proved for all machines is put to the other engines: the
-    /// interleavings of wakeups, a solver for small machines with more tasks, a long look.
+    /// The verdict. If the claim is neither refuted nor proved for all machines, the other engines
+    /// are asked: the interleavings of wakeups, a solver about small machines with more tasks, and
+    /// a long search.
     fn verdict(mut self) -> Result<Verdict, Error> {
         let (begun, took) = (Instant::now(), self.explored.took + self.proved.took);
         let kind = &self.claim.kind;
@@ -86,8 +88,8 @@ impl Judging<'_> {
         Ok(Verdict { claim, outcome, obligations, remarks, looked, explored, took })
     }
 
-    /// A counterexample decides, then what the text decides, then a proof; and then how far small
-    /// machines were examined, if nothing was missed there.
+    /// The outcome. A counterexample comes first, then a contradiction by the text, then a proof,
+    /// and then the bounds within which small machines were examined, if no case was left out.
     fn outcome(
         &self,
         wakeups: Option<&Answer>,
@@ -146,7 +148,7 @@ impl Judging<'_> {
     }
 }
 
-/// What keeps a claim from being proved, and why.
+/// The obligation that keeps a claim from being proved, and the reason.
 enum NotProved<'a> {
     Undecided(&'a str, &'a str),
     Fails(&'a str),

@@ -1,7 +1,8 @@
-//! Claims of a program with partitions: each keeps to itself, and what holds of each holds of all.
+//! Claims of a program with partitions: the partitions are isolated, and a claim of all policies
+//! holds for the whole machine.
 //!
-//! Nobody writes these claims: whatever has partitions makes them. Why they hold is
-//! docs/proofs.md, "Partitions".
+//! No text writes these claims: every program with partitions makes them. docs/proofs.md,
+//! "Partitions", explains why they hold.
 
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use crate::engine::{Finding, Judged, Scope};
 use crate::obligations::{Obligation, Question};
 use crate::text::{places_are_own, queues_are_own};
 
-/// What follows for the machine from the verdicts on the policies, in the order of the program.
-/// Nothing, if it has no partitions.
+/// The verdicts for the machine that follow from the verdicts on the policies, which are in the
+/// order of the program. Empty if the program has no partitions.
 pub fn judge_partitions(program: &Program, policies: &[Vec<Verdict>]) -> Vec<Verdict> {
     let Some(first) = program.partitions.first() else { return Vec::new() };
     let isolation = isolation(program, first.span);
@@ -67,13 +68,13 @@ fn isolation(program: &Program, span: Span) -> Verdict {
     verdict(ClaimKind::Isolation, span, outcome, obligations)
 }
 
-/// Whether something holds of every policy that a partition runs.
+/// Whether a condition holds for every policy that a partition runs.
 fn run(program: &Program, holds: impl Fn(&Policy) -> bool) -> bool {
     let mut parts = program.partitions.iter();
     parts.all(|partition| program.policies.get(partition.policy).is_some_and(&holds))
 }
 
-/// Of the claims that all policies make. `None`: there is none.
+/// The verdict on the claims that all policies have. `None`: there is no such claim.
 fn composition(
     program: &Program,
     policies: &[Vec<Verdict>],

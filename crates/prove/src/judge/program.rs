@@ -1,4 +1,4 @@
-//! All policies of a program, judged; and what of that a caller asks for.
+//! Judges all policies of a program, or the claims that the caller asks for.
 
 use wastenot_rota::ir::{ClaimKind, Policy, Program};
 
@@ -6,11 +6,11 @@ use super::{Judgement, Outcome, judge, judge_partitions};
 use crate::engine::{Finding, Options, Scope};
 use crate::{Counterexample, Error, warnings};
 
-/// The policies of a program, each with those of its claims that are asked for: all, if none is
-/// named.
+/// The policies of a program, each with the claims that the caller asks for. If no claim is named,
+/// all are kept.
 ///
 /// # Errors
-/// A policy has an unsafe protocol and that is not allowed; no policy claims what is asked for.
+/// A policy has an unsafe protocol and that is not allowed, or no policy has a claim that is named.
 pub fn choose(program: &Program, asked: &[String], unsafe_too: bool) -> Result<Vec<Policy>, Error> {
     let mut policies = program.policies.clone();
     if let Some(policy) = policies.iter().find(|it| !it.protocol.is_safe() && !unsafe_too) {
@@ -29,7 +29,7 @@ pub fn choose(program: &Program, asked: &[String], unsafe_too: bool) -> Result<V
     Ok(policies)
 }
 
-/// Whether all that is asked for is claimed.
+/// Whether every claim that is asked for exists.
 pub(crate) fn are_claimed<'c>(
     asked: &[String],
     claims: impl Iterator<Item = &'c str>,
@@ -41,12 +41,12 @@ pub(crate) fn are_claimed<'c>(
     }
 }
 
-/// Whether a claim is among those that are asked for: all, if none is named.
+/// Whether a claim is asked for. If no claim is named, all are.
 pub(crate) fn is_asked(asked: &[String], claim: &str) -> bool {
     asked.is_empty() || asked.iter().any(|name| name == claim)
 }
 
-/// Judges what was chosen of a program ([`choose`]): each policy, then the program as a whole.
+/// Judges the chosen part of a program ([`choose`]): each policy, then the program as a whole.
 ///
 /// # Errors
 /// A solver fails, or two disagree.
@@ -85,7 +85,7 @@ impl<'p> Judgement<'p> {
         self.verdicts.iter().any(|it| matches!(it.outcome, Outcome::Contradicted(_)))
     }
 
-    /// Whether a claim is unknown because an obligation is: more time may decide it.
+    /// Whether a claim is unknown because an obligation is unknown: more time may decide it.
     pub fn is_open(&self) -> bool {
         self.verdicts.iter().any(|verdict| {
             let mut findings = verdict.obligations.iter().map(|it| &it.finding);

@@ -1,4 +1,4 @@
-//! What became of claims.
+//! Verdicts on claims.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::engine::{Judged, Refutation, Scope};
 use crate::explore::Bounds;
 use crate::{Counterexample, Warning};
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The claim.
     pub claim: Claim,
     /// Whether it holds.
     pub outcome: Outcome,
-    /// What it follows from, each with what was found.
+    /// The obligations of the claim, each with its finding.
     pub obligations: Vec<Judged>,
-    /// What it does not need, but is worth knowing.
+    /// Obligations that are reported but that the claim does not need.
     pub remarks: Vec<Judged>,
     /// How many situations the explorer examined.
     pub looked: u64,
-    /// How far it explored, if it did.
+    /// The bounds within which it examined all situations, if any.
     pub explored: Option<Bounds>,
     /// How long it took.
     pub took: Duration,
@@ -30,40 +30,40 @@ pub struct Verdict {
 /// Whether a claim holds.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It does.
+    /// It holds.
     Proved(Scope),
-    /// It does not: this happens.
+    /// It does not hold: this counterexample happens.
     Refuted(Counterexample),
-    /// It does not: the text contradicts it. The sentence is what does not hold.
+    /// It does not hold: the text contradicts it. The sentence is the one that does not hold.
     Contradicted(String),
     /// It is unknown, for this reason.
     Unknown(String),
 }
 
-/// What became of the claims of one policy, or of a program with partitions.
+/// The verdicts on the claims of one policy, or of a program with partitions.
 #[derive(Clone, Debug)]
 pub struct Judgement<'p> {
-    /// The policy; `None` is the program as a whole.
+    /// The policy. `None`: the program as a whole.
     pub policy: Option<&'p Policy>,
     /// One verdict for each claim.
     pub verdicts: Vec<Verdict>,
-    /// What to know of the policy, whatever becomes of its claims.
+    /// Warnings about the policy that do not depend on its claims.
     pub warnings: Vec<Warning>,
 }
 
 /// The answer to one question: do all claims hold, for any number of CPUs?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
-    /// They do.
+    /// All hold.
     Yes,
-    /// One does not.
+    /// A claim does not hold.
     No,
-    /// One is unknown or holds for small machines only, or there is none.
+    /// A claim is unknown or holds for small machines only, or there is no claim.
     CannotTell,
 }
 
 impl Conclusion {
-    /// The conclusion of several: a no counts, also beside what is unknown. `None` of none.
+    /// The conclusion of several: `No` takes precedence over `CannotTell`. `None`: there are none.
     pub fn of_all(all: impl IntoIterator<Item = Conclusion>) -> Option<Conclusion> {
         all.into_iter().reduce(|a, b| match (a, b) {
             (Conclusion::No, _) | (_, Conclusion::No) => Conclusion::No,
@@ -81,7 +81,7 @@ impl Conclusion {
 }
 
 impl Outcome {
-    /// What a program that asks for a yes or a no is told. The machine that a policy is to run on
+    /// The conclusion for a program that needs yes or no. The machine on which a policy will run
     /// may be larger than those for which it is proved.
     pub fn conclusion(&self) -> Conclusion {
         match self {

@@ -1,6 +1,6 @@
 //! What a handler does, step by step, along each of its paths, in the language of solvers.
 //!
-//! Whatever it reads it reads at an instant of its own: nothing is locked.
+//! Each read happens at its own instant: no queue is locked.
 
 use wastenot_rota::ir::{Bool, Event, Policy, Set, Stmt};
 
@@ -9,10 +9,10 @@ use super::sites::whereabouts;
 use crate::encode::{Encoder, Held, Names, NotEncoded};
 use crate::smt::{Script, Term, and, int, not, or};
 
-/// Paths of a handler that are followed; more are not put into words.
+/// The most paths of a handler that are followed. A handler with more paths is not encoded.
 const PATHS: usize = 256;
 
-/// What is asked along the paths of a handler. `None`: no step of it could be wrong.
+/// The question about the paths of a handler. `None`: no step of it can be wrong.
 pub(super) fn asked(script: Result<Option<Script>, NotEncoded>) -> Option<Question> {
     match script {
         Ok(script) => script.map(Question::Unsatisfiable),
@@ -20,29 +20,30 @@ pub(super) fn asked(script: Result<Option<Script>, NotEncoded>) -> Option<Questi
     }
 }
 
-/// Something on a path.
+/// One step on a path of a handler.
 pub(super) enum Step {
-    /// A variable of the task is set: which, what it was, what it is.
+    /// A variable of the task is set: which one, its old value, its new value.
     Sets(usize, Term, Term),
-    /// It is put into a queue: which, one of the CPUs whose it is, and what was read before.
+    /// The task is put into a queue: which one, a CPU of the group that owns it, and the earlier
+    /// reads.
     Puts(usize, Term, Vec<usize>),
-    /// It is started on a CPU directly: which, and what was read before.
+    /// The task is started on a CPU directly: which one, and the earlier reads.
     Runs(Term, Vec<usize>),
-    /// A CPU is kicked, and perhaps taken from its task.
+    /// A CPU is kicked.
     Kicks {
-        /// Whether it is.
+        /// Whether the kick preempts the task of the CPU.
         preempt: bool,
     },
-    /// The path ends: what the variables of the task were when it began.
+    /// The path ends: the values of the variables of the task when the path began.
     Ends(Vec<Term>),
 }
 
-/// When a step is wrong; `None`: it cannot be. What has no words is no such answer: whoever asks
-/// hears of it.
+/// The condition under which a step is wrong. `None`: the step is never wrong. A condition that
+/// cannot be encoded is an error, which the caller reports.
 pub(super) type Wrong = Result<Option<Term>, NotEncoded>;
 
-/// A script that is satisfied if on some path of a handler some step is as `wrong` says. `None`: no
-/// step could be.
+/// A script that is satisfiable if, on some path of the handler, some step meets the condition of
+/// `wrong`. `None`: no step can.
 pub(super) fn along(
     policy: &Policy,
     event: Event,
@@ -53,7 +54,7 @@ pub(super) fn along(
     let vars = policy.task_vars.iter().map(|var| format!("t.{}", var.name));
     let mut vars: Vec<Term> = vars.map(|called| encoder.number(&called)).collect();
     if event == Event::New {
-        // A new task has what the text says.
+        // The variables of a new task have their values from the text.
         vars = policy.task_vars.iter().map(|var| int(var.value)).collect();
     }
     let first = vars.clone();
@@ -79,13 +80,13 @@ struct Walk<'p, W> {
     paths: usize,
 }
 
-/// A path so far.
+/// The part of a path that was followed so far.
 #[derive(Clone)]
 struct Path {
     names: Names,
-    /// What has to be so that it is taken.
+    /// The conditions under which the handler takes this path.
     given: Vec<Term>,
-    /// Which reads were made on it.
+    /// The reads on this path.
     reads: Vec<usize>,
 }
 
@@ -121,7 +122,7 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong> Walk<'_, W> {
         Ok(())
     }
 
-    /// What is no branch.
+    /// Follows a statement that is not a branch.
     fn statement(&mut self, stmt: &Stmt, path: &mut Path) -> Result<(), NotEncoded> {
         match stmt {
             Stmt::Claim { slot, .. } | Stmt::Pick { slot, set: Set::Allowed, .. } => {
@@ -154,7 +155,7 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong> Walk<'_, W> {
         Ok(())
     }
 
-    /// What is known in each branch; nothing, where the condition has no words.
+    /// What holds in each branch. `None` for both if the condition cannot be encoded.
     fn question(&mut self, condition: &Bool, path: &mut Path) -> (Option<Term>, Option<Term>) {
         match self.reads(path, |encoder, names| encoder.bool(condition, names)) {
             Ok(term) => (Some(term.clone()), Some(not(term))),
@@ -162,7 +163,7 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong> Walk<'_, W> {
         }
     }
 
-    /// Something that is worked out on a path.
+    /// Evaluates `what` on a path and records the reads that it makes.
     fn reads<T>(&mut self, path: &mut Path, what: impl FnOnce(&mut Encoder<'_>, &Names) -> T) -> T {
         let before = self.encoder.reads();
         let value = what(&mut self.encoder, &path.names);

@@ -1,5 +1,5 @@
-//! `work_conservation`: Theorem 2. An idle CPU looks everywhere where a task may wait that it may
-//! run, and takes it if it is still there.
+//! `work_conservation`: Theorem 2. An idle CPU looks into every queue in which a task may wait that
+//! it may run, and takes that task if it is still there.
 
 use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Balance, Bool, ClaimKind};
@@ -14,7 +14,7 @@ pub(super) fn work_conservation(policy: &Policy) -> Vec<Obligation> {
     conserving(policy, Meanwhile::Anything)
 }
 
-/// What idle CPUs have to do so that nobody waits in vain.
+/// What idle CPUs have to do so that no task waits while a CPU is idle that may run it.
 pub(super) fn conserving(policy: &Policy, meanwhile: Meanwhile) -> Vec<Obligation> {
     let mut all: Vec<Obligation> =
         (0..policy.queues.len()).filter_map(|queue| reached(policy, queue)).collect();
@@ -24,11 +24,11 @@ pub(super) fn conserving(policy: &Policy, meanwhile: Meanwhile) -> Vec<Obligatio
     all
 }
 
-/// Wherever a task waits, an idle CPU that may run it looks.
+/// An idle CPU looks into every queue in which a task waits that it may run.
 pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
     let kind = &policy.queues[queue];
     let what = format!(
-        "an idle CPU looks into every queue `{}` that a task may wait in which it may run",
+        "an idle CPU looks into every queue `{}` in which a task may wait that it may run",
         kind.name
     );
     let mut encoder = Encoder::new(policy, &format!("Not so: {what}."));
@@ -48,10 +48,10 @@ pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
     Some(Obligation { name: "reached", what, span: kind.span, question, model_only: false })
 }
 
-/// A scan that takes nothing has asked every candidate, and found nobody under the lock of those
-/// that passed: without that whoever was woken may sleep on beside the task. Nor may it overlook
-/// the task because it is given another one meanwhile: it would run that, and forget whom it was
-/// woken for.
+/// A scan that takes no task has read every candidate and, for each candidate that passed the
+/// filter, has found no task under the lock. Otherwise a CPU that was woken for a task may sleep
+/// again although the task waits. The scan also finds the task if the CPU is given another task
+/// meanwhile: otherwise the CPU would run that one and forget the task for which it was woken.
 pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
     let Some(balance) = &policy.idle else { return Vec::new() };
     let all = [completeness(policy, balance, Me::MayBeGivenOne), persistence(policy, balance)]
@@ -60,12 +60,13 @@ pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
     all.chain(patience).collect()
 }
 
-/// What costs tries, but no claim: a try that finds nobody goes on to the next candidate. Where
-/// tries are bounded it may cost more, but there nothing is claimed in vain: *tries_all* fails.
+/// A condition that saves tries but that no claim needs: after a try that finds no task, the CPU
+/// goes on to the next candidate. A bounded number of tries may run out, but then *tries_all* fails
+/// and the claim is not proved.
 pub(super) fn frugal(policy: &Policy) -> Vec<Obligation> {
     let each = policy.idle.iter().map(|balance| Obligation {
         name: "filter_sound",
-        what: "where no task was seen to wait the filter is false".into(),
+        what: "the filter is false for a candidate in whose queue no task was seen".into(),
         span: balance.spans.filter,
         question: Question::of(filter_sound(policy, balance)),
         model_only: false,
@@ -73,21 +74,21 @@ pub(super) fn frugal(policy: &Policy) -> Vec<Obligation> {
     each.collect()
 }
 
-/// Who scans.
+/// The CPU that scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Me {
-    /// Runs nobody.
+    /// It runs no task.
     Idle,
-    /// Was idle when it began.
+    /// It was idle when the scan began, and may be given a task since.
     MayBeGivenOne,
 }
 
-/// What may happen between a look and the re-check.
+/// What may happen between the read of a candidate and the re-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meanwhile {
     /// Anything.
     Anything,
-    /// Time passes, and ticks set variables of CPUs. Nobody is put, taken or moved.
+    /// Time passes, and ticks set variables of CPUs. No task is put, taken or moved.
     Nothing,
 }
 
@@ -100,7 +101,7 @@ fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obl
         Obligation {
             name: "steal_safe",
             what:
-                "a steal takes one task that waits and may run here, or none: that is asked again \
+                "a steal takes one waiting task that may run here, or none: this is checked again \
                    under the lock"
                     .into(),
             span: spans.steal,
@@ -116,7 +117,7 @@ fn completeness(policy: &Policy, balance: &Balance, me: Me) -> Obligation {
     let what = match me {
         Me::Idle => "a candidate where a task waits passes the filter, whatever else was read",
         Me::MayBeGivenOne => {
-            "a candidate where somebody waits passes the filter, even if I was given a task \
+            "a candidate where a task waits passes the filter, even if I was given a task \
              meanwhile"
         }
     };
@@ -130,21 +131,21 @@ fn completeness(policy: &Policy, balance: &Balance, me: Me) -> Obligation {
 }
 
 fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
-    let nobody_waits = !Sets::of(policy).fed[balance.from];
+    let no_task_waits = !Sets::of(policy).fed[balance.from];
     Obligation {
         name: "tries_all",
         what: "every candidate that passed is tried until one gives a task".into(),
         span: balance.spans.retry,
         question: Question::settled_or(
-            balance.retry.is_none() || nobody_waits,
-            "not all are tried, and whether a task ever waits behind as many who may not run there \
-             is not asked of any number of CPUs",
+            balance.retry.is_none() || no_task_waits,
+            "not all are tried, and it is not checked for any number of CPUs whether a task ever \
+             waits behind as many tasks that may not run there",
         ),
         model_only: false,
     }
 }
 
-/// `None`: the re-check asks for nothing.
+/// `None`: the re-check is `true`.
 fn patience(
     policy: &Policy,
     balance: &Balance,
@@ -164,8 +165,8 @@ fn patience(
     })
 }
 
-/// Conditions that an obligation of this name asks for all at once, each with the same question
-/// about it alone: the one that does not hold is what defeats the obligation.
+/// The conjuncts of the condition that the obligation of this name is about, each with the same
+/// question about it alone. A conjunct that fails is the reason why the obligation fails.
 pub(super) fn terms(policy: &Policy, claim: &ClaimKind, name: &str) -> Vec<(Bool, Question)> {
     let Some(balance) = &policy.idle else { return Vec::new() };
     let (me, meanwhile) = match claim {
@@ -188,7 +189,7 @@ pub(super) fn terms(policy: &Policy, claim: &ClaimKind, name: &str) -> Vec<(Bool
     together(whole).into_iter().map(asked).collect()
 }
 
-/// Conditions that hold together where this one does. Places that are compared stay together.
+/// The conjuncts of a condition. A comparison of two places is not split.
 fn together(condition: &Bool) -> Vec<Bool> {
     match condition {
         Bool::And(a, b) if !matches!((&**a, &**b), (Bool::Within(..), Bool::Within(..))) => {
@@ -206,14 +207,14 @@ fn together(condition: &Bool) -> Vec<Bool> {
     }
 }
 
-/// `filter`: that of the balance, or a part of it.
+/// `filter`: the filter of the balance, or a conjunct of it.
 fn filter_complete(
     policy: &Policy,
     balance: &Balance,
     filter: &Bool,
     who: Me,
 ) -> Result<Script, NotEncoded> {
-    let about = "Not so: a candidate where somebody waits passes the filter.\n\
+    let about = "Not so: a candidate where a task waits passes the filter.\n\
                  All else that the filter reads may be old, and what it reads twice may change.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
@@ -227,7 +228,7 @@ fn filter_complete(
 }
 
 fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded> {
-    let about = "Not so: where no task was seen to wait the filter is false.";
+    let about = "Not so: the filter is false for a candidate in whose queue no task was seen.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let idle = encoder.runs(me, &names);
@@ -239,10 +240,10 @@ fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded
     Ok(encoder.finish())
 }
 
-/// Two moments: `.then`, when the filter was asked, and now, under the lock of the queue alone. If
-/// anything may have happened in between, what is shown is P4, of which P5 is a part
-/// (docs/proofs.md), and each read is at an instant of its own. `recheck`: that of the balance, or
-/// a part of it.
+/// The script has two moments: `.then`, when the filter was evaluated, and now, when only the queue
+/// is locked. If anything may happen in between, the script shows P4, which includes P5
+/// (docs/proofs.md), and each read happens at its own instant. `recheck`: the re-check of the
+/// balance, or a conjunct of it.
 fn refused(
     policy: &Policy,
     balance: &Balance,

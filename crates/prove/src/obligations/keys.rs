@@ -1,5 +1,5 @@
-//! Claims about the keys of ordered queues: `vt_monotone`, `lag`. Shown along every path of every
-//! handler.
+//! Claims about the keys of ordered queues: `vt_monotone`, `lag`. They are shown along every path
+//! of every handler.
 
 use wastenot_rota::ir::{Event, Level, Num, Policy, Stmt, Visitor, visit_block};
 use wastenot_rota::syntax::Span;
@@ -11,7 +11,7 @@ use crate::encode::Names;
 use crate::smt::{and, int, less, not};
 use crate::text::Sets;
 
-/// No handler lets the key of a queue fall, and it is greater after its task ran.
+/// No handler decreases the key of a task, and the key is greater after the task ran.
 pub(super) fn monotone(policy: &Policy) -> Vec<Obligation> {
     let mut all = vec![ordered(policy)];
     all.extend(passes(policy));
@@ -32,7 +32,7 @@ pub(super) fn monotone(policy: &Policy) -> Vec<Obligation> {
     all
 }
 
-/// Of queues that are first in, first out there is nothing to say.
+/// The claims say nothing about queues that are first in, first out.
 fn ordered(policy: &Policy) -> Obligation {
     let wakes = |site: &Site<'_>| matches!(site.event, Event::New | Event::Wake);
     let keyed = |site: &Site<'_>| policy.queues[site.put.queue.queue].key.is_some();
@@ -45,11 +45,11 @@ fn ordered(policy: &Policy) -> Obligation {
     }
 }
 
-/// A key that never changes does not fall either: so it has to rise while its task runs.
+/// A key that never changes does not fall either, so the key also has to rise while its task runs.
 fn passes(policy: &Policy) -> Vec<Obligation> {
     let each = keys(policy).into_iter().map(|(key, span)| {
         let name = &policy.task_vars[key].name;
-        // One of both is enough, since no handler lets it fall.
+        // One of the two is enough, since no handler decreases the key.
         let starts = !sets(policy, Event::Stop, key) && sets(policy, Event::Start, key);
         let (event, what) = match starts {
             true => (Event::Start, "after its task began to run than before"),
@@ -84,21 +84,21 @@ fn sets(policy: &Policy, event: Event, var: usize) -> bool {
     sets.1
 }
 
-/// A task that slept, or is new, is put no further than `bound` behind the least key of its queue;
-/// and who is taken to other queues is as far behind there as it was.
+/// A task that is new or wakes is put no further than `bound` behind the least key of its queue. A
+/// task that is moved to another queue keeps its distance from the least key.
 pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
     let mut all = vec![ordered(policy)];
     all.extend(rebased(policy));
     for event in [Event::New, Event::Wake] {
         let what =
-            format!("a task of `{}` is put, or started, no further back than that", event.name());
+            format!("`{}` puts or starts no task further behind than the bound", event.name());
         let script = along(policy, event, &what, |encoder, step, names| {
             let (queue, at, key, reads) = match step {
                 Step::Puts(queue, at, reads) => {
                     let Some(key) = policy.queues[*queue].key else { return Ok(None) };
                     (*queue, at.clone(), key, reads)
                 }
-                // It counts in the order of the queue from which that CPU takes.
+                // The bound applies to the order of the queue from which that CPU takes.
                 Step::Runs(cpu, reads) => {
                     let Some((order, key)) = policy.order() else { return Ok(None) };
                     let me = Some((Level::Cpu, cpu.clone()));
@@ -110,7 +110,7 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
             let bound = encoder.num(bound, names)?;
             let read = encoder.min_keys_read(queue, &at, reads);
             let behind = |least| less(names.vars[key].clone(), least - bound.clone());
-            // Further than that behind all that the handler read of it.
+            // Further than `bound` behind every least key that the handler read.
             Ok(Some(and(read.into_iter().map(behind))))
         });
         let Some(question) = asked(script) else { continue };
@@ -132,7 +132,7 @@ fn rebased(policy: &Policy) -> Vec<Obligation> {
         let same = balance.into.is_none_or(|into| policy.queues[into].key == Some(key));
         Obligation {
             name: "rebased",
-            what: format!("a task that is taken from `{queue}` keeps how far it is behind"),
+            what: format!("a task taken from `{queue}` keeps its distance from the least key"),
             span: balance.spans.steal,
             question: Question::settled(balance.rebase == Some(key) && same),
             model_only: false,
@@ -141,7 +141,7 @@ fn rebased(policy: &Policy) -> Vec<Obligation> {
     each.collect()
 }
 
-/// Variables that queues are ordered by.
+/// Variables that order queues.
 fn keys(policy: &Policy) -> Vec<(usize, Span)> {
     let mut keys: Vec<(usize, Span)> = Vec::new();
     for queue in &policy.queues {

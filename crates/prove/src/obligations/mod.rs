@@ -1,7 +1,7 @@
-//! What has to hold so that a claim does: one file a claim.
+//! What has to hold so that a claim holds: one file for each group of claims.
 //!
-//! An obligation is a sentence that is true or not of the text alone, or a script that nothing may
-//! satisfy. What a claim follows from, and why, is docs/proofs.md.
+//! An obligation is a sentence that the text alone decides, or a script that must be unsatisfiable.
+//! docs/proofs.md explains which obligations each claim follows from, and why.
 
 mod along;
 mod conserve;
@@ -18,42 +18,42 @@ use crate::smt::Script;
 
 pub use sites::{Site, candidate_of, sites, taking};
 
-/// Something that has to hold.
+/// A condition that a claim needs.
 #[derive(Clone, Debug)]
 pub struct Obligation {
     /// Its name, with words joined by `_`.
     pub name: &'static str,
     /// What holds, in one sentence.
     pub what: String,
-    /// The text that it is about.
+    /// The part of the text that it is about.
     pub span: Span,
-    /// Whether it does.
+    /// The question whether it holds.
     pub question: Question,
-    /// Whether it holds only of a re-check that emitted code does not make.
+    /// Whether it relies on a re-check that emitted code does not make.
     pub model_only: bool,
 }
 
-/// How it is found out.
+/// How an obligation is decided.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
-    /// The text says so.
+    /// It holds by the text.
     Holds,
-    /// The text says that it does not.
+    /// It fails by the text.
     Fails,
-    /// Of any number of CPUs, if nothing satisfies this.
+    /// It holds for any number of CPUs if this script is unsatisfiable.
     Unsatisfiable(Script),
-    /// The text does not say, nor would a solver: for this reason.
+    /// Neither the text nor a solver decides it, for this reason.
     Undecided(&'static str),
-    /// It has no words in the language of solvers.
+    /// It cannot be encoded for solvers.
     NotEncoded(NotEncoded),
 }
 
 impl Question {
-    /// The text says whether it holds.
+    /// A question that the text decides.
     pub(crate) fn settled(holds: bool) -> Question {
         if holds { Question::Holds } else { Question::Fails }
     }
-    /// `why`: what is to be said if it may hold or not.
+    /// `holds` by the text, else undecided for the reason `why`.
     fn settled_or(holds: bool, why: &'static str) -> Question {
         if holds { Question::Holds } else { Question::Undecided(why) }
     }
@@ -62,7 +62,7 @@ impl Question {
     }
 }
 
-/// What is worth knowing beside `claim`, which does not need it.
+/// Obligations that are reported with `claim` but that it does not need.
 pub fn remarks(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
     match claim {
         ClaimKind::WorkConservation | ClaimKind::Rounds(_) => conserve::frugal(policy),
@@ -70,13 +70,13 @@ pub fn remarks(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
     }
 }
 
-/// Conditions that an obligation of `claim` asks for all at once, each with the question about it
-/// alone. Nothing: it asks for none.
+/// The conjuncts of the condition that the obligation `name` of `claim` is about, each with the
+/// question about it alone. Empty: the obligation has no such condition.
 pub(crate) fn terms(policy: &Policy, claim: &ClaimKind, name: &str) -> Vec<(Bool, Question)> {
     conserve::terms(policy, claim, name)
 }
 
-/// What `claim` follows from.
+/// The obligations that `claim` follows from.
 pub fn obligations(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
     match claim {
         ClaimKind::NoLostTask => place::no_lost_task(policy),
@@ -88,7 +88,7 @@ pub fn obligations(policy: &Policy, claim: &ClaimKind) -> Vec<Obligation> {
         ClaimKind::Wait => place::wait(policy),
         ClaimKind::VtMonotone => keys::monotone(policy),
         ClaimKind::Lag(bound) => keys::lag(policy, bound),
-        // Of a program, not of a policy.
+        // These are claims of a program, not of a policy.
         ClaimKind::Isolation | ClaimKind::Composition => Vec::new(),
     }
 }

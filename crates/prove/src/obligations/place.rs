@@ -1,5 +1,5 @@
-//! Claims about where tasks are put and who finds them there: `no_lost_task`, `no_lost_wakeup` as
-//! far as the text decides it, `hierarchy`, `wait`.
+//! Claims about where tasks are put and which CPUs find them there: `no_lost_task`,
+//! `no_lost_wakeup` as far as the text decides it, `hierarchy`, `wait`.
 
 use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Attempt, Bool, Level, Stmt};
@@ -14,8 +14,8 @@ use crate::smt::{Script, Term, and, at_most, forall, implies, int, name, not, or
 use crate::text::{Sets, begins};
 use crate::wakeup::{Variant, invariant};
 
-/// Every task that comes to wait somewhere can be found there by a CPU that may run it. That each
-/// path places its task once is typing.
+/// A CPU that may run a task finds it in whichever queue it waits. The type checker ensures that
+/// each path places its task exactly once.
 pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
     let put = sites(policy).into_iter().map(|site| {
         let queue = site.put.queue.queue;
@@ -47,7 +47,7 @@ fn found(comes: &str, span: Span, script: Result<Script, NotEncoded>) -> Obligat
     }
 }
 
-/// `target` is a CPU whose group's queue the task is in.
+/// `target` is a CPU of the group in whose queue the task waits.
 fn served(
     policy: &Policy,
     queue: usize,
@@ -68,22 +68,22 @@ fn served(
     let mut finds = vec![takes];
     if let Some(balance) = policy.idle.as_ref().filter(|balance| balance.from == queue) {
         let filter = encoder.bool(&balance.filter, &any)?;
-        // Nothing has changed since: whoever waits alone is not outrun.
+        // Nothing has changed since: no other task overtakes a task that waits alone.
         let recheck = encoder.bool(&balance.recheck, &any)?;
         finds.push(and([candidate, filter, recheck]));
     }
     let waiting = encoder.queued(queue, target, &Names::default());
     encoder.assert("It waits there.", at_most(int(1), waiting));
     let idle = encoder.runs(name("c"), &Names::default());
-    let nobody = forall([("c", cpu_sort())], implies(and([able, not(idle)]), not(or(finds))));
-    encoder.assert("No CPU that may run it looks there when it is idle.", nobody);
+    let unserved = forall([("c", cpu_sort())], implies(and([able, not(idle)]), not(or(finds))));
+    encoder.assert("No CPU that may run it looks there when it is idle.", unserved);
     let idle = encoder.runs(name("c"), &Names::default());
-    encoder.assert("CPUs run no task, sooner or later.", forall([("c", cpu_sort())], not(idle)));
+    encoder.assert("At some later time CPUs run no task.", forall([("c", cpu_sort())], not(idle)));
     Ok(encoder.finish())
 }
 
-/// Whoever is woken for a task is found among all CPUs that would take it, and whoever looks does
-/// not overlook it.
+/// A put looks for an idle CPU among all CPUs that would take the task, and the CPU that it wakes
+/// finds the task.
 pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
     let each = sites(policy).into_iter().map(|site| {
         let what = format!(
@@ -91,7 +91,7 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
             site.event.name()
         );
         let question = Question::of(woken(policy, &site));
-        // The kernel inserts the task once the handler is done, its kick may be there before.
+        // The kernel inserts the task after the handler returns; the kick may arrive before that.
         let model_only = site.put.wake != Level::Machine && site.is_followed_by_kicks();
         Obligation { name: "woken", what, span: site.put.span, question, model_only }
     });
@@ -130,28 +130,28 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     Ok(encoder.finish())
 }
 
-/// Levels nest, cover and part the CPUs because of how groups are made (`Tree::of`), unless the
-/// text asks for other groups; the rest is here.
+/// `Tree::of` makes groups so that levels nest, and each level covers and partitions the CPUs,
+/// unless the text asks for other groups. The other conditions are checked here.
 pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
     let walks = policy.idle.is_some() || !policy.periodic.is_empty();
     let walked = Obligation {
         name: "walked",
-        what: "some balance looks along levels: of other policies there is nothing to say".into(),
+        what: "some balance looks along levels: the claim says nothing of other policies".into(),
         span: policy.span,
         question: Question::settled(walks),
         model_only: false,
     };
     let nested = Obligation {
         name: "nested",
-        what: "each level parts all CPUs, and its groups lie within those of the next: they are \
-               made so, whatever the machine says"
+        what: "each level partitions all CPUs, and its groups lie within those of the next: they \
+               are made so on every machine"
             .into(),
         span: policy.span,
         question: Question::settled(!policy.protocol.groups_from_cpu0),
         model_only: false,
     };
     let mut all = vec![walked, nested];
-    // Where nobody balances when idle, whoever looks furthest regularly has to.
+    // Without `balance idle`, the periodic balance that looks furthest has to cover the machine.
     let furthest = policy.periodic.iter().map(|it| &it.balance).max_by_key(|it| it.levels.last());
     if let Some(balance) = policy.idle.as_ref().or(furthest) {
         all.push(Obligation {
@@ -175,7 +175,7 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
     all
 }
 
-/// Whether a leader comes to balance: a slice may be as long as it likes, but not without end.
+/// Whether a leader ever balances: a slice may have any length, but must end.
 fn leads(policy: &Policy) -> Question {
     let mut endless = Endless { policy, given: false, perhaps: false, preempts: false };
     policy.handlers.iter().for_each(|handler| endless.block(handler, true));
@@ -183,27 +183,27 @@ fn leads(policy: &Policy) -> Question {
         Endless { perhaps: false, .. } => Question::Holds,
         Endless { given: true, preempts: false, .. } => Question::Fails,
         Endless { preempts: true, .. } => Question::Undecided(
-            "a slice has no end, and whether a task without end is always interrupted is not examined",
+            "a slice has no end, and whether tasks with it are always interrupted is not examined",
         ),
         _ => Question::Undecided(
-            "a slice is for ever, and whether anybody ever runs with it is not asked",
+            "a slice has no end, and whether a task ever runs with it is not examined",
         ),
     }
 }
 
-/// What is done about slices that never end.
+/// How a policy uses slices that never end.
 struct Endless<'p> {
     policy: &'p Policy,
-    /// Somebody runs with one: on some path that is certainly gone.
+    /// A task runs with one: on some path that the handler certainly takes.
     given: bool,
-    /// Somebody may.
+    /// A task may run with one.
     perhaps: bool,
-    /// CPUs are taken from tasks.
+    /// A handler preempts tasks.
     preempts: bool,
 }
 
 impl Endless<'_> {
-    /// `gone`: handlers come here.
+    /// `gone`: a handler certainly reaches this block.
     fn block(&mut self, block: &[Stmt], gone: bool) {
         for stmt in block {
             match stmt {
@@ -215,7 +215,7 @@ impl Endless<'_> {
                     (self.given, self.perhaps) = (self.given || gone, true);
                 }
                 Stmt::Kick { preempt: true, .. } => self.preempts = true,
-                // A CPU is found, or none.
+                // Both happen: a CPU is found, and no CPU is found.
                 Stmt::If { condition, then, otherwise } => {
                     let gone = gone && matches!(condition, Bool::Found(_));
                     [then, otherwise].iter().for_each(|block| self.block(block, gone));
@@ -225,7 +225,7 @@ impl Endless<'_> {
         }
     }
 
-    /// Whether anybody takes tasks from a queue.
+    /// Whether any CPU takes tasks from a queue.
     fn takes(&self, queue: usize) -> bool {
         let takes =
             |attempt: &Attempt| matches!(attempt, Attempt::Take(at, _) if at.queue == queue);
@@ -234,9 +234,9 @@ impl Endless<'_> {
     }
 }
 
-/// A task waits no longer than there are dispatches before it: its queue is first in first out,
-/// nobody moves it behind others, and whoever may run it begins with that queue. How long a
-/// dispatch is in coming is another matter.
+/// A task waits for no more dispatches than its position in the queue: the queue is first in, first
+/// out, no task is moved behind others, and each CPU that may run the task takes from that queue
+/// first. The claim does not bound the time until a dispatch.
 pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     let mut all = Vec::new();
     let Sets { fed, task: set, .. } = Sets::of(policy);
@@ -245,7 +245,7 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
             name: "in_order",
             what: format!("`{}` is first in, first out", queue.name),
             span: queue.span,
-            // Of equal keys whoever came first is first.
+            // Among equal keys, the task that came first is first.
             question: Question::settled(queue.key.is_none_or(|key| !set[key])),
             model_only: false,
         });
@@ -295,8 +295,8 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
         }
         _ => Term::Bool(false),
     };
-    let nobody = forall([("c", cpu_sort())], implies(able, not(first)));
-    encoder.assert("No CPU that may run it begins there.", nobody);
+    let late = forall([("c", cpu_sort())], implies(able, not(first)));
+    encoder.assert("No CPU that may run it begins there.", late);
     Ok(encoder.finish())
 }
 

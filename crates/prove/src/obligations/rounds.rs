@@ -1,4 +1,4 @@
-//! `rounds`: Theorem 1, and `settles`: periodic balancing comes to an end.
+//! `rounds` (Theorem 1) and `settles` (periodic balancing ends).
 
 use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{Balance, Bound, Event, Periodic, Stmt};
@@ -11,9 +11,9 @@ use crate::explore::moves_somebody;
 use crate::smt::{Script, Term, at_most, int, less, not};
 use crate::text::interrupting;
 
-/// What Theorem 2 needs is enough for Theorem 1, but for steps of others that hide a task: those of
-/// periodic balancing. Of the re-check less is needed: a round in which nobody succeeds, and nobody
-/// is moved, changes nothing.
+/// Theorem 1 needs what Theorem 2 needs, and that no other step hides a task: periodic balancing
+/// could. It needs less of the re-check: a round in which no CPU takes a task and no task is moved
+/// changes nothing.
 pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
     let mut all = conserving(policy, Meanwhile::Nothing);
     if bound == Bound::IdleCpus {
@@ -24,8 +24,8 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
             span,
             question: Question::settled_or(
                 policy.periodic.is_empty(),
-                "periodic balancing does, and whether it ever hides a task from all who look is \
-                 not asked of any number of CPUs",
+                "periodic balancing does, and it is not checked for any number of CPUs whether it \
+                 ever hides a task from all CPUs that look",
             ),
             model_only: false,
         });
@@ -34,14 +34,14 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
     all
 }
 
-/// A round ends only if who was given a CPU keeps it: else it may be idle again in no time, for
-/// ever.
+/// A round ends only if a task that was given a CPU keeps it. Otherwise the CPU may become idle
+/// again without any time passing, for ever.
 fn calm(policy: &Policy) -> Vec<Obligation> {
     let each = interrupting(policy).into_iter().map(|event| {
         let what = format!("`{}` takes no CPU from a task", event.name());
         let takes = |stmt: &Stmt| matches!(stmt, Stmt::Kick { preempt: true, .. });
         let always = policy.handlers[event as usize].iter().any(takes);
-        // On a machine of one CPU it is that one, which runs a task.
+        // On a machine with one CPU it is this CPU, which runs a task.
         let question = match matches!(event, Event::Start | Event::Tick) && always {
             true => Question::Fails,
             false => {
@@ -57,8 +57,8 @@ fn calm(policy: &Policy) -> Vec<Obligation> {
     each.collect()
 }
 
-/// Somebody is moved, and every move makes queues more alike: the sum of the squares of their
-/// lengths falls, so it ends.
+/// Balancing moves some task, and every move makes the lengths of queues more equal: the sum of
+/// their squares falls, so balancing ends.
 pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
     let each = policy.periodic.iter().flat_map(|periodic| {
         let span = periodic.balance.spans.filter;
@@ -77,7 +77,7 @@ pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
             what: "a task is moved only from a queue that is longer by two".into(),
             span,
             question: Question::of(evens_out(policy, periodic)),
-            // The guard is read before each move, but not under the locks of both queues.
+            // The guard is evaluated before each move, but not under the locks of both queues.
             model_only: true,
         };
         [moves, evens_out]
@@ -113,7 +113,7 @@ fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded>
     encoder.assert("It passes the filter.", filter);
     let count = encoder.num(&balance.count, &names)?;
     encoder.assert("A task is to be moved.", at_most(int(1), count));
-    // Without it more is asked for: what has no words is left out.
+    // Without the re-check the obligation is stronger, so one that cannot be encoded is left out.
     if let Ok(recheck) = rechecked(&mut encoder, balance, &names) {
         encoder.assert("The re-check says yes.", recheck);
     }
@@ -123,7 +123,7 @@ fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded>
     Ok(encoder.finish())
 }
 
-/// That the re-check says yes to who is moved, at the instant at which the filter was asked.
+/// The re-check allows the move, at the instant at which the filter was evaluated.
 fn rechecked(
     encoder: &mut Encoder<'_>,
     balance: &Balance,

@@ -1,4 +1,4 @@
-//! Where tasks come to wait, in the language of solvers: what may be assumed of one that does.
+//! Where tasks come to wait, encoded for solvers: what may be assumed of a waiting task.
 
 use wastenot_rota::ir::Policy;
 use wastenot_rota::ir::{
@@ -9,16 +9,16 @@ use wastenot_rota::syntax::Span;
 use crate::encode::{Encoder, Names, NotEncoded};
 use crate::smt::{Term, and, exists, implies, not, or};
 
-/// A `put`, and what the CPUs in its slots are.
+/// A `put`, and what is known of the CPUs in its slots.
 #[derive(Clone, Debug)]
 pub struct Site<'p> {
     pub(super) event: Event,
     /// The statement.
     pub put: &'p Put,
     slots: Vec<Slot<'p>>,
-    /// Who is kicked afterwards, whatever else is the case.
+    /// The CPUs that are kicked afterwards in every case.
     kicked: Vec<&'p Place>,
-    /// The conditions on the way there, and what each came to.
+    /// The conditions on the path to it, and the value of each.
     given: Vec<(&'p Bool, bool)>,
 }
 
@@ -44,13 +44,13 @@ pub fn sites(policy: &Policy) -> Vec<Site<'_>> {
     found
 }
 
-/// How a handler comes to a statement.
+/// The path of a handler to a statement.
 struct Way<'p> {
     event: Event,
     given: Vec<(&'p Bool, bool)>,
 }
 
-/// `after`: what is kicked once the block is done.
+/// `after`: the CPUs that are kicked after the block.
 fn block<'p>(
     body: &'p [Stmt],
     way: &mut Way<'p>,
@@ -80,7 +80,7 @@ fn block<'p>(
     }
 }
 
-/// Who is kicked by what is left of a block, and after it; as long as slots are as they were.
+/// The CPUs that the rest of a block kicks, and those kicked after it, until a slot changes.
 fn kicks<'p>(rest: &'p [Stmt], after: &[&'p Place]) -> Vec<&'p Place> {
     let finds =
         |stmt: &Stmt| !matches!(stmt, Stmt::SetTask(..) | Stmt::SetCpu { .. } | Stmt::Kick { .. });
@@ -93,7 +93,7 @@ fn kicks<'p>(rest: &'p [Stmt], after: &[&'p Place]) -> Vec<&'p Place> {
     kicks.chain(after.iter().copied()).collect()
 }
 
-/// Conditions that all have to hold so that one does.
+/// The conjuncts of a condition.
 fn parts(condition: &Bool) -> Vec<&Bool> {
     match condition {
         Bool::And(a, b) => [parts(a), parts(b)].concat(),
@@ -101,7 +101,7 @@ fn parts(condition: &Bool) -> Vec<&Bool> {
     }
 }
 
-/// Whether a condition asks for nothing that a handler sets meanwhile.
+/// Whether a condition reads nothing that the handler itself sets.
 fn is_settled(condition: &Bool) -> bool {
     struct Asks(bool);
     impl Visitor for Asks {
@@ -120,8 +120,8 @@ fn fill<'p>(slots: &mut Vec<Slot<'p>>, slot: usize, with: Slot<'p>) {
 }
 
 impl Site<'_> {
-    /// What names stand for at this `put`, for a task that was last somewhere. `called` makes its
-    /// CPUs differ from those of other sites.
+    /// What names stand for at this `put`, for a task that ran anywhere before. `called` makes the
+    /// names of its CPUs differ from those of other sites.
     pub fn names(&self, encoder: &mut Encoder<'_>, called: &str) -> Names {
         let mut names = whereabouts(encoder, &format!(".{called}"));
         for (n, slot) in self.slots.iter().enumerate() {
@@ -140,17 +140,17 @@ impl Site<'_> {
         names
     }
 
-    /// A CPU whose group's queue the task is put into.
+    /// A CPU of the group into whose queue the task is put.
     ///
     /// # Errors
-    /// There are no words for it.
+    /// It cannot be encoded.
     pub fn target(&self, encoder: &mut Encoder<'_>, names: &Names) -> Result<Term, NotEncoded> {
         encoder.queue_cpu(&self.put.queue, names)
     }
 
-    /// That the handler goes here, as far as there are words for it. Each condition was asked at an
-    /// instant of its own, before the task was put. What it asks of variables of tasks and of
-    /// numbers that were named before is left out: those may have been set in between.
+    /// That the handler takes the path to this `put`, as far as it can be encoded. Each condition
+    /// was evaluated at its own instant, before the task was put. Conditions on variables of tasks
+    /// and on numbers named by `let` are left out: the handler may have set them in between.
     pub fn given(&self, encoder: &mut Encoder<'_>, names: &Names) -> Term {
         let names = Names { moment: ".put", ..names.clone() };
         let mut all = Vec::new();
@@ -165,22 +165,22 @@ impl Site<'_> {
         and(all)
     }
 
-    /// Whether somebody is kicked after this `put`, in any case.
+    /// Whether a CPU is kicked after this `put` in every case.
     pub(super) fn is_followed_by_kicks(&self) -> bool {
         !self.kicked.is_empty()
     }
 
-    /// CPUs that are kicked after this `put`, in any case.
+    /// The CPUs that are kicked after this `put` in every case.
     pub(super) fn kicked(&self, encoder: &mut Encoder<'_>, names: &Names) -> Vec<Term> {
         let places = self.kicked.iter().filter_map(|place| encoder.place(place, names).ok());
         places.filter(|(level, _)| *level == Level::Cpu).map(|(_, cpu)| cpu).collect()
     }
 
-    /// That this `put`, for the task of `names`, may choose the queue of the group of `cpu`,
-    /// whatever is found in its slots.
+    /// That this `put`, for the task of `names`, may choose the queue of the group of `cpu`, for
+    /// some CPUs in its slots.
     ///
     /// # Errors
-    /// There are no words for it.
+    /// It cannot be encoded.
     pub fn may_put(
         &self,
         encoder: &mut Encoder<'_>,
@@ -210,7 +210,7 @@ impl Site<'_> {
     }
 }
 
-/// The CPUs that a handler knows of a task: where it was last, where it is at home, where the
+/// The CPUs that a handler knows of a task: where the task ran last, its home, and where the
 /// handler runs. Their names end in `called`.
 pub(super) fn whereabouts(encoder: &mut Encoder<'_>, called: &str) -> Names {
     let prev = encoder.cpu(&format!("prev{called}"));
@@ -243,8 +243,8 @@ pub(super) fn moves(policy: &Policy) -> Vec<Move> {
 }
 
 impl Move {
-    /// A CPU whose group's queue the task is moved into. Whoever moves tasks moves those that some
-    /// CPU of its group may run: this is one of them.
+    /// A CPU of the group into whose queue the task is moved. Balancing moves only tasks that some
+    /// CPU of the group may run: this is one of those CPUs.
     pub(super) fn target(&self, encoder: &mut Encoder<'_>) -> Term {
         let mover = encoder.cpu(&format!("mover.{}", self.balance));
         let able = encoder.allowed(mover.clone());
@@ -253,8 +253,8 @@ impl Move {
     }
 }
 
-/// That the task may have come to wait in the queue of the group of `cpu`: what some `put` or some
-/// move of periodic balancing leads to. `None`: nothing ever puts a task into such a queue.
+/// That the task may have come to wait in the queue of the group of `cpu`, through some `put` or
+/// some move of periodic balancing. `None`: no task is ever put into such a queue.
 pub(super) fn may_wait(encoder: &mut Encoder<'_>, queue: usize, cpu: &Term) -> Option<Term> {
     let policy = encoder.policy();
     let per = policy.queues[queue].per;
@@ -266,7 +266,7 @@ pub(super) fn may_wait(encoder: &mut Encoder<'_>, queue: usize, cpu: &Term) -> O
         let names = site.names(encoder, &n.to_string());
         let way = match site.target(encoder, &names) {
             Ok(target) => encoder.same(per, target, cpu.clone()),
-            // What cannot be said is possible.
+            // A target that cannot be encoded may be any.
             Err(NotEncoded(_)) => Term::Bool(true),
         };
         let given = site.given(encoder, &names);
@@ -313,7 +313,7 @@ pub(super) fn candidate(
     }
 }
 
-/// The same, in a balance of any policy that has these queues.
+/// Whether the group of `cpu` is a candidate of `me` in this balance of a policy with these queues.
 pub fn candidate_of(
     encoder: &mut Encoder<'_>,
     balance: &Balance,
@@ -335,7 +335,7 @@ pub fn candidate_of(
     and(all)
 }
 
-/// Names in a balance: who is idle, and a CPU of the candidate.
+/// Names in a balance: the idle CPU, and a CPU of the candidate.
 pub fn taking(encoder: &mut Encoder<'_>, other: Level) -> (Names, Term, Term) {
     let (me, cpu) = (encoder.cpu("me"), encoder.cpu("v"));
     let names = Names {

@@ -1,4 +1,5 @@
-//! An attempt of an idle CPU, forced: it does what its text says, in the recorded order.
+//! A forced attempt of an idle CPU: the CPU executes its text, with reads and tries in the recorded
+//! order.
 
 use wastenot_model::CpuId;
 use wastenot_rota::interpret::{Found, Read};
@@ -9,7 +10,7 @@ use super::Otherwise;
 use super::stage::Stage;
 use crate::explore::{Events, Step, failing};
 
-/// The attempt finds nobody, though somebody waits.
+/// The attempt of the CPU finds no task, though a task waits.
 pub(super) fn fails(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let cpu = stage.told.cpu;
     lead(stage, cpu)?;
@@ -19,8 +20,8 @@ pub(super) fn fails(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     }
 }
 
-/// So do those of all idle CPUs. Steps are recorded of one; that the others can fail too, the
-/// explorer says.
+/// The attempts of all idle CPUs fail. The steps of one CPU are recorded; the explorer decides
+/// whether the attempts of the others can fail too.
 pub(super) fn round(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     fails(stage)?;
     let situation = &stage.told.situation;
@@ -28,7 +29,7 @@ pub(super) fn round(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     all_fail(stage, idle.collect())
 }
 
-/// So do those of all CPUs.
+/// The attempts of all CPUs fail.
 pub(super) fn lost(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     fails(stage)?;
     all_fail(stage, stage.told.cpus())
@@ -54,7 +55,7 @@ fn all_fail(stage: &Stage<'_>, cpus: Vec<CpuId>) -> Result<(), Otherwise> {
     Ok(())
 }
 
-/// Leads `cpu` through all recorded steps.
+/// Forces all recorded steps on `cpu`.
 fn lead(stage: &mut Stage<'_>, cpu: CpuId) -> Result<(), Otherwise> {
     let mut cursor = Cursor::new(cpu);
     for (step, queue) in &stage.told.steps {
@@ -67,11 +68,11 @@ fn lead(stage: &mut Stage<'_>, cpu: CpuId) -> Result<(), Otherwise> {
     Ok(())
 }
 
-/// Where in its text a CPU is.
+/// The position of a CPU in its text.
 struct Cursor {
     cpu: CpuId,
     progress: Progress,
-    /// It has a task, or sleeps.
+    /// The CPU has a task, or sleeps.
     over: bool,
 }
 
@@ -118,17 +119,17 @@ impl Cursor {
                 }
             }
             (Next::Sleeps, Step::GivesUp) => Ok(()),
-            // What it does instead is told when it is let go on.
+            // `goes_on` reports what the CPU does instead.
             _ => Err(Otherwise(Vec::new())),
         }
     }
 
-    /// What the CPU does next, in the order of its text.
+    /// The next action of the CPU, in the order of its text.
     fn next(&mut self, stage: &Stage<'_>) -> Next<'_> {
         self.progress.next(stage.told.policy, &stage.forced.looks(self.cpu))
     }
 
-    /// Looks into a queue; if it takes a task, that in words.
+    /// Looks into a queue. `Some`: the words of the step if the CPU takes a task.
     fn takes(&mut self, stage: &mut Stage<'_>, at: (usize, usize)) -> Option<String> {
         self.progress.took_none();
         let Found::Task(task) = stage.forced.takes(self.cpu, at) else { return None };
@@ -137,7 +138,7 @@ impl Cursor {
         Some(format!("CPU {cpu} takes task {task} from {queue}"))
     }
 
-    /// Reads a candidate; whether it passes.
+    /// Reads a candidate, and returns whether it passes the filter.
     fn reads(&mut self, stage: &mut Stage<'_>, group: usize) -> bool {
         let Read { passed, seen } = stage.forced.reads(self.cpu, group, &memory(stage));
         self.progress.read(group, passed.then_some(seen));
@@ -151,7 +152,7 @@ impl Cursor {
         found
     }
 
-    /// The CPU goes on by itself, until it has a task or sleeps; what it does, in words.
+    /// Lets the CPU go on until it has a task or sleeps. Returns its steps in words.
     fn goes_on(&mut self, stage: &mut Stage<'_>) -> Vec<String> {
         let mut words = Vec::new();
         while !self.over {
@@ -160,7 +161,7 @@ impl Cursor {
                     let (cpu, queue) = (self.cpu, stage.queue(at));
                     let found = self.takes(stage, at);
                     words.push(found.unwrap_or_else(|| {
-                        format!("CPU {cpu} looks into {queue}: {}", stage.nobody(at))
+                        format!("CPU {cpu} looks into {queue}: {}", stage.no_task(at))
                     }));
                 }
                 Next::Reads(unread) => {
@@ -185,7 +186,7 @@ impl Cursor {
     }
 }
 
-/// What the re-check of the policy remembers.
+/// The numbers that the re-check of the policy remembers.
 pub(super) fn memory(stage: &Stage<'_>) -> Vec<Num> {
     stage.told.policy.idle.as_ref().map(Balance::remembered).unwrap_or_default()
 }

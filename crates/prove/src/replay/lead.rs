@@ -1,9 +1,10 @@
 //! Runs that lead to a situation: from a machine on which nothing has happened yet, by events whose
-//! handlers the interpreter executes. Nothing is arranged.
+//! handlers the interpreter executes. No state is set by hand.
 //!
-//! Every run is of one shape. Who has to wake up later runs once and sleeps. Every CPU is given a
-//! task to run. Then those who are to wait come, one after the other; and at last those leave their
-//! CPUs who are no part of the situation. How each comes, and what it finds, is tried.
+//! Every run has the same phases. Each task that has to wake up later runs once and sleeps. Every
+//! CPU is given a task to run. Then the tasks that have to wait come, one after the other. At last
+//! the tasks that are no part of the situation leave their CPUs. The search tries different ways in
+//! which each task comes, and different states that it finds.
 
 use std::sync::LazyLock;
 
@@ -16,37 +17,37 @@ use crate::counterexample::situation::mask;
 use crate::explore::{Asks, Place, Placed as Placement, Situation, Task, World, placed};
 use crate::text::Compared;
 
-/// For so long every task runs.
+/// The time for which every task runs.
 pub(super) const RAN: Span = Span(1_000_000);
-/// When runs begin, if a handler asks for the time, in ns.
+/// The times at which runs begin, if a handler reads the time, in ns.
 const CLOCKS: [u64; 2] = [0, 1 << 40];
-/// What tasks weigh that come to wait, if a handler asks for that, beside what the situation says
-/// and what the text compares.
+/// The weights of tasks that come to wait, if a handler reads weights. The weights of the situation
+/// and those that the text compares are tried too.
 const WEIGHTS: [i64; 2] = [1, 8668];
-/// How many others wait already while a task comes, if a handler asks for lengths, beside what the
-/// text compares.
+/// The numbers of other tasks that wait while a task comes, if a handler reads lengths of queues.
+/// The lengths that the text compares are tried too.
 const CROWDS: [usize; 4] = [0, 1, 3, 40];
-/// So many weights are tried at most, and so many crowds.
+/// The most weights that are tried, and the most crowds.
 const EACH: (usize, usize) = (24, 12);
-/// Ways in which all tasks come that are tried at once.
+/// The most combinations of ways of all tasks that are tried with one setup.
 const WAYS: usize = 48;
 
-/// Where a run is to lead.
+/// The state to which a run has to lead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal<'g> {
     pub(super) world: &'g World<'g>,
     pub(super) situation: &'g Situation,
-    /// A task that has not come yet: by which event it will, and where it was last.
+    /// A task that has not come yet: the event by which it comes, and the CPU where it was last.
     pub(super) last: Option<(usize, Event, CpuId)>,
-    /// Idle CPUs have looked everywhere and sleep; else they are about to look.
+    /// Whether idle CPUs have looked for tasks and sleep. Otherwise they are about to look.
     pub(super) asleep: bool,
 }
 
-/// A run that came there.
+/// A run that led there.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) forced: Forced,
-    /// The situation, with what handlers have made of variables on the way.
+    /// The situation, with the values that handlers gave to variables in the run.
     pub(super) situation: Situation,
 }
 
@@ -55,24 +56,24 @@ pub(super) struct Run {
 struct Way {
     event: Event,
     prev: CpuId,
-    /// It is put there first, and periodic balancing moves it.
+    /// The queue into which it is put first, if periodic balancing then moves it.
     from: Option<(usize, usize)>,
 }
 
-/// What is tried.
+/// The conditions of a run that are varied.
 #[derive(Clone, Copy, Debug)]
 struct Setup {
     clock: u64,
     weight: Option<i64>,
     crowd: usize,
-    /// Every CPU is given a task first.
+    /// Whether every CPU is given a task first.
     busy: bool,
-    /// Others wait only while the first task of the situation comes.
+    /// Whether other tasks wait only while the first task of the situation comes.
     first: bool,
 }
 
-/// All runs that lead there, of those that are tried, one after the other. `tries`: how many more
-/// may be tried.
+/// All tried runs that lead to `goal`, one after the other. `tries`: how many more runs may be
+/// tried.
 pub(super) fn runs<'g>(goal: Goal<'g>, tries: &'g mut usize) -> impl Iterator<Item = Run> + 'g {
     let ways = Combined::of(goal);
     let all = setups(goal).flat_map(move |setup| {
@@ -110,8 +111,9 @@ fn setups(goal: Goal<'_>) -> impl Iterator<Item = Setup> {
     })
 }
 
-/// What tasks weigh that come to wait; `None`: what the situation says. A run has only weights of
-/// nice values: of each number that the text compares these are the next ones.
+/// The weights to try for tasks that come to wait. `None`: the weight of the situation. A run has
+/// only weights of nice values, so the nearest ones to each number that the text compares are
+/// tried.
 pub(super) fn weights(told: &Compared) -> Vec<Option<i64>> {
     static NICE: LazyLock<Vec<i64>> = LazyLock::new(|| {
         (1..=10_000).filter(|weight| with_scx_weight(*weight).is_some()).collect()
@@ -130,7 +132,7 @@ pub(super) fn weights(told: &Compared) -> Vec<Option<i64>> {
     all
 }
 
-/// How many others wait already: nobody first, then what the text says.
+/// The numbers of other waiting tasks to try: none first, then those that the text compares.
 fn crowds(told: &Compared) -> Vec<usize> {
     let mut all = vec![0];
     let told = told.lengths.iter().filter_map(|length| usize::try_from(*length).ok());
@@ -142,7 +144,7 @@ fn crowds(told: &Compared) -> Vec<usize> {
     all
 }
 
-/// The ways of each task, combined.
+/// The combinations of the ways of each task.
 #[derive(Clone)]
 struct Combined(Vec<Vec<Way>>);
 
@@ -155,7 +157,7 @@ impl Combined {
         let each = self.0.iter().map(|ways| ways.len().max(1));
         each.fold(1, usize::saturating_mul).min(WAYS)
     }
-    /// Of who does not come to wait, nothing.
+    /// The combination `n`. `None`: the task does not come to wait.
     fn nth(&self, mut n: usize) -> Vec<Option<Way>> {
         let each = self.0.iter().map(|ways| {
             let many = ways.len().max(1);
@@ -167,7 +169,7 @@ impl Combined {
     }
 }
 
-/// How a task can come to where it waits, for all that is known.
+/// The ways in which a task may come to where it waits.
 fn ways(goal: Goal<'_>, n: usize, task: &Task) -> Vec<Way> {
     if let Some((last, event, prev)) = goal.last
         && last == n
@@ -194,7 +196,7 @@ fn ways(goal: Goal<'_>, n: usize, task: &Task) -> Vec<Way> {
     ways
 }
 
-/// A run on its way.
+/// A run that is being made.
 struct Lead<'g> {
     goal: Goal<'g>,
     setup: Setup,
@@ -233,7 +235,8 @@ impl<'g> Lead<'g> {
         &self.goal.situation.tasks[n]
     }
 
-    /// A task that is no part of the situation: the one that keeps a CPU busy, and those after it.
+    /// A task that is no part of the situation. The first ones keep CPUs busy; the rest are the
+    /// crowd.
     fn other(&self, n: usize) -> TaskId {
         TaskId::nth(self.goal.situation.tasks.len() + n)
     }
@@ -243,7 +246,7 @@ impl<'g> Lead<'g> {
         self.forced.confine(TaskId::nth(n), cpus);
     }
 
-    /// Those who wake up later run once where they were last, and sleep.
+    /// Each task that wakes up later runs once on the CPU where it was last, and sleeps.
     fn histories(&mut self) -> Option<()> {
         for n in 0..self.ways.len() {
             let Some(Way { event: Event::Wake, prev, .. }) = self.ways[n] else { continue };
@@ -257,7 +260,7 @@ impl<'g> Lead<'g> {
         Some(())
     }
 
-    /// A new task comes to run on a CPU: it may run nowhere else, or everywhere.
+    /// A new task comes and runs on a CPU. It may run only there, or on every CPU.
     fn occupies(&mut self, task: TaskId, cpu: CpuId) -> Option<()> {
         let before = self.forced.clone();
         let all = self.goal.world.cpus().iter().copied().collect();
@@ -272,8 +275,8 @@ impl<'g> Lead<'g> {
         None
     }
 
-    /// Every CPU runs somebody: who is to run there in the end, who is to be displaced there, or
-    /// anybody else.
+    /// Every CPU runs a task: the task that is displaced there, the task that runs there in the
+    /// situation, or any other task.
     fn fills(&mut self) -> Option<()> {
         for (index, &cpu) in self.goal.world.cpus().iter().enumerate() {
             let displaced = |way: &Option<Way>| {
@@ -295,7 +298,7 @@ impl<'g> Lead<'g> {
         Some(())
     }
 
-    /// Those who are to wait come.
+    /// The tasks that have to wait come.
     fn puts(&mut self) -> Option<()> {
         for n in 0..self.ways.len() {
             let Some(way) = self.ways[n].filter(|_| self.waits(n)) else { continue };
@@ -321,7 +324,7 @@ impl<'g> Lead<'g> {
             if !matches!(placed, Placed::Waits(put, _) if put == at) {
                 return None;
             }
-            // Who is moved goes first, from a queue in which others wait.
+            // A task that is moved leaves first, from a queue in which other tasks wait.
             match way.from {
                 Some(_) => self.crowds(n, way),
                 None => self.disperses(),
@@ -330,7 +333,7 @@ impl<'g> Lead<'g> {
         Some(())
     }
 
-    /// Others come the same way.
+    /// Other tasks come the same way.
     fn crowds(&mut self, n: usize, way: Way) {
         if self.setup.first && n > 0 {
             return;
@@ -341,7 +344,7 @@ impl<'g> Lead<'g> {
         }
     }
 
-    /// They go to another scheduling class.
+    /// The other tasks go to another scheduling class.
     fn disperses(&mut self) {
         self.crowd().into_iter().for_each(|task| self.forced.leaves(task));
     }
@@ -357,7 +360,7 @@ impl<'g> Lead<'g> {
         matches!(self.task(n).place, Place::Waits { .. }) && !later
     }
 
-    /// Periodic balancing moves those who wait elsewhere.
+    /// Periodic balancing moves the tasks that wait elsewhere.
     fn moves(&mut self) -> Option<()> {
         for n in 0..self.ways.len() {
             let Some(from) = self.ways[n].and_then(|way| way.from) else { continue };
@@ -375,7 +378,7 @@ impl<'g> Lead<'g> {
         Some(())
     }
 
-    /// Who is no part of the situation leaves its CPU.
+    /// Tasks that are no part of the situation leave their CPUs.
     fn rests(&mut self) -> Option<()> {
         let idle = |cpu: &CpuId| self.goal.situation.is_idle(*cpu);
         let cpus: Vec<CpuId> = self.goal.world.cpus().iter().copied().filter(idle).collect();
@@ -395,7 +398,7 @@ impl<'g> Lead<'g> {
         Some(())
     }
 
-    /// Whether everybody is where the situation says, and what it is like there.
+    /// The run, if every task is where the situation has it.
     fn arrived(self) -> Option<Run> {
         let Goal { world, situation, last, .. } = self.goal;
         let tasks = situation.tasks.len();

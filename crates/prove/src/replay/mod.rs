@@ -1,15 +1,15 @@
-//! A counterexample forced on a policy: the same situation, and the same choices, step by step.
+//! Forces a counterexample on a policy: the same situation and the same choices, step by step.
 //!
-//! The explorer chooses what no run ever shows at will: which candidate is read when, which is
-//! tried first, what happens in between. Here these choices are as recorded, and what comes of them
-//! the interpreter says ([`wastenot_rota::interpret::Forced`]). On the text that it was found with,
-//! a counterexample ends in what is wrong; on one that was mended, at some step something else
-//! happens. The protocol of wakeups is no part of the interpreter's text: its steps are forced on
-//! its own states ([`crate::wakeup`]).
+//! The explorer makes choices that a run cannot control: when each candidate is read, which one is
+//! tried first, what happens in between. A replay makes the recorded choices, and the interpreter
+//! computes their results ([`wastenot_rota::interpret::Forced`]). On the text with which it was
+//! found, a counterexample ends in the recorded fault. On a text that was fixed, some step differs.
+//! The wakeup protocol is not part of the interpreter: its steps are forced on its own states
+//! ([`crate::wakeup`]).
 //!
-//! Where a counterexample begins a run of the interpreter has to lead, from a machine on which
-//! nothing has happened, with every handler on the way ([`real`]). The same is asked of whatever a
-//! search finds, before a claim is refuted.
+//! A run of the interpreter has to lead to the initial state of a counterexample, from a machine on
+//! which nothing has happened, through every handler ([`real`]). Every result of a search has to
+//! pass the same test before it refutes a claim.
 
 mod attempt;
 mod lead;
@@ -38,36 +38,36 @@ pub use report::report;
 pub struct Recorded {
     tables: Tables,
     machine: wastenot_model::Machine,
-    /// What it begins with, in words.
+    /// The initial state, in words.
     at_first: Vec<String>,
     steps: Vec<Row>,
 }
 
-/// What came of forcing a counterexample on a policy.
+/// The result of forcing a counterexample on a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// The name of the policy that it was forced on.
     pub policy: String,
     /// The claim that it was found against.
     pub claim: String,
-    /// What is wrong in the end, where it ends as recorded.
+    /// What is wrong at the end, if it ends as recorded.
     pub why: String,
-    /// What it begins with, in words.
+    /// The initial state, in words.
     pub at_first: Vec<String>,
     /// The recorded steps, in words.
     pub steps: Vec<String>,
-    /// How many of them happened as recorded.
+    /// How many of these steps happened as recorded.
     pub same: usize,
-    /// What happens then instead, in words. Nothing: it ends as recorded.
+    /// What happens instead after these steps, in words. Empty: it ends as recorded.
     pub otherwise: Vec<String>,
     /// Variables of CPUs that the policy does not have: their values were left out.
     pub left_out: Vec<String>,
-    /// How the claim is still broken from the same beginning, if it is, though with other steps.
+    /// How the same initial state still breaks the claim with other steps, if it does.
     pub still: Option<String>,
 }
 
 impl Replay {
-    /// Whether it ends in what is wrong, with the recorded steps.
+    /// Whether it ends as recorded, with the recorded steps.
     pub fn is_reached(&self) -> bool {
         self.otherwise.is_empty()
     }
@@ -82,7 +82,7 @@ impl Recorded {
     /// Reads what `prove --cex` wrote.
     ///
     /// # Errors
-    /// Something is missing, or means nothing.
+    /// A part is missing or has an unknown value.
     pub fn read(history: &History) -> Result<Recorded, Error> {
         let tables = Tables::read(history)?;
         let (words, steps): (Vec<Row>, Vec<Row>) =
@@ -97,7 +97,7 @@ impl Recorded {
         &self.tables.about.policy
     }
 
-    /// The text of that policy, if it is told.
+    /// The text of that policy, if it is recorded.
     pub fn text(&self) -> Option<&str> {
         Some(self.tables.about.text.as_str()).filter(|text| !text.is_empty())
     }
@@ -105,7 +105,7 @@ impl Recorded {
     /// Forces it on `policy`.
     ///
     /// # Errors
-    /// The policy has not what it is about.
+    /// The policy lacks a queue of the counterexample, or the machine is too large.
     pub fn force(&self, policy: &Policy) -> Result<Replay, Error> {
         let forced = match self.tables.about.way.as_str() {
             WAKEUP => protocol::force(self, policy)?,
@@ -148,7 +148,7 @@ impl Recorded {
     }
 }
 
-/// Whether it ends in what is wrong, with the steps that are told.
+/// Forces the recorded steps. `Ok`: they end as recorded.
 fn force(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     match stage.told.wrong {
         Some(Wrong::Fails) => attempt::fails(stage),
@@ -162,7 +162,7 @@ fn force(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     }
 }
 
-/// How far it came.
+/// The outcome of forced steps.
 struct Forced {
     same: usize,
     otherwise: Vec<String>,
@@ -170,7 +170,7 @@ struct Forced {
     still: Option<String>,
 }
 
-/// Something else happens than was recorded: this, in words, of which there are some.
+/// The steps that happen instead of the recorded ones, in words.
 #[derive(Debug)]
 struct Otherwise(Vec<String>);
 

@@ -1,4 +1,4 @@
-//! What is no attempt: a wakeup, a candidate, a circle of moves, a key; forced.
+//! Forced steps that are not an attempt: a wakeup, a candidate, a circle of moves, a key.
 
 use wastenot_model::{CpuId, CpuSet, TaskId};
 use wastenot_rota::interpret::{Found, Placed};
@@ -10,9 +10,9 @@ use super::lead::RAN;
 use super::stage::Stage;
 use crate::explore::{Place, Step, broken};
 
-/// A task is put, and nobody is woken for it though a CPU sleeps that would take it. The handler
-/// finds no idle CPU; by the time that the task is in its queue there are some. Whoever is on the
-/// way then goes on, until nobody is.
+/// A task is put, and no CPU is woken for it though a CPU sleeps that would take it. The handler
+/// finds no idle CPU, but some CPUs are idle when the task is in its queue. Each CPU that is awake
+/// then goes on, until no CPU is.
 pub(super) fn not_woken(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let told = stage.told;
     let Some((Step::Woken { task, event, prev, queue, group }, _)) = told.steps.first().cloned()
@@ -58,8 +58,8 @@ pub(super) fn not_woken(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     Err(Otherwise(words))
 }
 
-/// A task waits, and each CPU that may run it looks for a task and does not take it, though nobody
-/// stands before it in its queue.
+/// A task waits, and each CPU that may run it looks for a task and does not take it, though no task
+/// is before it in its queue.
 pub(super) fn not_first(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let told = stage.told;
     let waiting = told.situation.tasks.iter().enumerate().find_map(|(n, task)| match task.place {
@@ -82,7 +82,7 @@ pub(super) fn not_first(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     Ok(())
 }
 
-/// A candidate passes, and a task is taken from it that may not run there.
+/// A candidate passes the filter, and the CPU takes a task from it that may not run there.
 pub(super) fn stolen(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     match candidate(stage)? {
         (_, Found::Task(task)) if !stage.forced.may(task, stage.told.cpu) => {
@@ -93,7 +93,7 @@ pub(super) fn stolen(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     }
 }
 
-/// Reads the candidate of the first step, which has to pass, and tries it.
+/// Reads the candidate of the first step, which has to pass the filter, and tries it.
 fn candidate(stage: &mut Stage<'_>) -> Result<(usize, Found), Otherwise> {
     let told = stage.told;
     let cpu = told.cpu;
@@ -115,7 +115,7 @@ fn candidate(stage: &mut Stage<'_>) -> Result<(usize, Found), Otherwise> {
     Ok((group, stage.forced.tries(cpu, group, read.seen)))
 }
 
-/// Tasks are moved, and in the end wait where they did.
+/// Tasks are moved, and at the end each waits in its first queue again.
 pub(super) fn circle(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let told = stage.told;
     for (step, _) in &told.steps {
@@ -134,7 +134,7 @@ pub(super) fn circle(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     }
 }
 
-/// A handler sets a key to what it must not be.
+/// A handler sets a key to a value that breaks the claim.
 pub(super) fn key(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let told = stage.told;
     let Some((Step::Sets { event, given, .. }, _)) = told.steps.first().cloned() else {
@@ -144,7 +144,7 @@ pub(super) fn key(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     let claim = match claims.find(|claim| claim.name() == told.claim) {
         Some(claim) => claim,
         None if told.claim == ClaimKind::VtMonotone.name() => &ClaimKind::VtMonotone,
-        // How far back is too far, only the claim says.
+        // Only the claim has the bound.
         None => return Err(format!("nothing is claimed of `{}`", told.claim).into()),
     };
     match broken(&told.world(), claim, event, given) {
@@ -152,11 +152,14 @@ pub(super) fn key(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
             stage.as_recorded();
             Ok(())
         }
-        None => Err(format!("in `{}` the key is set to what it may be", event.name()).into()),
+        None => {
+            Err(format!("in `{}` the key is set to a value that the claim allows", event.name())
+                .into())
+        }
     }
 }
 
-/// The steps are none of those that break a claim in this way.
+/// The recorded steps lack one that this way of breaking a claim needs.
 fn unlike(what: &str) -> Otherwise {
     format!("no step is {what}").into()
 }

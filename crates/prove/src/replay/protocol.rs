@@ -1,5 +1,5 @@
-//! A lost wakeup, forced on the protocol that a text asks for: each step has to be possible, and
-//! what is lost in the end is lost there too.
+//! Forces a lost wakeup on the protocol that a text asks for: each step has to be possible, and the
+//! same wakeup has to be lost at the end.
 
 use wastenot_model::CpuSet;
 use wastenot_rota::ir::Policy;
@@ -16,12 +16,12 @@ use crate::wakeup::search::{Kind, Places, kinds, system};
 use crate::wakeup::state::State;
 use crate::wakeup::{Cpus, SIZE_MAX, Step, System, explore};
 
-/// States that are looked at for another way to lose a wakeup.
+/// The most states that are searched for another way to lose a wakeup.
 const STATES: usize = 1_000_000;
-/// Steps that are taken before nothing is to be done any more; far more than there ever are.
+/// The most steps that are taken until no step is left; no system needs as many.
 const SETTLES: usize = 1_000;
 
-/// Forces it on what `policy` makes of the protocol.
+/// Forces it on the system that `policy` makes of the protocol.
 pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Error> {
     let small = small(policy, &recorded.machine)?;
     let (cpus, tasks) = (small.tree.cpus().len(), recorded.tables.tasks.len());
@@ -45,7 +45,8 @@ pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Erro
             (bits(&task.allowed), [&task.woken, &task.direct].map(bits));
         let like = all.iter().filter(|kind| (kind.allowed, kind.queue) == (allowed, queue));
         let told = Kind { allowed, woken, direct, queue };
-        // As it was put, if the text still can; else as it looks for the fewest.
+        // The recorded put, if the text still has it; otherwise the put that looks for the fewest
+        // CPUs.
         let least = like.clone().min_by_key(|kind| kind.woken.count_ones());
         let Some(kind) = like.clone().find(|kind| **kind == told).or(least) else {
             let queue = queue_in_words(policy, queue);
@@ -108,7 +109,7 @@ impl Run<'_> {
         all
     }
 
-    /// Whether a step is the one that a row tells.
+    /// Whether a step is the one of a row.
     fn is(&self, step: &Step, row: &Row) -> bool {
         let Parts { kind, cpu, task, to, queue, into } = parts(step);
         let named = |at: Option<usize>| -> Option<QueueOf> {
@@ -121,20 +122,20 @@ impl Run<'_> {
             && (named(queue), named(into)) == (row.queue.clone(), row.into.clone())
     }
 
-    /// What happens instead: who is on the way goes on, first whoever was to do the step; but
-    /// nothing new begins.
+    /// What happens instead: actions under way go on, first that of the CPU or task of the recorded
+    /// step, but no new action begins.
     fn otherwise(&self, same: usize, mut state: State, row: Option<&Row>) -> Forced {
         let mut otherwise = Vec::new();
         let (cpu, task) = row.map_or((None, None), |row| (row.cpu, row.task));
         for n in 0..SETTLES {
-            let his = |step: &Step| {
+            let its = |step: &Step| {
                 let of = parts(step);
                 let cpu = cpu.map(|cpu| cpu.index());
                 n == 0
                     && (of.cpu.is_some() && of.cpu == cpu || of.task.is_some() && of.task == task)
             };
             let mut all = self.enabled(&state);
-            let first = all.iter().position(|(step, _)| his(step));
+            let first = all.iter().position(|(step, _)| its(step));
             let next = first.or_else(|| all.iter().position(|(step, _)| !begins(step)));
             let Some(next) = next else { break };
             let (step, next) = all.swap_remove(next);
@@ -154,7 +155,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether something begins with a step that nobody has to wait for: a put, a run that ends.
+/// Whether a step begins a new action and so is optional: a put, a move, the end of a run.
 fn begins(step: &Step) -> bool {
     matches!(step, Step::Insert { .. } | Step::Move { .. } | Step::Arm { kicked: false, .. })
 }

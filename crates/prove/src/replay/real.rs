@@ -1,6 +1,6 @@
-//! Whether a trace is real: a run of the interpreter leads to where it begins, and there the
-//! interpreter does each of its steps, handlers included. This is asked of whatever any search
-//! finds before a claim is refuted, and of every counterexample that is forced.
+//! Whether a trace is real: a run of the interpreter leads to its initial state, and from there the
+//! interpreter takes each of its steps, handlers included. Every trace that a search finds has to
+//! pass this test before it refutes a claim, and so does every counterexample that is forced.
 
 use wastenot_model::CpuId;
 use wastenot_rota::ir::{Attempt, ClaimKind, Event, Policy, Stmt, Visitor, visit_block};
@@ -16,18 +16,18 @@ use crate::explore::{
 use crate::text::Compared;
 use crate::wakeup::search::Kind;
 
-/// So many runs are tried for each of what a search finds.
+/// The most runs that are tried for each trace that a search finds.
 const TRIES: usize = 600;
-/// So many of those that lead there are looked at.
+/// The most runs that lead there and are examined.
 const LOOKED: usize = 8;
-/// So many pairs of situations with others who come first.
+/// The most situations with rivals that are kept for each CPU.
 const RIVALS: usize = 12;
 
-/// So much is tried for one claim.
+/// The number of runs that are tried for one claim.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     left: usize,
-    /// Something was found to which no run was.
+    /// Whether some trace was found to which no run leads.
     unreal: bool,
 }
 
@@ -38,8 +38,8 @@ impl Patience {
 }
 
 impl Confirm for Patience {
-    /// With other numbers, if those that it was found with do not come about. `None`: no run leads
-    /// there, or nothing goes wrong then.
+    /// A real trace like `found`. It has other values of variables if no run leads to the given
+    /// ones. `None`: no run leads there, or the trace then breaks no claim.
     fn confirm(&mut self, world: &World<'_>, test: &Test, found: &Found) -> Option<Found> {
         let mut tries = TRIES.min(self.left);
         let given = tries;
@@ -57,7 +57,7 @@ impl Confirm for Patience {
     }
 }
 
-/// The same in other ways, each of which would do.
+/// Variants of a trace. It is enough that one of them is real.
 fn variants(world: &World<'_>, test: &Test, found: &Found) -> Vec<Found> {
     let with = |situation, steps| Found { situation, steps, ..found.clone() };
     match (test.wrong, found.steps.first()) {
@@ -97,7 +97,7 @@ fn real(world: &World<'_>, test: &Test, found: &Found, tries: &mut usize) -> Opt
     None
 }
 
-/// How a situation still breaks a claim, if a run does.
+/// How a situation still breaks a claim, if a real trace does.
 pub(super) fn still(world: &World<'_>, situation: &Situation, claim: &ClaimKind) -> Option<String> {
     let mut patience = Patience::new();
     fitting(world.policy, situation, claim).into_iter().find_map(|test| {
@@ -108,7 +108,8 @@ pub(super) fn still(world: &World<'_>, situation: &Situation, claim: &ClaimKind)
     })
 }
 
-/// The run in which a counterexample is forced. `Otherwise`: none was found that leads there.
+/// The run in which a counterexample is forced. `Otherwise`: no run was found that leads to its
+/// initial state.
 pub(super) fn led(told: &mut Told<'_>) -> Result<Run, Otherwise> {
     let (world, mut tries) = (told.world(), TRIES);
     let steps: Vec<Step> = told.steps.iter().map(|(step, _)| step.clone()).collect();
@@ -121,7 +122,7 @@ pub(super) fn led(told: &mut Told<'_>) -> Result<Run, Otherwise> {
         first.get_or_insert(run);
     }
     let run = first.ok_or_else(|| {
-        Otherwise(vec!["no run was found that leads to what it begins with".to_owned()])
+        Otherwise(vec!["no run was found that leads to its initial state".to_owned()])
     })?;
     drop(world);
     told.situation = run.situation.clone();
@@ -139,7 +140,7 @@ fn goal<'g>(
     Goal { world, situation, last, asleep }
 }
 
-/// Who is put in one of the steps, and so not before.
+/// The task that one of the steps puts, so that the run must not put it before.
 fn last(wrong: Wrong, steps: &[Step]) -> Option<(usize, Event, CpuId)> {
     steps.iter().find_map(|step| match *step {
         Step::Woken { task, event, prev, .. } if wrong != Wrong::NobodyBeginsThere => {
@@ -149,8 +150,8 @@ fn last(wrong: Wrong, steps: &[Step]) -> Option<(usize, Event, CpuId)> {
     })
 }
 
-/// The first task of a situation, and for each CPU that may run it another one that the CPU may
-/// come to first; and without any.
+/// Situations with the first task of a situation and, for each CPU that may run it, another task
+/// that the CPU may find first. The last one is the situation without any such task.
 fn rivals(world: &World<'_>, situation: &Situation) -> Vec<Situation> {
     let Some(task) = situation.tasks.first() else { return Vec::new() };
     let mut all = vec![situation.clone()];
@@ -164,15 +165,15 @@ fn rivals(world: &World<'_>, situation: &Situation) -> Vec<Situation> {
             })
         });
         let more: Vec<Situation> = more.take(RIVALS).collect();
-        // Whoever has nobody else finds nothing, or the task.
+        // A CPU without a rival finds no task, or the first task.
         all = if more.is_empty() { all } else { more };
     }
     all.push(situation.clone());
     all
 }
 
-/// Tasks that a CPU may take before another one: where it takes from first, or from wherever it
-/// steals.
+/// Tasks that a CPU may take before `task`: they wait in a queue from which it takes, or in any
+/// queue if it balances.
 fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
     let (frame, empty) = (world.frame_at(cpu), Situation { tasks: Vec::new(), vars: world.vars() });
     let look = world.look(&empty, None);
@@ -200,15 +201,15 @@ fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
     rivals
 }
 
-/// Whether a lost wakeup is real: its steps are those of the protocol, so no handler may kick
-/// anybody beside it; and a run puts each of its tasks where it waits.
+/// Whether a lost wakeup is real. Its steps are those of the protocol, so no handler may kick a CPU
+/// besides; and a run has to put each of its tasks where it waits.
 pub(crate) fn wakes_nobody_else(world: &World<'_>, kinds: &[Kind]) -> Result<(), String> {
     if kicks(world.policy) {
         return Err("a handler kicks CPUs, which these steps leave out".to_owned());
     }
     for (n, kind) in kinds.iter().enumerate() {
         let (queue, group) = kind.queue;
-        // A CPU from which a task is displaced looks for the next one at once: nobody else need.
+        // A CPU from which a task is displaced looks for the next one at once: no other CPU need.
         let comes = |it: &Placed| matches!(it.event, Event::New | Event::Wake);
         let like = |it: &Placed| (it.queue, it.group) == kind.queue && woken(world, kind, it);
         if !placed(world, kind.allowed.into()).iter().any(|it| comes(it) && like(it)) {
@@ -233,7 +234,7 @@ fn woken(world: &World<'_>, kind: &Kind, put: &Placed) -> bool {
     kind.woken == kind.allowed & all
 }
 
-/// Whether a handler that places its task kicks anybody.
+/// Whether a handler that places its task kicks a CPU.
 fn kicks(policy: &Policy) -> bool {
     struct Kicks(bool);
     impl Visitor for Kicks {

@@ -1,18 +1,18 @@
-//! What came of forcing a counterexample, as a Report.
+//! The result of forcing a counterexample, as a Report.
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Table, Value};
 
 use super::Replay;
 
-/// What is taken for granted.
+/// The assumptions of a replay.
 const ASSUMPTIONS: [&str; 3] = [
     "the order of reads, tries, puts and moves is as recorded; what each finds follows from this text",
     "keys of ordered queues, and times, are as at the start: no such claim depends on them",
     "that this counterexample does not happen proves nothing: `wastenot prove` does",
 ];
 
-/// What came of it; `file` is the counterexample.
+/// The Report of a replay. `file` is the counterexample.
 pub fn report(file: &str, replay: &Replay) -> Report {
     let title = format!("{file}: against {} of {}, forced", replay.claim, replay.policy);
     let mut report = Report::new("prove.replay/1", title);

@@ -1,5 +1,5 @@
-//! The interpreter where a run has led it, which is where a counterexample begins, and what is told
-//! of it.
+//! The interpreter in the state to which a run has led it, where a counterexample begins, and the
+//! counterexample.
 
 use wastenot_model::{CpuId, CpuSet, TaskId};
 use wastenot_rota::interpret::{Forced, Found, Placed};
@@ -7,39 +7,39 @@ use wastenot_rota::ir::Event;
 
 use super::Otherwise;
 use super::told::Told;
-use crate::counterexample::words::{nobody, queue_in_words};
+use crate::counterexample::words::{no_task, queue_in_words};
 
 pub(super) struct Stage<'t> {
     pub(super) told: &'t Told<'t>,
     pub(super) forced: Forced,
-    /// What it was at first.
+    /// The initial state.
     begun: Forced,
-    /// So many steps happened as recorded.
+    /// The number of steps that happened as recorded.
     pub(super) same: usize,
 }
 
 impl<'t> Stage<'t> {
-    /// Where a run has led.
+    /// A stage in the state to which a run has led.
     pub(super) fn at(told: &'t Told<'t>, forced: Forced) -> Stage<'t> {
         Stage { told, begun: forced.clone(), forced, same: 0 }
     }
 
-    /// Where nothing has happened yet.
+    /// A stage in which nothing has happened yet.
     pub(super) fn unled(told: &'t Told<'t>) -> Stage<'t> {
         Stage::at(told, Forced::new(told.policy.clone(), told.small.machine.clone(), &[]))
     }
 
-    /// The situation as it was at first.
+    /// A copy of the initial state.
     pub(super) fn afresh(&self) -> Forced {
         self.begun.clone()
     }
 
-    /// One more step happened as recorded.
+    /// Counts a step that happened as recorded.
     pub(super) fn as_recorded(&mut self) {
         self.same += 1;
     }
 
-    /// Idle CPUs but one.
+    /// The idle CPUs except `cpu`.
     pub(super) fn idle_but(&self, cpu: Option<CpuId>) -> CpuSet {
         let idle = |other: &CpuId| self.forced.is_idle(*other) && Some(*other) != cpu;
         self.told.cpus().into_iter().filter(idle).collect()
@@ -50,9 +50,9 @@ impl<'t> Stage<'t> {
         queue_in_words(self.told.policy, at)
     }
 
-    /// What a CPU finds there that may have nobody.
-    pub(super) fn nobody(&self, at: (usize, usize)) -> &'static str {
-        nobody(self.forced.waiting(at).is_empty())
+    /// The words for a queue that holds no task for the CPU that looks into it.
+    pub(super) fn no_task(&self, at: (usize, usize)) -> &'static str {
+        no_task(self.forced.waiting(at).is_empty())
     }
 
     /// The queue of a candidate.
@@ -60,26 +60,26 @@ impl<'t> Stage<'t> {
         (self.told.policy.idle.as_ref().map_or(0, |balance| balance.from), group)
     }
 
-    /// What the filter says of a candidate, in words.
+    /// The answer of the filter about a candidate, in words.
     pub(super) fn says(&self, cpu: CpuId, group: usize, passed: bool) -> String {
         let queue = self.queue(self.balanced(group));
         let answer = if passed { "yes" } else { "no" };
         format!("CPU {cpu} reads {queue}: the filter says {answer}")
     }
 
-    /// What a CPU got that tried a candidate, in words.
+    /// The result of a try of a candidate, in words.
     pub(super) fn tried(&self, cpu: CpuId, group: usize, found: Found) -> String {
         let at = self.balanced(group);
         let queue = self.queue(at);
         match found {
             Found::Task(task) => format!("CPU {cpu} takes task {} from {queue}", task.ordinal()),
-            Found::Nobody => format!("CPU {cpu} locks {queue}: {}", self.nobody(at)),
+            Found::Nobody => format!("CPU {cpu} locks {queue}: {}", self.no_task(at)),
             Found::Refused => format!("CPU {cpu} locks {queue}: the re-check says no"),
         }
     }
 
-    /// A task is put where it was put, while `cpu` is in an attempt. The handler finds any idle CPU
-    /// that there is: the nearest, unless that leads elsewhere and another one does not.
+    /// Puts a task into the recorded queue, while `cpu` is in an attempt. The handler finds an idle
+    /// CPU if there is one: the nearest, or another one if only that leads to the recorded queue.
     pub(super) fn wakes(
         &mut self,
         (event, task): (Event, usize),
@@ -106,7 +106,7 @@ impl<'t> Stage<'t> {
         Err(self.placed(task, placed).into())
     }
 
-    /// What became of a task that was put, in words.
+    /// The result of a put, in words.
     pub(super) fn placed(&self, task: usize, placed: Placed) -> String {
         match placed {
             Placed::Waits(at, None) => format!("task {task} waits in {}", self.queue(at)),
@@ -118,7 +118,7 @@ impl<'t> Stage<'t> {
         }
     }
 
-    /// A regular balance moves a task where it was moved.
+    /// Periodic balancing makes the recorded move of a task.
     pub(super) fn pulls(
         &mut self,
         (by, task): (CpuId, usize),

@@ -1,4 +1,4 @@
-//! A counterexample in the terms of a policy: names of queues and variables become its own.
+//! A counterexample in the terms of a policy: the recorded names become its queues and variables.
 
 use wastenot_model::{CpuId, CpuSet, Machine};
 use wastenot_rota::Tree;
@@ -10,21 +10,20 @@ use crate::counterexample::situation::{AWAY, KEY, RUNS, WAITS};
 use crate::explore::{Bounds, Found, Given, Place, Situation, Step, Task, World, Wrong};
 use crate::{Error, Small};
 
-/// Tasks that a counterexample may have: none is looked for beyond, and for each CPU a rival may
-/// come first.
+/// The most tasks of a counterexample: the most that the search uses, and a rival for each CPU.
 const TASKS: usize = Bounds::FARTHEST.tasks + CPUS;
-/// Up to so many CPUs, and tasks, all that may follow is looked at.
+/// The most CPUs, and the most tasks, for which other traces from the same situation are searched.
 const SMALL: usize = 4;
 
-/// What a policy is to do.
+/// The steps that are forced on a policy.
 pub(super) struct Told<'r> {
     pub(super) policy: &'r Policy,
     pub(super) small: Small,
-    /// What is wrong in the end; nothing of these if it is about a key.
+    /// What is wrong at the end. `None`: the counterexample is about a key.
     pub(super) wrong: Option<Wrong>,
     pub(super) cpu: CpuId,
     pub(super) situation: Situation,
-    /// With the queue that each is about, where it is about one.
+    /// The steps, each with its queue, if it has one.
     pub(super) steps: Vec<(Step, Option<usize>)>,
     /// The name of the claim that it was found against.
     pub(super) claim: &'r str,
@@ -51,7 +50,7 @@ impl<'r> Told<'r> {
         Ok(Told { policy, small, wrong, cpu, situation, steps, claim, left_out })
     }
 
-    /// What a search found.
+    /// The steps of a trace that a search found.
     pub(super) fn of_found(world: &World<'r>, found: &Found) -> Told<'r> {
         let from = world.policy.idle.as_ref().map(|balance| balance.from);
         let queue = |step: &Step| match *step {
@@ -76,7 +75,7 @@ impl<'r> Told<'r> {
         World::new(self.policy, &self.small)
     }
 
-    /// Whether all that may follow can be looked at.
+    /// Whether other traces from the same situation can be searched.
     pub(super) fn machine_is_small(&self) -> bool {
         self.small.tree.cpus().len() <= SMALL && self.situation.tasks.len() <= SMALL
     }
@@ -109,13 +108,13 @@ pub(super) fn small(policy: &Policy, machine: &Machine) -> Result<Small, Error> 
     Ok(Small { machine: machine.clone(), tree })
 }
 
-/// Something that is none of those that are known.
+/// The error of a value that is not a known one.
 fn unknown(table: &'static str, row: usize, column: &'static str, what: &str) -> Error {
     let what: String = what.chars().take(40).collect();
     Error::BadCell { table, row, column, why: format!("is `{what}`, which means nothing here") }
 }
 
-/// The number of a queue of `policy`, and the group, which must be one.
+/// The index of a queue of `policy` and its group, which must exist.
 pub(super) fn queue_of(
     recorded: &Recorded,
     policy: &Policy,
@@ -183,7 +182,8 @@ impl Fit<'_> {
         self.policy.cpu_vars.iter().position(|var| var.name == *name)
     }
 
-    /// A mended text may do without a variable: that is no reason not to force it.
+    /// The recorded variables that the policy lacks. A fixed text may do without a variable, and is
+    /// forced nevertheless.
     fn left_out(&self) -> Vec<String> {
         let named = self.recorded.tables.variables.iter().map(|(_, name, _)| name);
         let mut left: Vec<String> =
@@ -207,7 +207,7 @@ impl Fit<'_> {
                 let (queue, group) = self.queue(queue)?;
                 Place::Waits { queue, group }
             }
-            // Put there in a step: what is asked is asked of it once it waits.
+            // A step puts the task there, so it is treated as waiting there.
             (AWAY, _, Some(queue)) => {
                 let (queue, group) = self.queue(queue)?;
                 Place::Waits { queue, group }

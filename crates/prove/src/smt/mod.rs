@@ -1,7 +1,7 @@
 //! SMT-LIB 2.6 as text: scripts that ask one question, and the answers' pieces.
 //!
 //! A script holds declarations and assertions and is asked whether they can all hold at once. It
-//! is complete in itself, so that anybody can give it to any solver.
+//! is complete in itself, so that any solver can read it.
 
 mod model;
 mod sexp;
@@ -24,7 +24,7 @@ pub struct Script {
     /// Without quantifiers, and linear: solvers know a shorter way then.
     plain: bool,
     lines: Vec<Line>,
-    /// What constants are where nobody sets them otherwise: each by its name.
+    /// The default values of constants, by name.
     usual: Vec<(String, i64)>,
 }
 
@@ -83,7 +83,7 @@ impl Script {
         self
     }
 
-    /// A constant that is any number, and this one where nobody sets it otherwise.
+    /// A constant that may be any number, with a default value.
     pub fn usually(&mut self, name: &str, value: i64) -> &mut Script {
         self.usual.push((name.to_owned(), value));
         self

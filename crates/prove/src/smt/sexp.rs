@@ -112,7 +112,7 @@ pub enum Flaw {
     Unfinished,
     /// A list is closed that was not open.
     Unopened,
-    /// Lists nest deeper than anybody would write.
+    /// Lists nest too deeply.
     TooDeep,
 }
 

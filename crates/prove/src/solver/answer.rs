@@ -56,8 +56,8 @@ impl Reply {
     }
 }
 
-/// What is asked behind `(check-sat)`. Whatever cannot be answered then is an `(error ...)` that
-/// nobody reads.
+/// The commands after `(check-sat)`. If a solver cannot answer one, it prints an `(error ...)`,
+/// which is ignored.
 pub(super) fn and_then(kind: Kind, seek: Seek) -> &'static str {
     match (kind, seek) {
         (_, Seek::Model) => "(get-model)\n",

@@ -1,4 +1,4 @@
-//! Which solvers there are: named by whoever starts us, else on PATH, else in Python's wheels.
+//! Finds solvers: those that the user names, else those on PATH, else those in Python's wheels.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

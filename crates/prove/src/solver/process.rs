@@ -82,7 +82,7 @@ fn read_aside(mut stream: impl Read + Send + 'static) -> Receiver<String> {
         let mut bytes = Vec::new();
         let whole = stream.by_ref().take(ANSWER_MAX).read_to_end(&mut bytes);
         if whole.and_then(|_| io::copy(&mut stream, &mut io::sink())).is_ok() {
-            // Nobody listens any more once the time is over.
+            // After the time limit the channel has no receiver.
             sender.send(String::from_utf8_lossy(&bytes).into_owned()).ok();
         }
     });
@@ -126,7 +126,8 @@ fn end(child: &mut Child) {
     child.wait().ok();
 }
 
-/// Of a process that is alive, as Linux tells (`proc_pid_task(5)`); nobody where it does not.
+/// The children of a live process, from `/proc` (`proc_pid_task(5)`). Empty if Linux does not list
+/// them.
 fn children(parent: u32) -> Vec<u32> {
     let file = format!("/proc/{parent}/task/{parent}/children");
     let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_late_is_ended_with_those_it_started() {
+    fn a_late_process_is_ended_with_its_children() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let script = format!("sleep 1000 & echo $! > {}; wait", file.display());

@@ -32,18 +32,18 @@ pub fn interrupting(policy: &Policy) -> Vec<Event> {
     events.into_iter().filter(takes).collect()
 }
 
-/// Whether a balance passes whoever has a task that waits, and takes it whatever has happened.
+/// Whether a balance passes every candidate with a waiting task, and takes that task in any case.
 pub(crate) fn is_plain(balance: &Balance) -> bool {
     let queued = |num: &Num| match num {
         Num::Queued(at) => at.queue == balance.from && at.at == Place::Other,
         _ => false,
     };
-    let somebody_waits = match &balance.filter {
+    let a_task_waits = match &balance.filter {
         Bool::Const(always) => *always,
         Bool::Compare(Num::Const(1), Comparison::LessOrEqual, many)
         | Bool::Compare(Num::Const(0), Comparison::Less | Comparison::NotEqual, many)
         | Bool::Compare(many, Comparison::NotEqual, Num::Const(0)) => queued(many),
         _ => false,
     };
-    somebody_waits && balance.recheck == Bool::Const(true)
+    a_task_waits && balance.recheck == Bool::Const(true)
 }

@@ -11,7 +11,7 @@ pub(crate) struct Sets {
     pub(crate) cpu: Vec<bool>,
     /// Of those, whether it is set where a task begins to run or ends.
     pub(crate) ran: Vec<bool>,
-    /// Of each queue, whether anybody is ever put or moved into it.
+    /// Of each queue, whether a task is ever put or moved into it.
     pub(crate) fed: Vec<bool>,
 }
 

@@ -1,5 +1,5 @@
-//! Conditions and numbers in the words of the language, for whoever is told of them. What names the
-//! text gives to CPUs is not known any more: who balances is `me`, its candidate `v`.
+//! Conditions and numbers in the syntax of the language, for messages. The names that the text
+//! gives to CPUs are not kept: the CPU that balances is `me`, its candidate `v`.
 
 use wastenot_rota::ir::{
     Aggregate, Bool, Comparison, Dimension, Num, Place, Policy, QueueAt, Set, Visitor, visit_num,
@@ -224,7 +224,7 @@ fn as_time(ns: i64) -> String {
     }
 }
 
-/// How much a number asks: of the candidate, of somebody else, or nothing.
+/// What a number reads: the candidate, something else, or nothing.
 fn asks(num: &Num) -> u8 {
     struct Asks(u8);
     impl Visitor for Asks {

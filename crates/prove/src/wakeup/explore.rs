@@ -7,18 +7,18 @@ use super::symmetry::{Renaming, automorphisms, canonical};
 use super::trace::{Step, Trace};
 use super::{QUEUES_MAX, SIZE_MAX, System};
 
-/// What was found.
+/// The result of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored {
-    /// How many states were seen, those alike counted once.
+    /// How many states were seen. States that differ only in names count once.
     pub states: usize,
-    /// The shortest way to lose a wakeup, if there is one.
+    /// The shortest trace that loses a wakeup, if there is one.
     pub lost: Option<Trace>,
-    /// Whether all states were seen (or the way was found).
+    /// Whether all states were seen, or a trace was found.
     pub complete: bool,
 }
 
-/// Explores until a wakeup is lost, all states are seen, or `states_max` are.
+/// Explores until a wakeup is lost, or until all states or `states_max` states were seen.
 ///
 /// # Panics
 /// If the system has more than [`SIZE_MAX`] CPUs or tasks, or a task without a queue.
@@ -28,7 +28,7 @@ pub fn explore(system: &System, states_max: usize) -> Explored {
     explore_but_for(system, &automorphisms(system), states_max)
 }
 
-/// States that these renamings make equal are one.
+/// Explores `system`. States that these renamings make equal count as one.
 fn explore_but_for(system: &System, renamings: &[Renaming], states_max: usize) -> Explored {
     let mut seen = Seen { states: vec![State::start()], from: vec![None], index: HashSet::new() };
     seen.index.insert(State::start());
@@ -50,7 +50,7 @@ fn explore_but_for(system: &System, renamings: &[Renaming], states_max: usize) -
 
 struct Seen {
     states: Vec<State>,
-    /// From which state each was reached first.
+    /// The state from which each was reached first.
     from: Vec<Option<usize>>,
     index: HashSet<State>,
 }
@@ -63,8 +63,8 @@ impl Seen {
         }
     }
 
-    /// The steps to a state. States were renamed on the way, so the steps are taken anew: each to
-    /// whatever is, but for names, the next state.
+    /// The steps to a state. States were renamed on the way, so the steps are taken again: each to
+    /// a state that equals the next one except for names.
     fn trace(&self, system: &System, renamings: &[Renaming], end: usize) -> Trace {
         let mut path = vec![end];
         while let Some(from) = self.from[path[path.len() - 1]] {
@@ -141,7 +141,7 @@ mod tests {
             prop_assert!(length(&reduced).is_some() || reduced.states <= whole.states);
         }
 
-        /// The explorer's word for what the invariant says of any number.
+        /// The explorer confirms on small systems what the invariant shows for any number.
         #[test]
         fn the_protocol_loses_nothing_where_puts_look_for_all_takers(system in system()) {
             let chain = match system.variant.chain {
@@ -153,7 +153,7 @@ mod tests {
             let lost = explore(&system, 1_000_000).lost;
             match system.blind_spots().is_empty() {
                 true => prop_assert_eq!(lost, None),
-                // Blind spots that are the only taker, or are left alone, are found.
+                // The explorer finds the wakeup that a blind spot loses.
                 false => prop_assert!(lost.is_some(), "{system:?}"),
             }
         }

@@ -1,4 +1,4 @@
-//! The fewest CPUs, and then tasks, with which a policy loses a wakeup.
+//! The fewest CPUs, and for these the fewest tasks, with which a policy loses a wakeup.
 
 use wastenot_model::Machine;
 use wastenot_rota::ir::Policy;
@@ -13,13 +13,13 @@ const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, states: 2_000_000 };
 /// A wakeup that is lost.
 #[derive(Clone, Debug)]
 pub struct Lost {
-    /// On which machine.
+    /// The machine.
     pub machine: Machine,
     /// How many CPUs there are.
     pub cpus: usize,
     /// How many tasks.
     pub tasks: usize,
-    /// How it happens.
+    /// The steps that lose it.
     pub trace: Trace,
     /// How each task is put.
     pub(crate) kinds: Vec<Kind>,
@@ -28,8 +28,8 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// How a policy loses a wakeup, if tasks that are put in these ways are `real`; if it does not,
-    /// within which bounds, where those were explored to the end.
+    /// The way in which a policy loses a wakeup, if puts of these kinds are `real`. If it loses
+    /// none, the bounds that were explored completely, if any.
     pub(crate) fn of(
         policy: &Policy,
         real: impl Fn(&Small, &[Kind]) -> bool,

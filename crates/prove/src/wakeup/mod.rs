@@ -1,9 +1,10 @@
-//! No lost wakeup: while a task waits and a CPU sleeps that would take it, somebody is on the way.
+//! No lost wakeup: while a task waits and a CPU sleeps that would take it, a CPU is on the way.
 //!
 //! # The protocol
-//! Every CPU has a *cell* that says `busy`, `idle`, or `claimed for t`. It is ours: sched_ext's own
-//! idle mask is refreshed on idle-to-idle transitions without `ops.update_idle` being called
-//! (kernel/sched/ext_idle.c), so nobody could look again there. Cells change by atomic exchange.
+//! Every CPU has a *cell* with the value `busy`, `idle` or `claimed for t`. The cell is our own:
+//! the kernel refreshes the idle mask of sched_ext on idle-to-idle transitions without a call of
+//! `ops.update_idle` (kernel/sched/ext_idle.c), so a policy could not scan again there. Cells
+//! change by atomic exchange.
 //!
 //! - *Put* t: insert it. Then look at the cells of the CPUs that may take it, one after the other;
 //!   the first that is `idle` becomes `claimed for t`, and that CPU is kicked.
@@ -12,35 +13,37 @@
 //!   for each task t that waits, c looks for an idle CPU that would take t, claims it for t and
 //!   kicks it, as the enqueuer of t did (the *chain*): c *owes* that to t. Then it runs what it
 //!   took.
-//! - A kick wakes whoever sleeps, is kept by whoever scans, and is nothing to whoever is busy.
+//! - A kick wakes a CPU that sleeps, stays pending on a CPU that scans, and has no effect on a CPU
+//!   that is busy.
 //!
-//! A wakeup belongs to a task, and is handed on until that task is taken or none is idle that
-//! would take it. That is what affinities need. To wake *one* CPU for *some* task that is left
-//! ([`Chain::One`], [`Chain::OneAnywhere`]) loses wakeups: of a task that the one could not take,
-//! and of all others once the task chosen leaves its queue without being taken. It is enough to
-//! hand on the wakeups of the tasks that one was claimed for ([`Chain::Owed`]), at most two, since
-//! a CPU says `idle` anew after it was claimed.
+//! A wakeup belongs to a task, and is handed on until that task is taken or no CPU is idle that
+//! would take it. Affinities require this. Waking *one* CPU for *some* task that is left
+//! ([`Chain::One`], [`Chain::OneAnywhere`]) loses wakeups: that of a task that this CPU may not
+//! take, and those of all other tasks if the chosen task leaves its queue without being taken. It
+//! is enough that a CPU hands on the wakeups of the tasks for which it was claimed
+//! ([`Chain::Owed`]). These are at most two, since the cell becomes `idle` again after a claim.
 //!
 //! # What is proved
-//! [`invariant`]: for any number of CPUs, tasks, queues and enqueuers, any affinities and any
-//! queues read by any CPUs, that the protocol loses no wakeup, provided that
-//! 1. a put looks for exactly the CPUs that would take the task: which are allowed and whose
-//!    dispatch reads its queue. Whether a policy's puts do is a question to the policy
+//! [`invariant`] shows that the protocol loses no wakeup, for any number of CPUs, tasks, queues and
+//! enqueuers, any affinities and any queues read by any CPUs, provided that
+//! 1. a put looks for exactly the CPUs that would take the task: the CPUs that are allowed and
+//!    whose dispatch reads its queue. Whether the puts of a policy do so depends on the policy
 //!    ([`System::blind_spots`] answers it for one machine);
-//! 2. a scan that takes nothing has read every queue that the CPU reads, each at an instant at
-//!    which it held no task that may run there (`retry untried`, a filter that lets pass whatever
-//!    holds such a task, also once the CPU was given one directly): obligations of the claim;
-//! 3. whoever moves a task into another queue then looks for an idle CPU as a put does: a CPU may
-//!    have read the new queue before, and read the old one after;
+//! 2. a scan that takes no task has read every queue that the CPU reads, each at an instant at
+//!    which it held no task that may run there. This needs `retry untried` and a filter that passes
+//!    every queue with such a task, also after the CPU was given a task directly: obligations of
+//!    the claim;
+//! 3. after a CPU moves a task into another queue, it looks for an idle CPU as a put does: a CPU
+//!    may read the new queue before the move and the old queue after it;
 //! 4. a handler that claimed a CPU runs a task there or kicks it, on every path.
 //!
-//! [`explore`] and [`search`]: the same for a few CPUs and tasks, every interleaving, without the
-//! first premise.
+//! [`explore`] and [`search`] check the same for a few CPUs and tasks, in every interleaving,
+//! without the first premise.
 //!
-//! Cells and queues are taken as sequentially consistent. Tasks given to a claimed CPU directly
-//! (`run t on c`) are part of both; that such a task may have to wait behind another one in the
-//! CPU's local queue is not a lost wakeup, and is not covered. Queues are read, and
-//! cells looked at, in any order.
+//! Cells and queues are assumed to be sequentially consistent. Both parts include tasks that are
+//! given to a claimed CPU directly (`run t on c`). Such a task may have to wait behind another one
+//! in the local queue of the CPU: that is not a lost wakeup, and is not covered. CPUs read queues
+//! and cells in any order.
 
 mod explore;
 pub mod invariant;
@@ -57,13 +60,13 @@ pub use search::{Bounds, Searched, search, systems};
 pub use trace::{Step, Trace};
 use wastenot_rota::ir::Protocol;
 
-/// So many CPUs, and so many tasks, a [`System`] can have.
+/// The most CPUs, and the most tasks, of a [`System`].
 pub const SIZE_MAX: usize = 4;
 
-/// So many queues.
+/// The most queues of a [`System`].
 pub const QUEUES_MAX: usize = 8;
 
-/// CPUs, one bit each.
+/// A set of CPUs, one bit each.
 pub type Cpus = u8;
 
 /// CPUs and tasks that follow the protocol.
@@ -71,84 +74,85 @@ pub type Cpus = u8;
 pub struct System {
     /// How many CPUs, at most [`SIZE_MAX`].
     pub cpus: usize,
-    /// Tasks, at most [`SIZE_MAX`].
+    /// The tasks, at most [`SIZE_MAX`].
     pub tasks: Vec<Task>,
-    /// Whether a task is put again after it has run; else it runs once.
+    /// Whether a task is put again after it has run. Otherwise it runs once.
     pub again: bool,
-    /// Queues that these tasks are put in.
+    /// The queues into which these tasks are put.
     pub queues: Vec<Queue>,
-    /// How waiting tasks are moved from queue to queue.
+    /// The moves of waiting tasks from queue to queue.
     pub moves: Vec<Move>,
-    /// How many tasks are put at once.
+    /// How many puts may be under way at once.
     pub enqueuers: usize,
-    /// How CPUs and enqueuers keep from missing each other.
+    /// The variant of the protocol.
     pub variant: Variant,
 }
 
 /// A task, and what its put does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Where it may run.
+    /// The CPUs where it may run.
     pub allowed: Cpus,
-    /// For whom its put looks: of these, those that are allowed and read its queue.
+    /// Its put looks for those of these CPUs that are allowed and read its queue.
     pub woken: Cpus,
-    /// Among whom an idle CPU is looked for first, to run it directly; of these, those allowed.
+    /// Its put first looks for an idle CPU among those of these that are allowed, to run it
+    /// directly.
     pub direct: Cpus,
-    /// Where it waits: index into [`System::queues`].
+    /// The queue where it waits: index into [`System::queues`].
     pub queue: usize,
 }
 
 /// A queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// Whose dispatch looks into it.
+    /// The CPUs whose dispatch reads it.
     pub readers: Cpus,
-    /// Whether tasks leave it in the order in which they came; else in any order.
+    /// Whether tasks leave it in the order in which they came. Otherwise they leave in any order.
     pub fifo: bool,
 }
 
-/// What periodic balancing may do at any time: the first task of a queue that somebody may run who
-/// balances goes into another one.
+/// A move that periodic balancing may make at any time: the first task of a queue that one of the
+/// balancing CPUs may run goes into another queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// Out of this queue.
     pub from: usize,
     /// Into this one.
     pub into: usize,
-    /// For these CPUs.
+    /// The CPUs that balance.
     pub by: Cpus,
-    /// Whether an idle CPU is looked for and kicked afterwards, as after a put.
+    /// Whether the mover then looks for an idle CPU and kicks it, as after a put.
     pub wakes: bool,
 }
 
-/// The protocol, or what is left of it.
+/// The protocol, or a broken variant of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// An idle CPU is looked for before the task is in its queue.
+    /// The enqueuer looks for an idle CPU before the task is in its queue.
     pub kick_first: bool,
-    /// A CPU scans first and says that it is idle afterwards.
+    /// A CPU scans first and sets its cell to `idle` afterwards.
     pub no_rescan: bool,
-    /// What a CPU does that took a task.
+    /// How a CPU that took a task hands wakeups on.
     pub chain: Chain,
 }
 
-/// How a CPU that took a task passes wakeups on.
+/// How a CPU that took a task hands wakeups on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chain {
     /// For each task that waits: the protocol.
     Each,
-    /// For each task that it was claimed for and did not take: as good, and less work.
+    /// For each task for which it was claimed and that it did not take: equally safe, less work.
     Owed,
-    /// For one task of those that it could have taken, if an idle CPU may take that.
+    /// For one of the tasks that it could have taken, if an idle CPU may take that task.
     One,
-    /// For one task of all that wait anywhere, if an idle CPU may take that.
+    /// For one of all waiting tasks, if an idle CPU may take that task.
     OneAnywhere,
     /// Not at all.
     Not,
 }
 
 impl Variant {
-    /// What a text asks for.
+    /// The variant that a policy asks for.
     pub fn of(protocol: &Protocol) -> Variant {
         Variant {
             kick_first: protocol.kick_first,
@@ -159,23 +163,23 @@ impl Variant {
 }
 
 impl System {
-    /// Who would take a task: who is allowed and would find it.
+    /// The CPUs that would take a task: those that are allowed and read its queue.
     pub fn takers(&self, task: usize) -> Cpus {
         self.takers_in(self.tasks[task].queue, task)
     }
 
-    /// The same, if it waits in this queue.
+    /// The CPUs that would take a task if it waited in this queue.
     fn takers_in(&self, queue: usize, task: usize) -> Cpus {
         self.tasks[task].allowed & self.queues[queue].readers & self.all()
     }
 
-    /// For whom the put of a task looks.
+    /// The CPUs for which the put of a task looks.
     pub fn woken(&self, task: usize) -> Cpus {
         self.takers(task) & self.tasks[task].woken
     }
 
-    /// Those who would take a task and for whom its put does not look: there a wakeup is lost as
-    /// soon as they are the ones who sleep. The invariant needs that there are none.
+    /// For each task, the CPUs that would take it but for which its put does not look. If only such
+    /// CPUs sleep, a wakeup is lost. The invariant requires that there are none.
     pub fn blind_spots(&self) -> Vec<(usize, Cpus)> {
         let missed = |task| (task, self.takers(task) & !self.woken(task));
         (0..self.tasks.len()).map(missed).filter(|(_, cpus)| *cpus != 0).collect()

@@ -1,5 +1,5 @@
-//! What a policy makes of the protocol on small machines: who would find which task, and for whom
-//! its put looks. Fewest CPUs first, then fewest tasks.
+//! How a policy uses the protocol on small machines: which CPUs would find which task, and for
+//! which CPUs its put looks. Machines with the fewest CPUs come first, then the fewest tasks.
 
 use std::collections::BTreeSet;
 
@@ -12,33 +12,34 @@ use super::{Cpus, Move, Queue, SIZE_MAX, System, Trace, Variant, explore};
 use crate::explore::{Place, Situation, Task, World, placed};
 use crate::{Small, machines};
 
-/// How far to look.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// CPUs, at most [`SIZE_MAX`].
     pub cpus: usize,
     /// Tasks, at most [`SIZE_MAX`].
     pub tasks: usize,
-    /// States of all systems together.
+    /// The states of all systems together.
     pub states: usize,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// A machine, what the policy makes of the protocol there, and how it loses a wakeup. None has
-    /// fewer CPUs, of those none fewer tasks.
+    /// A machine, the system that the policy makes there, and the trace that loses a wakeup. No
+    /// such machine has fewer CPUs, and none with as many CPUs needs fewer tasks.
     pub lost: Option<(Small, System, Trace)>,
     /// How many systems were explored.
     pub systems: usize,
-    /// How many states they have.
+    /// How many states these systems have.
     pub states: usize,
-    /// So many tasks were explored to the end with everything that the policy does: moves of
-    /// periodic balancing are with one task only. 0 if not even that.
+    /// The number of tasks up to which all systems were explored completely, with everything that
+    /// the policy does. Moves of periodic balancing are explored with one task only. 0: not even
+    /// systems of one task.
     pub complete: usize,
 }
 
-/// Looks for a lost wakeup. Each task comes once, all at once if they will.
+/// Looks for a lost wakeup. Each task comes once; any number of them may come at the same time.
 pub fn search(policy: &Policy, bounds: Bounds) -> Searched {
     let moves = policy.periodic.iter().any(|periodic| periodic.balance.into.is_some());
     let complete = if moves { bounds.tasks.min(1) } else { bounds.tasks };
@@ -70,35 +71,35 @@ pub fn search(policy: &Policy, bounds: Bounds) -> Searched {
     searched
 }
 
-/// A place where a task can come to wait.
+/// A kind of put: the affinity of the task, and where it comes to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind {
     pub(crate) allowed: Cpus,
     pub(crate) woken: Cpus,
     pub(crate) direct: Cpus,
-    /// Which queue of the policy, and whose.
+    /// The queue of the policy, and its group.
     pub(crate) queue: (usize, usize),
 }
 
-/// Which queue of the policy, and whose, each queue of a system is.
+/// For each queue of a system, the queue of the policy and its group.
 pub(crate) type Places = Vec<(usize, usize)>;
 
-/// What the policy makes of so many tasks on a machine: every choice of affinities and of where
-/// they were last. Of those that are alike but for the names of CPUs, one. `None`: one of them has
-/// more than [`QUEUES_MAX`](super::QUEUES_MAX) queues.
+/// The systems of so many tasks on a machine: one for every choice of affinities and of the CPUs
+/// where the tasks were last. Of systems that differ only in names of CPUs, one is kept. `None`: a
+/// system has more than [`QUEUES_MAX`](super::QUEUES_MAX) queues.
 pub fn systems(policy: &Policy, small: &Small, tasks: usize) -> Option<Vec<System>> {
     Some(made(policy, small, tasks)?.into_iter().map(|made| made.system).collect())
 }
 
-/// A system, and what it is made of.
+/// A system, and the puts and queues that it is made of.
 pub(crate) struct Made {
     pub(crate) system: System,
-    /// Of each task.
+    /// The put of each task.
     pub(crate) kinds: Vec<Kind>,
     pub(crate) places: Places,
 }
 
-/// The same with what they are made of.
+/// The systems of [`systems`], with the puts and queues that they are made of.
 pub(crate) fn made(policy: &Policy, small: &Small, tasks: usize) -> Option<Vec<Made>> {
     let world = World::new(policy, small);
     let kinds: Vec<Kind> = kinds(&world).into_iter().collect();
@@ -114,7 +115,7 @@ pub(crate) fn made(policy: &Policy, small: &Small, tasks: usize) -> Option<Vec<M
                 found.push(Made { system, kinds: chosen, places });
             }
         }
-        // The next multiset: choices never fall.
+        // The next multiset: choices never decrease.
         let Some(place) = choice.iter().rposition(|&kind| kind + 1 < kinds.len()) else {
             return Some(found);
         };
@@ -142,8 +143,9 @@ pub(crate) fn kinds(world: &World<'_>) -> BTreeSet<Kind> {
     kinds
 }
 
-/// Who looks into a queue: takes from it, or has it as a candidate when idle and would take who
-/// waits there. That no filter keeps anybody away whom it should not is another obligation.
+/// The CPUs that look into a queue: a CPU that takes from it, or that has it as a candidate when
+/// idle and would take a task that waits there. Another obligation shows that the filter keeps no
+/// CPU away from a waiting task.
 fn readers(world: &World<'_>, (queue, group): (usize, usize)) -> Cpus {
     let attempts = world.policy.dispatch.iter();
     let reads =
@@ -170,7 +172,7 @@ fn looks(world: &World<'_>, cpu: CpuId, attempt: &Attempt, at: (usize, usize)) -
     }
 }
 
-/// Whether an idle CPU takes a task from a candidate, whatever one other task does.
+/// Whether an idle CPU takes a task from a candidate, wherever one other task is.
 fn would_take(world: &World<'_>, cpu: CpuId, balance: &Balance, at: (usize, usize)) -> bool {
     let mask = set(world.cpus()).into();
     let task = |place| Task { place, mask, weight: 100 };
@@ -200,7 +202,7 @@ fn runs_directly(block: &[Stmt]) -> bool {
     })
 }
 
-/// These tasks, with the queues that they can be in. `None` if those are too many.
+/// A system of these tasks, with the queues in which they can be. `None`: too many queues.
 pub(crate) fn system(world: &World<'_>, kinds: &[Kind]) -> Option<(System, Places)> {
     let policy = world.policy;
     let mut places: Vec<(usize, usize)> = Vec::new();
@@ -211,7 +213,7 @@ pub(crate) fn system(world: &World<'_>, kinds: &[Kind]) -> Option<(System, Place
     }
     let homes = places.len();
     let mut moves = Vec::new();
-    // Moves multiply states: they are explored with one task.
+    // Moves multiply states, so they are explored with one task only.
     let periodic = if kinds.len() == 1 { policy.periodic.as_slice() } else { &[] };
     for balance in periodic.iter().map(|periodic| &periodic.balance) {
         let Some(into) = balance.into else { continue };
@@ -264,7 +266,8 @@ fn set_of(cpus: impl Iterator<Item = CpuId>) -> Cpus {
     cpus.fold(0, |all, cpu| all | 1 << cpu.0)
 }
 
-/// Equal only for systems that are alike but for names; some that are alike may differ.
+/// A key that is equal only for systems that differ just in names. Some such systems may still have
+/// different keys.
 fn shape(system: &System) -> Vec<[u8; 6]> {
     let renamed = |names: [usize; SIZE_MAX]| {
         let moved = |set: Cpus| {

@@ -1,22 +1,23 @@
-//! One instant of the protocol, and what can happen next.
+//! A state of the protocol, and its next states.
 
 use super::trace::Step;
 use super::{Chain, Cpus, Move, SIZE_MAX, System};
 
-/// Tasks, one bit each.
+/// A set of tasks, one bit each.
 type Tasks = u8;
 
-/// One instant.
+/// One state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct State {
     pub(super) cpus: [Cpu; SIZE_MAX],
     pub(super) tasks: [Task; SIZE_MAX],
-    /// Who waits, in the order of queues and in each as they came; then [`NOBODY`].
+    /// The waiting tasks by queue, and within a queue in the order in which they came; then
+    /// [`NO_TASK`].
     pub(super) waiting: [u8; SIZE_MAX],
 }
 
 /// No task.
-pub(super) const NOBODY: u8 = u8::MAX;
+pub(super) const NO_TASK: u8 = u8::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Cpu {
@@ -24,11 +25,11 @@ pub(super) struct Cpu {
     pub(super) cell: Cell,
     /// Whether a kick is on its way.
     pub(super) kicked: bool,
-    /// Queues that this scan has found empty, one bit each.
+    /// The queues in which this scan has found no task for the CPU, one bit each.
     pub(super) visited: u8,
-    /// Tasks whose wakeup it has to pass on if it takes another.
+    /// The tasks whose wakeup it has to pass on if it takes another task.
     pub(super) owed: Tasks,
-    /// Whom it has looked at for the first that it owes.
+    /// The CPUs whose cells it has read for the first task of `owed`.
     pub(super) looked: Cpus,
 }
 
@@ -36,11 +37,11 @@ pub(super) struct Cpu {
 pub(super) enum Phase {
     Busy,
     Asleep,
-    /// Looks into queues.
+    /// It looks into queues.
     Scans,
-    /// Has taken a task; its cell does not say so yet.
+    /// It has taken a task, but its cell is not `Busy` yet.
     Took,
-    /// Passes on what it owes.
+    /// It passes on the wakeups that it owes.
     Passes,
 }
 
@@ -51,11 +52,11 @@ pub(super) enum Cell {
     Claimed(u8),
 }
 
-/// A task, and its enqueuer, who may still look for somebody when the task is gone already.
+/// A task and its enqueuer, which may still look for a CPU after the task has left its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Task {
     pub(super) at: At,
-    /// Where it waits, if it does.
+    /// The queue where it waits, if it waits.
     pub(super) queue: u8,
     pub(super) looks: Looks,
 }
@@ -76,25 +77,25 @@ pub(super) enum At {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Looks {
     No,
-    /// For an idle CPU to run the task directly; these were looked at.
+    /// For an idle CPU to run the task directly. The cells of these CPUs were read.
     Direct(Cpus),
-    /// For an idle CPU to kick; these were looked at.
+    /// For an idle CPU to kick. The cells of these CPUs were read.
     Wake(Cpus),
 }
 
 impl State {
-    /// Every CPU is busy with something else, every task away.
+    /// Every CPU is busy with another task, and no task of the system waits.
     pub(crate) fn start() -> State {
         let (phase, cell) = (Phase::Busy, Cell::Busy);
         let cpu = Cpu { phase, cell, kicked: false, visited: 0, owed: 0, looked: 0 };
         State {
             cpus: [cpu; SIZE_MAX],
             tasks: [Task { at: At::Away, queue: 0, looks: Looks::No }; SIZE_MAX],
-            waiting: [NOBODY; SIZE_MAX],
+            waiting: [NO_TASK; SIZE_MAX],
         }
     }
 
-    /// A task that waits and a CPU that sleeps and would take it, and nobody is on the way.
+    /// A sleeping CPU and a waiting task that it would take, if no CPU is on the way to the task.
     pub(crate) fn lost(&self, system: &System) -> Option<(usize, usize)> {
         let settled = |task: &Task| task.at != At::Comes && task.looks == Looks::No;
         let still = |cpu: &Cpu| match cpu.phase {
@@ -112,7 +113,7 @@ impl State {
         if quiet { pairs().find(|&(cpu, _)| asleep(cpu)) } else { None }
     }
 
-    /// All that can happen next.
+    /// Every next step, with the state after it.
     pub(crate) fn next(&self, system: &System, mut push: impl FnMut(Step, State)) {
         for task in 0..system.tasks.len() {
             self.next_of_task(system, task, &mut push);
@@ -151,7 +152,7 @@ impl State {
         self.tasks.iter().filter(puts).count()
     }
 
-    /// Whom the enqueuer has still to look at.
+    /// The CPUs whose cells the enqueuer has still to read.
     fn unseen(&self, system: &System, task: usize) -> Cpus {
         let direct = system.tasks[task].direct & system.tasks[task].allowed & system.all();
         match self.tasks[task].looks {
@@ -161,7 +162,7 @@ impl State {
         }
     }
 
-    /// Once nobody is left to look at.
+    /// Starts the next phase of an enqueuer that has no cell left to read.
     fn go_on(&mut self, system: &System, task: usize) {
         if matches!(self.tasks[task].looks, Looks::Direct(_)) && self.unseen(system, task) == 0 {
             let kick_first = system.variant.kick_first;
@@ -182,7 +183,7 @@ impl State {
         push(Step::Insert { task, queue }, self);
     }
 
-    /// A task comes last in its queue.
+    /// Puts a task at the end of a queue.
     fn append(&mut self, task: usize, queue: usize) {
         let end = self.waiters().filter(|&other| self.tasks[other].queue as usize <= queue);
         let end = end.count();
@@ -194,7 +195,7 @@ impl State {
     fn leave(&mut self, task: usize) {
         if let Some(place) = self.waiting.iter().position(|&waits| waits == task as u8) {
             self.waiting.copy_within(place + 1.., place);
-            self.waiting[SIZE_MAX - 1] = NOBODY;
+            self.waiting[SIZE_MAX - 1] = NO_TASK;
         }
         self.tasks[task].queue = 0;
     }
@@ -205,7 +206,7 @@ impl State {
             self.tasks[task].queue as usize == from && system.tasks[task].allowed & at.by != 0
         };
         let Some(task) = self.waiters().find(movable) else { return };
-        // Left out, to have fewer states: a task that is moved twice, or while its enqueuer looks.
+        // No task is moved twice, or while its enqueuer looks: this keeps the number of states low.
         let at_home = system.tasks[task].queue == from;
         if !at_home || self.tasks[task].looks != Looks::No {
             return;
@@ -220,12 +221,12 @@ impl State {
         push(Step::Move { task, from, into }, next);
     }
 
-    /// Who would take a task where it is.
+    /// The CPUs that would take a task from the queue where it is.
     fn takers(&self, system: &System, task: usize) -> Cpus {
         system.takers_in(self.tasks[task].queue as usize, task)
     }
 
-    /// Who is looked for: as its put does, or all once it was moved.
+    /// The CPUs that are looked for: those of its put, or all takers after it was moved.
     fn woken(&self, system: &System, task: usize) -> Cpus {
         match self.tasks[task].queue as usize == system.tasks[task].queue {
             true => system.woken(task),
@@ -233,7 +234,7 @@ impl State {
         }
     }
 
-    /// The enqueuer looks at one cell.
+    /// The enqueuer reads one cell.
     fn look(&self, system: &System, task: usize, cpu: usize, push: &mut impl FnMut(Step, State)) {
         let mut next = *self;
         let idle = self.cpus[cpu].cell == Cell::Idle;
@@ -292,7 +293,7 @@ impl State {
         }
     }
 
-    /// What runs on a CPU ends; the next one of its local queue runs, or it dispatches.
+    /// The task on a CPU ends. The CPU runs the next task of its local queue, or dispatches.
     fn stop(&self, system: &System, cpu: usize, push: &mut impl FnMut(Step, State)) {
         let mut next = *self;
         if let Some(ran) = self.tasks.iter().position(|task| task.at == At::Runs(cpu as u8)) {
@@ -320,7 +321,7 @@ impl State {
         self
     }
 
-    /// One queue is looked into; after the last one the CPU sleeps.
+    /// The CPU looks into one queue. After the last one it sleeps.
     fn scan(&self, system: &System, cpu: usize, push: &mut impl FnMut(Step, State)) {
         let unread = |queue: &usize| {
             let reads = system.queues[*queue].readers & bit(cpu) != 0;
@@ -368,7 +369,7 @@ impl State {
         next
     }
 
-    /// Which tasks a CPU that took one looks for others for.
+    /// Sets the tasks whose wakeups a CPU that took a task has to pass on.
     fn choose_owed(&mut self, system: &System, cpu: usize) {
         let could = |task: &usize| self.takers(system, *task) & bit(cpu) != 0;
         let set = |tasks: &mut dyn Iterator<Item = usize>| tasks.fold(0, |all, t| all | bit(t));
@@ -390,7 +391,7 @@ impl State {
         }
     }
 
-    /// One cell is looked at for the first task that is owed.
+    /// The CPU reads one cell for the first task of `owed`.
     fn pass(&self, system: &System, cpu: usize, push: &mut impl FnMut(Step, State)) {
         let me = &self.cpus[cpu];
         let task = me.owed.trailing_zeros() as usize;
@@ -417,11 +418,11 @@ impl State {
     }
 
     fn waiters(&self) -> impl Iterator<Item = usize> + '_ {
-        self.waiting.iter().take_while(|task| **task != NOBODY).map(|task| *task as usize)
+        self.waiting.iter().take_while(|task| **task != NO_TASK).map(|task| *task as usize)
     }
 }
 
-/// A task that runs only once is forgotten as soon as it runs.
+/// The place of a task that runs. A task that runs only once is dropped as soon as it runs.
 fn runs(system: &System, cpu: usize) -> At {
     if system.again { At::Runs(cpu as u8) } else { At::Gone }
 }

@@ -1,10 +1,10 @@
-//! States that differ only in names that mean nothing are one state.
+//! States that differ only in names are one state.
 //!
-//! CPUs and tasks may change their names where allowed sets, readers of queues and whoever is
-//! looked for change with them: automorphisms of the system, and nothing else. The order in which
-//! cells are looked at and queues are read is explored as any order, so no name matters there.
+//! CPUs and tasks may be renamed if allowed sets, readers of queues and the CPUs that puts look for
+//! are renamed with them: these renamings are the automorphisms of the system. Cells and queues are
+//! explored in every order of reads, so no name matters there.
 
-use super::state::{At, Cell, Looks, NOBODY, State, Task, members};
+use super::state::{At, Cell, Looks, NO_TASK, State, Task, members};
 use super::{Cpus, Move, QUEUES_MAX, SIZE_MAX, System};
 
 /// New names, by old name.
@@ -15,7 +15,7 @@ pub(super) struct Renaming {
     queues: [usize; QUEUES_MAX],
 }
 
-/// Those that leave the system as it is, the identity among them.
+/// The renamings that leave the system unchanged, among them the identity.
 pub(super) fn automorphisms(system: &System) -> Vec<Renaming> {
     let mut found = Vec::new();
     for cpus in permutations(system.cpus) {
@@ -53,7 +53,7 @@ fn renaming(
             return None;
         }
     }
-    // Queues that no task is put in keep their names: whoever reads them has to read them still.
+    // Queues into which no task is put keep their names: the same CPUs must still read them.
     for (queue, at) in system.queues.iter().enumerate() {
         if queues[queue] == usize::MAX {
             queues[queue] = queue;
@@ -70,7 +70,7 @@ fn renaming(
     system.moves.iter().all(moves).then_some(Renaming { cpus, tasks, queues })
 }
 
-/// The least of the names that a state can have; its own if there are no others.
+/// The least of the renamed states, or the state itself if there are no renamings.
 pub(super) fn canonical(state: &State, system: &System, renamings: &[Renaming]) -> State {
     let renamed = renamings.iter().map(|renaming| renamed(state, system, renaming));
     renamed.min().unwrap_or(*state)
@@ -108,10 +108,10 @@ fn renamed(state: &State, system: &System, names: &Renaming) -> State {
         };
         new.tasks[names.tasks[task]] = Task { at, queue, looks };
     }
-    for waits in new.waiting.iter_mut().filter(|waits| **waits != NOBODY) {
+    for waits in new.waiting.iter_mut().filter(|waits| **waits != NO_TASK) {
         *waits = names.tasks[*waits as usize] as u8;
     }
-    let waiting = new.waiting.iter().take_while(|task| **task != NOBODY).count();
+    let waiting = new.waiting.iter().take_while(|task| **task != NO_TASK).count();
     let queues = new.tasks.map(|task| task.queue);
     new.waiting[..waiting].sort_by_key(|task| queues[*task as usize]);
     new

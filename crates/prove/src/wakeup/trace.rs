@@ -1,10 +1,10 @@
-//! How a wakeup is lost: steps, in order.
+//! The steps that lose a wakeup, in order.
 
 use std::fmt;
 
 /// One step of a CPU, or of the enqueuer of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // Its text says what each is; fields are numbers of CPUs, tasks, queues.
+#[allow(missing_docs)] // Fields are numbers of CPUs, tasks and queues: see `Display`.
 pub enum Step {
     /// The enqueuer puts the task into its queue.
     Insert { task: usize, queue: usize },
@@ -12,25 +12,25 @@ pub enum Step {
     Claim { task: usize, cpu: usize },
     /// The enqueuer finds the CPU idle, claims it and gives it the task to run.
     RunDirect { task: usize, cpu: usize },
-    /// The enqueuer looks at the CPU, which is not idle or claimed already.
+    /// The enqueuer reads the cell of the CPU, which is not idle, or is claimed already.
     LookInVain { task: usize, cpu: usize },
     /// Periodic balancing moves the task to another queue.
     Move { task: usize, from: usize, into: usize },
-    /// The CPU begins to dispatch: it was kicked, or what it ran has ended.
+    /// The CPU begins to dispatch: it was kicked, or its task has ended.
     Arm { cpu: usize, kicked: bool },
-    /// The CPU finds nothing in the queue that it may run.
+    /// The CPU finds no task in the queue that it may run.
     FindNothing { cpu: usize, queue: usize },
     /// The CPU takes the task out of the queue.
     Take { cpu: usize, task: usize, queue: usize },
-    /// The CPU has found nothing anywhere, and sleeps.
+    /// The CPU has found no task in any queue, and sleeps.
     Sleep { cpu: usize },
-    /// The CPU is no longer idle.
+    /// The CPU sets its cell to `busy`.
     SayBusy { cpu: usize },
     /// The CPU passes the task's wakeup on.
     Pass { cpu: usize, task: usize, to: usize },
-    /// The CPU would pass the task's wakeup on, but the other is not idle.
+    /// The CPU would pass the task's wakeup on, but the other CPU is not idle.
     PassInVain { cpu: usize, task: usize, to: usize },
-    /// The CPU has nobody to whom it could pass the task's wakeup on.
+    /// No CPU is left to which this CPU could pass the task's wakeup on.
     PassToNobody { cpu: usize, task: usize },
     /// The CPU runs the task that it was given directly.
     StartLocal { cpu: usize, task: usize },
@@ -81,13 +81,13 @@ impl fmt::Display for Step {
     }
 }
 
-/// Steps from where all CPUs are busy and no task waits, to where a wakeup is lost. There is no
-/// shorter one.
+/// The steps from the state in which all CPUs are busy and no task waits to a state in which a
+/// wakeup is lost. No trace is shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// In order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// A CPU that sleeps at the end, for ever as far as this task can help it.
+    /// A CPU that sleeps at the end, and that nothing wakes for this task.
     pub cpu: usize,
     /// A task that waits at the end and that this CPU would take.
     pub task: usize,

@@ -9,7 +9,7 @@ use wastenot_rota::ir::{Event, Policy};
 use super::Warning;
 use crate::text::interrupting;
 
-/// Machines: one task more than CPUs, so that somebody waits.
+/// The CPUs of the machines. There is one task more than CPUs, so that a task waits.
 const CPUS: std::ops::RangeInclusive<usize> = 1..=3;
 /// Interruptions at one instant after which what repeats is taken to have no end. What ends because
 /// something is counted ends before.

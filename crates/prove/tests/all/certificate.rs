@@ -58,7 +58,7 @@ fn one_solver_shows_what_another_showed_from_the_folder_alone() {
     }
 }
 
-/// As somebody does who has the folder, a solver, and no wastenot.
+/// A user can check it with the folder and a solver, without wastenot.
 #[test]
 fn another_program_reads_from_the_manifest_which_files_have_to_be_unsat() {
     for solver in solvers("another_program_reads_from_the_manifest_which_files_have_to_be_unsat") {
@@ -70,7 +70,7 @@ fn another_program_reads_from_the_manifest_which_files_have_to_be_unsat() {
         let mut unsat = 0;
         for claim in all(&listed, "claims") {
             for obligation in all(&claim, "obligations") {
-                match obligation["by"].as_str().expect("somebody") {
+                match obligation["by"].as_str().expect("text") {
                     "text" => assert_eq!(obligation["holds"], true, "{obligation}"),
                     "solvers" => {
                         assert_eq!(obligation["expected"], "unsat", "{obligation}");
@@ -121,7 +121,7 @@ fn refused(folder: &Path, change: impl FnOnce(&mut Value)) -> Error {
 fn what_a_claim_follows_from_cannot_be_left_out_or_changed() {
     let (folder, written) = certified(WS, &[]);
     let again = recheck(folder.path(), &[], TIMEOUT).unwrap();
-    assert!(again.answers.is_empty() && !written.holds(), "nobody showed anything");
+    assert!(again.answers.is_empty() && !written.holds(), "no solver showed anything");
     let conserves =
         |claim: &wastenot_prove::certificate::Claimed| claim.claim == "work_conservation";
     let claim = written.claims.iter().position(conserves).expect("it is claimed");
@@ -171,7 +171,7 @@ fn what_a_claim_follows_from_cannot_be_left_out_or_changed() {
     assert!(standings(&again).contains(&("work_conservation", None)));
 }
 
-/// What was written is known by its content, so nobody can turn it unnoticed.
+/// Files are known by their contents, so no change goes unnoticed.
 #[test]
 fn a_certificate_that_was_changed_is_refused() {
     let (folder, written) = certified(WS, &[]);

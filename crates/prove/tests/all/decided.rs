@@ -74,8 +74,8 @@ fn refuted(text: &Text, test: &str) {
 }
 
 #[test]
-fn sums_over_groups_that_hold_whoever_waits_are_decided() {
-    let test = "sums_over_groups_that_hold_whoever_waits_are_decided";
+fn sums_over_groups_with_the_waiting_tasks_are_decided() {
+    let test = "sums_over_groups_with_the_waiting_tasks_are_decided";
     for filter in [
         "(sum o in node(v) : queued(o.q)) >= 1 and queued(v.q) >= 0",
         "queued(v.q) >= 1 and (sum o in machine : queued(o.q)) >= 1",
@@ -116,7 +116,7 @@ fn a_threshold_that_is_a_parameter_is_decided_as_the_text_gives_it() {
     }
 }
 
-/// Tasks with one CPU have a lane of their own, in which nobody else looks.
+/// Tasks with one CPU have a lane of their own, into which no other CPU looks.
 #[test]
 fn a_lane_for_pinned_tasks_is_decided() {
     let test = "a_lane_for_pinned_tasks_is_decided";
@@ -206,7 +206,7 @@ fn filters_on_larger_numbers_are_refuted_beyond_them() {
     }
 }
 
-/// Who scans is idle where conserving work is asked; whoever was woken may be given a task.
+/// The CPU that scans is idle under `work_conservation`; a CPU that was woken may be given a task.
 #[test]
 fn that_i_am_idle_costs_nothing_but_the_wakeup() {
     let test = "that_i_am_idle_costs_nothing_but_the_wakeup";

@@ -62,7 +62,7 @@ const CHANGED_SINCE: &str = "let a = queued(machine.q)
     let b = a
     if a != b { t.vt := 0ms }
     put t in machine.q";
-const SOMEBODY_OR_NOBODY: &str =
+const AN_IDLE_CPU_OR_NONE: &str =
     "(exists c in machine : idle(c)) or (forall c in machine : not idle(c))";
 
 #[test]
@@ -80,7 +80,7 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
     let wrong = [
         // A variable of a CPU is read again after it was set.
         keyed("x: time = 0 owner cpu", set, "here.x := ran\n t.vt += ran + 1ns", "vt_monotone"),
-        // Nobody who is new or wakes comes into the queue that the claim is about.
+        // No task that is new or wakes comes into the queue that the claim is about.
         keyed("", "put t in machine.z", rises, "lag(<= 1ms)"),
         keyed("", "put t in machine.z", rises, "vt_monotone"),
         // What is read twice may change in between.
@@ -94,8 +94,8 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         rechecking("queued(me.q) >= queued(me.q)", "work_conservation"),
         rechecking("queued(me.q) >= queued(me.q)", "no_lost_wakeup"),
         rechecking("(max c in machine : queued(c.q)) >= queued(me.q)", "work_conservation"),
-        // Whoever asks may be given a task meanwhile.
-        rechecking(SOMEBODY_OR_NOBODY, "no_lost_wakeup"),
+        // The CPU that evaluates the re-check may be given a task meanwhile.
+        rechecking(AN_IDLE_CPU_OR_NONE, "no_lost_wakeup"),
         // What is remembered is read anew, and twice.
         rechecking("seen(queued(v.q)) >= seen(queued(v.q) + 0)", "work_conservation"),
     ];
@@ -106,7 +106,7 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         keyed("", BEHIND_WHAT_WAS_READ, rises, "lag(<= 1ms)"),
         rechecking("queued(v.q) >= queued(v.q)", "work_conservation"),
         rechecking("weight(v.q) >= weight(v.q)", "no_lost_wakeup"),
-        rechecking(SOMEBODY_OR_NOBODY, "work_conservation"),
+        rechecking(AN_IDLE_CPU_OR_NONE, "work_conservation"),
         stealing("queued(v.q) >= 1 and queued(v.q) > running(me)", "work_conservation"),
     ];
     let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
@@ -136,7 +136,7 @@ fn judged(text: &str, solvers: Vec<Solver>) -> Verdict {
 }
 
 #[test]
-fn where_balancing_moves_a_task_to_somebody_takes_from() {
+fn a_cpu_takes_from_queues_into_which_balancing_moves() {
     let moving = |takes: &str| {
         format!(
             "policy p() {{
@@ -154,7 +154,7 @@ fn where_balancing_moves_a_task_to_somebody_takes_from() {
             }}"
         )
     };
-    for solver in solvers("where_balancing_moves_a_task_to_somebody_takes_from") {
+    for solver in solvers("a_cpu_takes_from_queues_into_which_balancing_moves") {
         let open = |takes: &str| {
             let verdict = judged(&moving(takes), vec![solver.clone()]);
             let open = verdict.obligations.iter().filter(|it| it.finding != Finding::Holds);
@@ -210,7 +210,7 @@ fn what_situations_do_not_hold_is_not_shown_by_looking_at_them() {
             assert!(why.contains(what) && !why.contains("nothing goes wrong"), "{why}");
         }
     }
-    // What nobody sets is known.
+    // The value of a variable that no handler sets is known.
     let outcome = judged(&variable.replace(set, &fixed), Vec::new()).outcome;
     assert!(matches!(outcome, Outcome::Proved(Scope::UpTo(_))), "{outcome:?}");
     // What is wrong at one instant is wrong.
@@ -251,7 +251,7 @@ fn a_round_in_which_nothing_changes_needs_a_recheck_that_says_yes_then() {
 
 /// Without a solver, and with one that gives up, no more is shown than was looked at.
 #[test]
-fn what_nobody_looked_at_is_not_shown_of_small_machines() {
+fn what_no_search_examined_is_not_shown_of_small_machines() {
     let wrong = [
         // Two tasks of weight 10 000 shut the filter; other parameters do.
         ("weight(v.q) <= 1000 and queued(v.q) >= 1", "work_conservation"),
@@ -273,8 +273,8 @@ fn what_nobody_looked_at_is_not_shown_of_small_machines() {
     assert!(matches!(right.outcome, Outcome::Proved(Scope::UpTo(_))), "{:?}", right.outcome);
 }
 
-/// No CPU takes from `w`, so that nobody sleeps who would take a task there: whoever takes another
-/// one is to be woken for that.
+/// No CPU takes from `w`, so no CPU sleeps that would take a task there. A CPU that takes another
+/// task has to be woken for that one.
 #[test]
 fn who_never_reads_a_queue_is_not_missed_for_a_task_in_it() {
     let text = "policy p() {
@@ -299,7 +299,7 @@ fn who_never_reads_a_queue_is_not_missed_for_a_task_in_it() {
 fn what_no_situation_tells_is_not_proved_of_small_machines() {
     let all = "queued(v.q) >= 1 and (max c in machine : (sum d in smt(c) : ";
     let plain = stealing(&format!("{all}running(d))) < 100"), "work_conservation");
-    // Once two tasks were woken nobody steals any more.
+    // After two tasks were woken no CPU steals any more.
     let counts = "cpu { x: count = 0 shared }
         on new(t), wake(t) { here.x += 1\n put t in home(t).q }
         on preempt(t), yield(t)";
@@ -343,7 +343,7 @@ fn where_handlers_take_cpus_from_tasks_no_round_is_bounded() {
             let outcome = outcome(handler, rounds);
             assert!(matches!(outcome, Outcome::Unknown(_)), "{handler} {outcome:?}");
         }
-        // A kick by itself takes nothing from anybody, and Theorem 2 is about idle CPUs.
+        // A kick alone takes no CPU from a task, and Theorem 2 is about idle CPUs.
         for (handler, claim) in [
             ("on start(t) { kick here }", rounds),
             ("on start(t) { kick here preempt }", "work_conservation"),
@@ -390,7 +390,7 @@ fn a_bound_that_has_no_words_shows_nothing() {
     }
 }
 
-/// Levels that end before the machine does cover no machine, whoever looks along them.
+/// Levels that end before the machine does not cover it, whichever balance looks along them.
 #[test]
 fn levels_of_periodic_balancing_alone_have_to_cover_the_machine() {
     let balanced = |levels: &str| {
@@ -417,7 +417,7 @@ fn levels_of_periodic_balancing_alone_have_to_cover_the_machine() {
     assert!(matches!(whole, Outcome::Proved(Scope::Any)), "{whole:?}");
 }
 
-/// Whoever waits alone may be found, and nobody of two.
+/// A CPU may find a task that waits alone, and neither of two.
 #[test]
 fn a_task_may_be_lost_beside_others() {
     let stacked = |filter: &str| {
@@ -442,7 +442,7 @@ fn a_task_may_be_lost_beside_others() {
     }
 }
 
-/// Whoever wakes a task may do so from any CPU.
+/// A waker may be on any CPU.
 #[test]
 fn where_an_event_happens_need_not_be_where_the_task_was() {
     let waking = |wake: &str, dispatch: &str, claim: &str| {
@@ -485,7 +485,7 @@ fn where_an_event_happens_need_not_be_where_the_task_was() {
     assert!(matches!(outcome, Outcome::Proved(Scope::UpTo(_))), "{outcome:?}");
 }
 
-/// Nobody looked at CPUs that begin to run a task during an attempt, nor at a second wakeup.
+/// No search covers CPUs that begin to run a task during an attempt, or a second wakeup.
 #[test]
 fn what_a_recheck_remembers_changes_by_more_than_one_wakeup() {
     let both = [Vec::new()].into_iter();

@@ -32,7 +32,7 @@ pub(crate) fn is_refuted(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Refuted(_) | Outcome::Contradicted(_))
 }
 
-/// A queue per CPU, another one that nobody takes from, and this choice between them.
+/// A queue per CPU, another one from which no CPU takes, and this choice between them.
 fn choosing(vars: &str, choice: &str, more: &str, claims: &str) -> String {
     format!(
         "policy p() {{
@@ -57,7 +57,7 @@ fn a_task_is_looked_at_only_where_some_handler_puts_it() {
     let y = "cpu { y: time = 0 owner cpu }";
     let claims = "no_lost_task, wait(dispatches <= position + direct_runs)";
     let never = [
-        // Whoever is picked the task may run on.
+        // The task may run on every CPU that is picked.
         choosing(
             "",
             "let v = argmin v in machine : queued(v.q)
@@ -65,9 +65,9 @@ fn a_task_is_looked_at_only_where_some_handler_puts_it() {
             "",
             claims,
         ),
-        // Nobody sets it.
+        // No handler sets it.
         choosing(y, &lost("here.y > 1ms"), "", claims),
-        // Nobody weighs so much.
+        // No task weighs so much.
         choosing("", &lost("t.weight > 20000"), "", claims),
         choosing("", &lost("cpus(machine) = 0"), "", claims),
     ];
@@ -116,13 +116,13 @@ fn a_key_begins_with_what_handlers_made_of_it() {
     let test = "a_key_begins_with_what_handlers_made_of_it";
     let rises = "t.vt += scaled(ran, t.weight)";
     let right = [
-        // Nobody sets `x`.
+        // No handler sets `x`.
         keyed("if t.x > 0ms { t.vt := 0ms }", "", "", rises),
         // It is never later than now.
         keyed("t.vt := now", "", "", "t.vt := now"),
-        // What it is for a moment nobody sees.
+        // No CPU sees the value of a moment.
         keyed("let a = t.vt\n t.vt := 0ms\n t.vt := a", "", "", rises),
-        // Whoever puts it again adds what it ran.
+        // The handler that puts it again adds the time that it ran.
         keyed("", "t.vt += t.x", "t.vt += t.x", "t.x := ran"),
     ];
     for text in &right {
@@ -168,8 +168,8 @@ fn a_key_that_rises_when_its_task_begins_to_run_has_risen() {
 }
 
 #[test]
-fn whoever_is_kicked_after_a_put_is_woken() {
-    let test = "whoever_is_kicked_after_a_put_is_woken";
+fn a_cpu_that_is_kicked_after_a_put_is_woken() {
+    let test = "a_cpu_that_is_kicked_after_a_put_is_woken";
     let put = "put t in home(t).q wake within cpu";
     let kicked = choosing("", &format!("{put}\n kick home(t)"), "", "no_lost_wakeup");
     let claimed = "let c = idle cpu in allowed(t) near t.prev by [smt, llc, node, machine]
@@ -258,8 +258,8 @@ fn the_text_contradicts_only_what_it_speaks_of() {
 }
 
 #[test]
-fn a_cpu_moves_nobody_while_it_looks_for_somebody() {
-    let test = "a_cpu_moves_nobody_while_it_looks_for_somebody";
+fn a_cpu_moves_no_task_while_it_looks_for_one() {
+    let test = "a_cpu_moves_no_task_while_it_looks_for_one";
     let text = balanced("", "", "queued(v.q) >= 2 and queued(me.q) = 0", "rounds(<= idle_cpus)");
     let text = text.replace("per node", "per cpu").replace(" on leader(node)", "");
     for outcome in outcomes(&text, test) {
@@ -348,7 +348,7 @@ fn a_task_waits_only_where_some_move_leads() {
             assert!(matches!(outcome, Outcome::Refuted(_)), "{filter}: {outcome:?}");
         }
     }
-    // Where the switch is on, it does; without solvers nobody knows whether it ever is.
+    // Where the switch is on, it does; without solvers it is unknown whether it ever is.
     for outcome in outcomes(&never[0], test) {
         let Outcome::Unknown(why) = outcome else { panic!("{outcome:?}") };
         assert!(why.contains("whether"), "{why}");
@@ -381,7 +381,7 @@ fn each_queue_has_a_least_key_of_its_own() {
         // All that ever came into `q` has the key 0.
         two_queues("ordered(d)", begins, "t.d := now\n put t in machine.z", "lag(<= 1ms)"),
         two_queues("ordered(vt)", begins, "put t in machine.z", "lag(<= 1ms)"),
-        // Nobody is ever in `z`.
+        // No task is ever in `z`.
         two_queues("fifo", &set("queued(machine.z) = 1"), stays, "vt_monotone"),
         two_queues("ordered(vt)", &set("min_vt(machine.z) > 0ms"), stays, "vt_monotone"),
     ];
@@ -400,10 +400,10 @@ fn each_queue_has_a_least_key_of_its_own() {
     }
 }
 
-/// Who would never take the task is not missed when it is put.
+/// A put does not have to wake a CPU that would never take the task.
 #[test]
-fn whom_the_filter_keeps_away_nobody_has_to_wake() {
-    let test = "whom_the_filter_keeps_away_nobody_has_to_wake";
+fn no_put_has_to_wake_a_cpu_whose_filter_fails() {
+    let test = "no_put_has_to_wake_a_cpu_whose_filter_fails";
     let text = |filter: &str| {
         format!(
             "policy p() {{
@@ -460,12 +460,12 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
     };
     let never =
         "if cpus(machine) = 0 { put t in home(t).q slice forever } else { put t in home(t).q }";
-    let nobody_takes = "queue lost : fifo per machine
+    let no_cpu_takes = "queue lost : fifo per machine
         on new(t), wake(t), preempt(t) { put t in home(t).q }
         on yield(t) { put t in machine.lost slice forever }";
-    let nobody_takes = endless("put t in home(t).q")
-        .replace("on new(t), wake(t), preempt(t), yield(t) { put t in home(t).q  }", nobody_takes);
-    assert!(nobody_takes.contains("lost"), "{nobody_takes}");
+    let no_cpu_takes = endless("put t in home(t).q")
+        .replace("on new(t), wake(t), preempt(t), yield(t) { put t in home(t).q  }", no_cpu_takes);
+    assert!(no_cpu_takes.contains("lost"), "{no_cpu_takes}");
     for text in [
         unused("fifo", "retry 0", "work_conservation"),
         unused("fifo", "retry 0", "rounds(<= idle_cpus)"),
@@ -473,7 +473,7 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
         unused("ordered(vt)", "", "lag(<= 1ms)")
             .replace("wake(t) { put", "wake(t) { t.vt := max(t.vt, min_vt(machine.q))\n put"),
         endless(never),
-        nobody_takes,
+        no_cpu_takes,
     ] {
         for outcome in outcomes(&text, test) {
             assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
@@ -486,10 +486,10 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
     }
 }
 
-/// Whoever runs, or ran last, has set what is set then.
+/// The task that runs, or ran last, has set the variables that its handlers set.
 #[test]
-fn variables_are_not_as_they_begin_where_somebody_ran() {
-    let test = "variables_are_not_as_they_begin_where_somebody_ran";
+fn variables_are_not_as_they_begin_after_a_task_ran() {
+    let test = "variables_are_not_as_they_begin_after_a_task_ran";
     let y = "cpu { y: time = 0 owner cpu }";
     let wake = "if t.prev.y = 0ms { put t in machine.lost } else { put t in home(t).q }";
     let start = "on start(t) { here.y := 1ms }";

@@ -56,7 +56,7 @@ fn right_policies_are_proved_for_any_number_of_cpus() {
 fn nothing_goes_wrong_with_right_policies_on_small_machines() {
     for (path, text) in texts("") {
         for policy in &program(&text).policies {
-            for verdict in judge(policy, &options(Vec::new(), 2)).expect("nobody is asked") {
+            for verdict in judge(policy, &options(Vec::new(), 2)).expect("no solver runs") {
                 let claim = verdict.claim.kind.name();
                 let refuted =
                     matches!(verdict.outcome, Outcome::Refuted(_) | Outcome::Contradicted(_));
@@ -72,7 +72,7 @@ fn wrong_policies_are_refuted_as_they_say() {
         let program = program(&text);
         let [policy] = program.policies.as_slice() else { panic!("one policy a file") };
         let options = options(Vec::new(), 4);
-        for verdict in judge(policy, &options).expect("nobody is asked") {
+        for verdict in judge(policy, &options).expect("no solver runs") {
             let by = match &verdict.outcome {
                 Outcome::Refuted(found) => {
                     let (cpus, _) = found.size();

@@ -127,7 +127,7 @@ impl Stage {
         let policy = Interpreter::new(program.clone(), &[]).expect("no parameters are set");
         let mut stage = Stage { policy, cx: Context::new(view, false) };
         stage.policy.init(&mut stage.cx);
-        // Somebody runs on every CPU, so that whoever is woken then has to wait.
+        // A task runs on every CPU, so that each task that wakes then has to wait.
         for cpu in world.cpus() {
             stage.wakes(TaskId::nth(cpu.index()));
             if stage.runs(*cpu) != Some(TaskId::nth(cpu.index())) {

@@ -69,7 +69,7 @@ fn one_partition_that_has_it_not_is_enough() {
 }
 
 #[test]
-fn what_nobody_claims_of_all_is_not_composed() {
+fn a_claim_that_no_policy_has_is_not_composed() {
     let program = parted(|text| {
         let waits = ",\n        wait(dispatches <= position + direct_runs)";
         let all = "prove no_lost_task, no_lost_wakeup, work_conservation, rounds(<= idle_cpus)";
@@ -96,9 +96,9 @@ fn partitions_that_meet_are_not_isolated() {
     assert!(matches!(judged(&program).1[0].outcome, Outcome::Contradicted(_)));
 }
 
-/// No text means any of this; but that is what is said of the language.
+/// No text compiles to such a program, but the claim is about any program.
 #[test]
-fn whoever_names_what_nobody_gave_it_is_not_isolated() {
+fn a_policy_that_names_foreign_queues_or_cpus_is_not_isolated() {
     let right = parted(str::to_owned);
     let (policies, _) = judged(&right);
     let fails = |change: &dyn Fn(&mut Program)| {

@@ -1,8 +1,8 @@
 //! Random policies: explorer and solver are each other's judge.
 //!
-//! What a solver proves of any number of CPUs, no small machine breaks, whoever looks for it; what
-//! a small machine breaks, a solver does not prove; and a question about one small machine has a
-//! model just when the explorer finds a situation there.
+//! No small machine breaks a claim that a solver proves for any number of CPUs, whichever engine
+//! searches; no solver proves a claim that a small machine breaks; and a question about one small
+//! machine has a model exactly if the explorer finds a situation there.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -34,7 +34,7 @@ fn refuted(texts: &[String], test: &str) {
     }
 }
 
-/// Queues for every CPU, from which nobody else takes; this follows the put.
+/// A queue for every CPU, from which no other CPU takes; `after` follows the put.
 fn kicking(after: &str) -> String {
     format!(
         "policy p(slice: time = 5ms) {{
@@ -79,7 +79,7 @@ fn a_kick_that_the_handler_makes_is_made() {
 
 /// The CPU that displaced a task looks for the next one at once.
 #[test]
-fn whoever_displaced_a_task_looks_for_the_next() {
+fn a_cpu_that_displaced_a_task_looks_for_the_next() {
     let text = "policy p() {
         queue q : fifo per cpu
         on new(t), wake(t) { put t in home(t).q }
@@ -93,10 +93,10 @@ fn whoever_displaced_a_task_looks_for_the_next() {
         }
         prove no_lost_wakeup
     }";
-    hold_or_unknown(&[text.to_owned()], "whoever_displaced_a_task_looks_for_the_next");
+    hold_or_unknown(&[text.to_owned()], "a_cpu_that_displaced_a_task_looks_for_the_next");
 }
 
-/// Tasks that may run on one CPU only wait there, all others in a queue that everybody takes from.
+/// Tasks that may run on one CPU only wait there, all others in a queue from which every CPU takes.
 fn parted(pinned: &str, retry: &str, claim: &str) -> String {
     format!(
         "policy p() {{
@@ -199,8 +199,8 @@ fn first(handlers: &str, takes: &str) -> String {
 }
 
 #[test]
-fn nobody_is_overtaken_from_a_queue_into_which_nobody_comes() {
-    let test = "nobody_is_overtaken_from_a_queue_into_which_nobody_comes";
+fn no_task_is_overtaken_from_a_queue_into_which_none_comes() {
+    let test = "no_task_is_overtaken_from_a_queue_into_which_none_comes";
     let all = "on new(t), wake(t), preempt(t), yield(t)";
     let plain = format!("{all} {{ put t in home(t).ready }}");
     let never = format!(
@@ -223,7 +223,7 @@ fn nobody_is_overtaken_from_a_queue_into_which_nobody_comes() {
     refuted(&[first(some, takes), first(&heavy, takes)], test);
 }
 
-/// What a CPU keeps once somebody began to run there, or ended; tasks come back to where they ran.
+/// A CPU keeps a variable after a task began or ended there; tasks return to where they ran.
 fn kept(event: &str, filter: &str) -> String {
     format!(
         "policy p() {{
@@ -248,8 +248,8 @@ fn kept(event: &str, filter: &str) -> String {
 }
 
 #[test]
-fn where_somebody_ran_variables_are_as_running_left_them() {
-    let test = "where_somebody_ran_variables_are_as_running_left_them";
+fn after_a_task_ran_variables_are_as_it_left_them() {
+    let test = "after_a_task_ran_variables_are_as_it_left_them";
     hold_or_unknown(
         &[
             kept("start(t) { here.on := 1 }", "v.on >= 1"),
@@ -324,7 +324,7 @@ fn a_mended_text_still_goes_wrong_only_if_a_run_does() {
     assert_eq!(mended.still, None);
 }
 
-/// Lanes by weight, or by how many wait; from one of them nobody takes.
+/// Lanes by weight, or by the number of waiting tasks; no CPU takes from one of them.
 fn lanes(lost: &str) -> String {
     format!(
         "policy p(least: weight = 300) {{
@@ -361,7 +361,7 @@ fn who_is_lost_is_found_by_the_numbers_of_the_text() {
     hold_or_unknown(&["t.weight >= 8669", "t.weight = 126"].map(lanes), test);
 }
 
-/// Whoever finds somebody in the first queue comes to a second one, and is passed by.
+/// A task that finds another one in the first queue goes to a second one, and is passed by.
 #[test]
 fn who_comes_to_an_overflow_is_passed_by() {
     let over = |waits: &str, takes: &str| {

@@ -1,5 +1,5 @@
 //! Counterexamples forced on the policies that they were found with, on mended ones, and on texts
-//! that do not fit; and files that somebody changed.
+//! that do not fit; and files that were changed.
 
 use wastenot_model::report::Value;
 use wastenot_model::workload::Random;
@@ -29,7 +29,7 @@ fn found_of(policy: &Policy, text: &str, cpus: usize) -> Vec<(&'static str, Hist
     let bounds = Bounds { cpus, ..Bounds::default() };
     let patience = std::time::Duration::from_secs(1);
     let options = Options { solvers: Vec::new(), cache: None, patience, bounds };
-    let verdicts = judge(policy, &options).expect("nobody is asked").into_iter();
+    let verdicts = judge(policy, &options).expect("no solver runs").into_iter();
     let histories = verdicts.filter_map(|verdict| match verdict.outcome {
         Outcome::Refuted(found) => {
             let claim = verdict.claim.kind.name();

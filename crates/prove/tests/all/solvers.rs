@@ -102,7 +102,7 @@ fn a_script_that_means_nothing_is_refused() {
     }
 }
 
-/// Sums of cubes: nobody answers that soon.
+/// Sums of cubes: no solver answers that soon.
 #[test]
 fn no_answer_in_time_is_an_answer() {
     for solver in solvers("no_answer_in_time_is_an_answer") {

@@ -257,7 +257,7 @@ fn of_all_policies_just_those_lose_wakeups_that_say_so() {
         assert!(found.lost.is_none() && found.complete > 0, "{name}: {found:?}");
     }
     let smallest = |(name, policy): (String, Policy)| {
-        // A chain needs somebody who took a task, and another task.
+        // A chain needs a CPU that took a task, and another task.
         let tasks = if policy.protocol.no_chain { 2 } else { 1 };
         let (small, system, _) = search(&policy, Bounds { tasks, ..bounds }).lost?;
         Some((name, small.machine.cpus.len(), system.tasks.len()))
@@ -268,8 +268,9 @@ fn of_all_policies_just_those_lose_wakeups_that_say_so() {
     assert_eq!(lost, expected.map(|(name, cpus, tasks)| (name.to_owned(), cpus, tasks)));
 }
 
-/// Who passes one wakeup on for whatever waits relies on that task being taken: whoever takes it
-/// passes the next one on. If it leaves its queue otherwise, others that wait are forgotten.
+/// A CPU that passes one wakeup on for some waiting task relies on that task being taken: the CPU
+/// that takes it passes the next wakeup on. If the task leaves its queue otherwise, other waiting
+/// tasks are forgotten.
 #[test]
 fn one_wakeup_for_whatever_waits_is_lost_with_a_task_that_changes_its_affinity() {
     let mut system = affine(Chain::OneAnywhere);

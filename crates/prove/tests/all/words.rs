@@ -31,7 +31,7 @@ fn policy(text: &str, change: (&str, &str), claims: &str) -> Policy {
 }
 
 fn found(policy: &Policy) -> Counterexample {
-    let verdicts = judge(policy, &options()).expect("nobody is asked");
+    let verdicts = judge(policy, &options()).expect("no solver runs");
     let found = verdicts.into_iter().find_map(|verdict| match verdict.outcome {
         Outcome::Refuted(found) => Some(found),
         _ => None,
@@ -54,7 +54,7 @@ fn an_empty_queue_is_called_empty_and_one_with_others_tasks_is_not() {
     assert_eq!(steps[3], "CPU 2 locks `ready` of CPU 1: no task there may run here");
 }
 
-/// Whoever is put in a step is not there before it: neither in words nor in the History.
+/// A task that a step puts is not there before the step: neither in words nor in the History.
 #[test]
 fn a_task_that_comes_in_a_step_does_not_wait_before() {
     let last = ("take c.ready else balance idle", "balance idle else take c.ready");
@@ -114,7 +114,7 @@ fn cell(report: &Report, table: &str, row: usize, column: &str) -> Value {
     table.rows[row][at].clone()
 }
 
-/// A bound on how far behind somebody is put is easily taken for one on waits.
+/// A bound on how far behind a task is put is easily taken for a bound on waits.
 #[test]
 fn beside_lag_stands_what_it_does_not_say() {
     let said = |claims| {

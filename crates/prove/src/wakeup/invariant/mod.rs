@@ -1,9 +1,10 @@
 //! The protocol for any number of CPUs, tasks, queues and enqueuers: an invariant that holds at the
-//! start, that every step keeps, and from which it follows that no wakeup is lost.
+//! start, that every step keeps, and that implies that no wakeup is lost.
 //!
-//! A state is a set of relations; a step changes some of them. CPUs, tasks and queues are sorts of
-//! any size. `takes(c, t)` is that CPU c would take task t, being allowed and reading its queue; it
-//! and the queue of a task may change whenever the task is put, so affinities may change too.
+//! A state is a set of relations, and a step changes some of them. CPUs, tasks and queues are sorts
+//! of any size. `takes(c, t)` holds if CPU c would take task t: c is allowed and reads the queue of
+//! t. `takes` and the queue of a task may change whenever the task is put, so affinities may
+//! change.
 
 mod steps;
 
@@ -16,19 +17,20 @@ use crate::smt::{
     Script, Sort, Term, and, call, equal, exists, forall, implies, int, name, not, or,
 };
 
-/// One thing to show: that this script cannot hold.
+/// A script whose answer is expected: unsatisfiable for [`obligations`], satisfiable for
+/// [`premises`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obligation {
     /// Its name: letters, digits and dashes.
     pub name: String,
-    /// What it says.
+    /// What it shows, in one sentence.
     pub what: String,
-    /// What to give to a solver: unsat is what is hoped for.
+    /// The script for a solver.
     pub script: Script,
 }
 
-/// All that has to be shown of a variant. Of [`Chain::One`] and [`Chain::OneAnywhere`] the
-/// invariant knows nothing, and fails.
+/// Every obligation of a variant: each script must be `unsat`. The invariant does not describe
+/// [`Chain::One`] and [`Chain::OneAnywhere`], so obligations of these fail.
 pub fn obligations(variant: Variant) -> Vec<Obligation> {
     let mut all = Vec::new();
     let mut start = declared("Does the invariant hold when all CPUs are busy?");
@@ -50,8 +52,8 @@ fn obligation(name: &str, what: &str, script: Script) -> Obligation {
     Obligation { name: format!("wakeup-{name}"), what: what.to_owned(), script }
 }
 
-/// For each step, whether it can be taken at all from where the invariant holds: sat is what is
-/// hoped for, else its obligation would say nothing.
+/// For each step, whether it can be taken from some state in which the invariant holds: each script
+/// must be `sat`. Otherwise the obligation of the step would hold vacuously.
 pub fn premises(variant: Variant) -> Vec<Obligation> {
     let premise = |step: &Step| {
         let what = format!("it can be that {}", step.about);
@@ -81,7 +83,7 @@ const SCANS: i64 = 2;
 const TOOK: i64 = 3;
 const PASSES: i64 = 4;
 
-/// The relations of a state: name, and what each is about.
+/// The relations of a state: the name and the arguments of each.
 const RELATIONS: [(&str, &[&str]); 12] = [
     ("waits", &["t"]),
     ("takes", &["c", "t"]),
@@ -97,10 +99,10 @@ const RELATIONS: [(&str, &[&str]); 12] = [
     ("new_takes", &["c"]),
 ];
 
-/// Who takes part in a step.
+/// The constants of a step: CPUs, a task, a queue and a truth value.
 const ACTORS: [&str; 5] = ["me", "other", "it", "here", "maybe"];
 
-/// A name says what it stands for.
+/// The sort of a variable, by its name.
 fn sort(variable: &str) -> Sort {
     match variable {
         "c" | "d" | "x" | "me" | "other" => Sort::named("Cpu"),
@@ -124,7 +126,8 @@ fn declared(about: &str) -> Script {
     script
 }
 
-/// Reads relations before a step, or after it: those that the step changes by their new name.
+/// The names of relations before a step, or after it: a relation that the step changes gets a new
+/// name.
 struct Names<'a>(&'a [Change]);
 
 type Change = (&'static str, Term);
@@ -147,8 +150,8 @@ impl Names<'_> {
     }
 }
 
-/// Nobody who could take a waiting task is idle unseen: the enqueuer has still to look at that CPU,
-/// or somebody has the wakeup and will take the task or hand it on.
+/// No idle CPU that could take a waiting task is overlooked: the enqueuer has still to look at that
+/// CPU, or another CPU has the wakeup and will take the task or hand the wakeup on.
 fn invariant(s: &Names<'_>) -> Term {
     let over = |variables: &[&'static str], body| {
         forall(variables.iter().map(|variable| (*variable, sort(variable))), body)
@@ -215,9 +218,9 @@ fn all_busy() -> Term {
     forall([("c", sort("c")), ("t", sort("t"))], and([cpus, tasks]))
 }
 
-/// While t waits and c sleeps that would take it: c is kicked, or the enqueuer of t looks for
-/// somebody, or somebody who may take t was claimed and is kicked or took something else, will
-/// look into its queue, or hands its wakeup on.
+/// While task t waits and a CPU c sleeps that would take it, one of these holds: c is kicked; the
+/// enqueuer of t still looks for a CPU; or a CPU that may take t was claimed and is kicked or took
+/// another task, or will look into the queue of t, or hands the wakeup of t on.
 fn on_the_way() -> Term {
     let s = Names(&[]);
     let violation =
@@ -226,9 +229,9 @@ fn on_the_way() -> Term {
         and([s.of("claimed", &["d", "t"]), or([s.of("kicked", &["d"]), s.phase("d", &[TOOK])])]);
     let looks = and([s.phase("d", &[SCANS]), not(s.visited_its_queue("d", "t"))]);
     let passes = and([s.of("owes", &["d", "t"]), s.phase("d", &[TOOK, PASSES])]);
-    let somebody =
+    let another =
         exists([("d", sort("d"))], and([s.of("takes", &["d", "t"]), or([kicked, looks, passes])]));
-    let on_the_way = or([s.of("kicked", &["c"]), s.of("looks", &["t"]), somebody]);
+    let on_the_way = or([s.of("kicked", &["c"]), s.of("looks", &["t"]), another]);
     forall([("t", sort("t")), ("c", sort("c"))], implies(violation, on_the_way))
 }
 

@@ -1,10 +1,10 @@
-//! The steps of the protocol as changes of relations: what CPUs and enqueuers may do, in any order.
+//! The steps of CPUs and enqueuers as changes of relations. They may happen in any order.
 
 use super::super::{Chain, Variant};
 use super::{ASLEEP, BUSY, Change, Names, PASSES, SCANS, TOOK, sort};
 use crate::smt::{Term, and, call, choice, distinct, equal, forall, implies, int, name, not, or};
 
-/// One step: when it can be taken, and what it changes. What it does not name stays.
+/// One step: when it can be taken, and what it changes. Other relations stay as they are.
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -164,7 +164,7 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         Chain::Each => s.of("waits", &["t"]),
         Chain::Owed => or([s.of("owes", &["c", "t"]), s.of("claimed", &["c", "t"])]),
     };
-    let nobody_left = forall(
+    let none_left = forall(
         [("x", sort("x"))],
         implies(s.of("takes", &["x", "it"]), s.of("tried", &["me", "it", "x"])),
     );
@@ -220,7 +220,7 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         step(
             "owe-no-more",
             "a task that is owed waits no more, or no CPU is left to look at for it",
-            and([passes(), owes(), or([not(s.of("waits", &["it"])), nobody_left])]),
+            and([passes(), owes(), or([not(s.of("waits", &["it"])), none_left])]),
             vec![paid()],
         ),
         step(
@@ -243,7 +243,7 @@ fn claim(cpu: &'static str) -> [Change; 3] {
     ]
 }
 
-/// Who a relation is about that a step sets for one: its CPU, or its task.
+/// The variable of a relation that a step sets for one element, and that element: its CPU or task.
 fn subject(relation: &str) -> (&'static str, &'static str) {
     if matches!(relation, "waits" | "looks") { ("t", "it") } else { ("c", "me") }
 }

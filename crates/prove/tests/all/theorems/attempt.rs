@@ -187,8 +187,8 @@ fn after(pc: Pc) -> Pc {
 }
 
 fn own(world: &World<'_>, cpu: CpuId) -> Vec<usize> {
-    let nobody = Situation { tasks: Vec::new(), vars: world.vars() };
-    let look = world.look(&nobody, None);
+    let empty = Situation { tasks: Vec::new(), vars: world.vars() };
+    let look = world.look(&empty, None);
     let me = Some(At { level: Level::Cpu, group: cpu.index() });
     let frame = Frame { me, here: Some(cpu), ..world.frame() };
     let whose = world.policy.dispatch.iter().map(|attempt| match attempt {

@@ -35,7 +35,7 @@ pub(super) struct Handler<'a, 'w, 'p> {
     pub(super) task: usize,
     /// Who can be claimed.
     pub(super) idle: Cpus,
-    /// Whether a claim may find nobody although there is somebody.
+    /// Whether a claim may find no CPU although one is idle.
     pub(super) unsure: bool,
 }
 

@@ -91,12 +91,12 @@ fn wrong_policies_break_the_theorems_that_they_are_wrong_about() {
     assert_eq!(found, expected.map(|(name, broken)| (name.to_owned(), broken.to_vec())));
 }
 
-/// A re-check that says no where it could take somebody: whoever was woken sleeps on, and nobody
-/// wakes it again. A filter that shuts once its CPU was given a task: the CPU runs that one, and
-/// forgets whom it was woken for.
+/// A re-check that refuses a task that it could take: the CPU that was woken sleeps again, and no
+/// CPU wakes it. A filter that fails after its CPU was given a task: the CPU runs that task and
+/// forgets the one for which it was woken.
 #[test]
-fn a_scan_that_overlooks_somebody_loses_wakeups_and_is_not_proved() {
-    let test = "a_scan_that_overlooks_somebody_loses_wakeups_and_is_not_proved";
+fn a_scan_that_overlooks_a_task_loses_wakeups_and_is_not_proved() {
+    let test = "a_scan_that_overlooks_a_task_loses_wakeups_and_is_not_proved";
     let compiled =
         |text: &str| wastenot_rota::compile(text).expect("it compiles").policies.remove(0);
     let right = include_str!("../../../../../policies/work-stealing.rota");

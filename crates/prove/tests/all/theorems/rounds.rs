@@ -78,7 +78,7 @@ impl Rounds<'_, '_, '_, '_> {
         to.push(after);
     }
 
-    /// Whoever is still idle was so throughout: nothing makes a CPU idle.
+    /// A CPU that is still idle was idle throughout: no step makes a CPU idle.
     fn ends(&self, round: &mut Round) {
         let idle = self.attempts.scenes.idle(round.scene);
         if idle & !round.done == 0 && round.left > 0 {

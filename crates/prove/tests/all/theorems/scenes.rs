@@ -88,7 +88,7 @@ impl<'w, 'p> Scenes<'w, 'p> {
         self.known.borrow().all[scene as usize].situation.clone()
     }
 
-    /// Who runs nobody.
+    /// The CPUs that run no task.
     pub(super) fn idle(&self, scene: Scene) -> Cpus {
         self.known.borrow().all[scene as usize].idle
     }
@@ -130,7 +130,7 @@ impl<'w, 'p> Scenes<'w, 'p> {
         all
     }
 
-    /// What a steal takes that asks nobody.
+    /// The tasks that an unchecked steal may take.
     pub(super) fn grabs(&self, scene: Scene, cpu: usize, queue: usize, group: usize) -> Vec<Left> {
         let (situation, runs) = (self.situation(scene), Place::Runs(CpuId(cpu as u16)));
         let waiting = situation.waiting(queue, group);

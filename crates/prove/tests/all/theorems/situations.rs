@@ -38,7 +38,7 @@ fn weights(policy: &Policy) -> &'static [i64] {
 }
 
 /// Every situation in which these tasks wait, or are away if they may be, beside CPUs that are idle
-/// or run somebody else.
+/// or run another task.
 pub(super) fn situations(world: &World<'_>, cast: &[Task], away: bool) -> Vec<Situation> {
     let mut all = vec![Situation { tasks: Vec::new(), vars: world.vars() }];
     let more = |all: Vec<Situation>, ways: &dyn Fn(&Situation) -> Vec<Option<Task>>| {

@@ -84,7 +84,7 @@ enum Put {
 }
 
 impl Wakeups<'_, '_, '_, '_> {
-    /// How it begins: whoever runs nobody sleeps, and has said so.
+    /// The start: each CPU that runs no task sleeps, and its cell is `idle`.
     pub(super) fn starts(&self, scene: Scene) -> Instant {
         let idle = self.attempts.scenes.idle(scene);
         let cpu = |cpu: usize| match idle >> cpu & 1 == 1 {
@@ -364,7 +364,7 @@ impl Wakeups<'_, '_, '_, '_> {
     }
 }
 
-/// Whom to look at, or nobody.
+/// The state of a put with these CPUs still to look at.
 fn looks(unseen: Cpus) -> Put {
     if unseen == 0 { Put::No } else { Put::Looks(unseen) }
 }
