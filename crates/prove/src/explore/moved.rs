@@ -4,7 +4,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{At, Frame, Look};
+use wastenot_rota::eval::{At, Exact, Frame, Look};
 use wastenot_rota::ir::{Bool, Num, Periodic, Place, Policy, Visitor, visit_bool, visit_num};
 
 use super::world::World;
@@ -90,6 +90,8 @@ struct Lengths<'t> {
 const WEIGHT: i64 = 100;
 
 impl Look for Lengths<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         self.tree
     }
@@ -102,8 +104,11 @@ impl Look for Lengths<'_> {
     fn min_key(&self, _: usize, _: usize) -> i64 {
         0
     }
-    fn running(&self, _: CpuId) -> Option<i64> {
-        self.busy.then_some(WEIGHT)
+    fn running(&self, _: CpuId) -> i64 {
+        i64::from(self.busy)
+    }
+    fn running_weight(&self, cpu: CpuId) -> i64 {
+        WEIGHT * self.running(cpu)
     }
     fn cpu_var(&self, _: usize, _: CpuId) -> i64 {
         0

@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{Frame, Look};
+use wastenot_rota::eval::{Exact, Frame, Look};
 use wastenot_rota::ir::{Bool, ClaimKind, Event, Level, Num, Place, Stmt};
 use wastenot_rota::paths::{Best, Way, follow};
 
@@ -271,6 +271,8 @@ impl Run<'_, '_> {
 }
 
 impl Look for Numbers<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         self.tree
     }
@@ -283,8 +285,11 @@ impl Look for Numbers<'_> {
     fn min_key(&self, queue: usize, _: usize) -> i64 {
         self.leasts[queue]
     }
-    fn running(&self, _: CpuId) -> Option<i64> {
-        Some(self.given.weight)
+    fn running(&self, _: CpuId) -> i64 {
+        1
+    }
+    fn running_weight(&self, _: CpuId) -> i64 {
+        self.given.weight
     }
     fn cpu_var(&self, var: usize, _: CpuId) -> i64 {
         self.cpu_vars[var]

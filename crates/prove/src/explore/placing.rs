@@ -4,17 +4,16 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::eval::{At, Domain, Frame};
 use wastenot_rota::ir::{
-    Balance, Bool, Event, Level, Num, Place as Where, Put, Stmt, Visitor, visit_balance,
-    visit_block,
+    Balance, Bool, Event, Level, Num, Place as Where, Stmt, Visitor, visit_balance, visit_block,
 };
 use wastenot_rota::paths::{self, Best, Way};
 
 use super::found::Doubt;
 use super::periodic::leaders;
 use super::placed::{Placed, Placings, Queue};
-use super::range::{Range, Sample, Seen, all};
+use super::range::{Range, Ranges, Sample, Seen};
 use super::situation::{Place, Situation, Task};
 use super::test::{Test, Wrong};
 use super::world::{Looking, World};
@@ -186,12 +185,14 @@ impl Moves<'_, '_> {
                 sets: self.sets,
                 task_vars: &task_vars,
                 cpu_vars: &cpu_vars,
-                locals: &[],
+                prev: None,
+                here: None,
                 put: None,
             };
-            let some = seen.num(&mut frame, &balance.count).is_at_least(1);
-            let guard = [&balance.filter, &balance.recheck].map(|it| seen.bool(&mut frame, it));
-            all(guard.into_iter().chain([some]))
+            let per = &self.world.per;
+            let some = frame.num(&seen, per, &balance.count).is_at_least(1);
+            let guard = [&balance.filter, &balance.recheck].map(|it| frame.bool(&seen, per, it));
+            Ranges::joined(true, guard.into_iter().chain([some]))
         };
         let waits = |sample: &Sample| sample.length(self.world, balance.from, group) >= 1;
         agree(None).or_else(|| {
@@ -361,9 +362,9 @@ impl Walk<'_, '_> {
         let frame = Frame { prev: Some(prev), here: Some(here), ..world.frame() };
         let (task_vars, cpu_vars) = begun(world, sets, event == Event::New, sample);
         let sure = here == prev;
-        let (locals, put, kicked) = (Vec::new(), None, Vec::new());
+        let (put, kicked) = (None, Vec::new());
         let from = From { world, situation, sets, sample };
-        let begun = Gone { from, frame, task_vars, cpu_vars, locals, put, kicked, sure };
+        let begun = Gone { from, frame, task_vars, cpu_vars, put, kicked, sure };
         let body = &world.policy.handlers[event as usize];
         paths::follow(body, begun, &mut |gone: Gone<'_, '_>| {
             let sure = gone.sure;
@@ -389,11 +390,10 @@ struct From<'w, 'p> {
 #[derive(Clone)]
 struct Gone<'w, 'p> {
     from: From<'w, 'p>,
-    frame: Frame,
+    frame: Frame<Ranges>,
     task_vars: Vec<Range>,
     cpu_vars: Vec<Range>,
-    locals: Vec<Range>,
-    put: Option<&'p Put>,
+    put: Option<(Queue, Level)>,
     kicked: Vec<CpuId>,
     /// Nothing but what is known decided it.
     sure: bool,
@@ -401,24 +401,26 @@ struct Gone<'w, 'p> {
 
 impl<'p> Way<'p> for Gone<'_, 'p> {
     fn does(&mut self, stmt: &'p Stmt) -> bool {
-        let mut frame = self.frame.clone();
         match stmt {
             Stmt::Let(slot, num) => {
-                let value = self.seen().num(&mut frame, num);
-                self.set_local(*slot, value);
+                let value = self.num(num);
+                self.frame.set_local(*slot, value);
             }
             Stmt::SetTask(var, num) => {
-                self.task_vars[*var] = self.seen().num(&mut frame, num);
+                self.task_vars[*var] = self.num(num);
             }
             // Of this CPU or of another one.
             Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
             Stmt::Put(put) => {
-                self.put = Some(put);
+                let queue = put.queue.queue;
+                let per = self.from.world.per[queue];
+                let group = self.frame.queue(&self.seen(), &put.queue, per);
+                self.put = Some(((queue, group), put.wake));
                 // No CPU is looked for that a kick could add to.
                 return put.wake != Level::Machine;
             }
             Stmt::Kick { cpu, .. } if self.put.is_some() => {
-                self.kicked.push(frame.cpu(&self.look(), cpu));
+                self.kicked.push(self.frame.cpu(&self.seen(), cpu));
             }
             _ => {}
         }
@@ -427,7 +429,7 @@ impl<'p> Way<'p> for Gone<'_, 'p> {
 
     fn claims(self, slot: usize, within: Option<Level>, near: &'p Where) -> Vec<Self> {
         let look = self.look();
-        let inside = self.from.world.inside(self.frame.place(&look, near), within);
+        let inside = self.from.world.inside(self.frame.place(&self.seen(), near), within);
         let able = inside.into_iter().filter(|&cpu| look.may_run(cpu));
         std::iter::once(None).chain(able.map(Some)).map(|found| self.found(slot, found)).collect()
     }
@@ -446,7 +448,7 @@ impl<'p> Way<'p> for Gone<'_, 'p> {
         otherwise: &'p [Stmt],
     ) -> Vec<(Self, &'p [Stmt])> {
         let mut frame = self.frame.clone();
-        match self.seen().bool(&mut frame, condition) {
+        match frame.bool(&self.seen(), &self.from.world.per, condition) {
             Some(holds) => vec![(self, if holds { then } else { otherwise })],
             None if is_quiet(then) && is_quiet(otherwise) => {
                 [then, otherwise].iter().for_each(|branch| self.forgets(branch));
@@ -463,8 +465,7 @@ impl<'p> Way<'p> for Gone<'_, 'p> {
 impl<'w, 'p> Gone<'w, 'p> {
     /// Where the task is put, if it is.
     fn placed(mut self, event: Event, prev: CpuId) -> Option<Placed> {
-        let put = self.put?;
-        let ((queue, group), wake) = (self.queue(put), put.wake);
+        let ((queue, group), wake) = self.put?;
         let mut placed = Placed { queue, group, prev, event, wake, kicked: Vec::new() };
         let mut kicked = std::mem::take(&mut self.kicked);
         let look = self.look();
@@ -482,21 +483,14 @@ impl<'w, 'p> Gone<'w, 'p> {
         next
     }
 
-    /// The queue that a put chooses.
-    fn queue(&self, put: &Put) -> Queue {
-        let queue = put.queue.queue;
-        let per = self.from.world.per[queue];
-        (queue, self.frame.queue(&self.look(), &put.queue, per))
-    }
-
     /// The CPUs of a set that may be the one for which `key` is greatest, or least.
     fn best(&self, (set, item, key, greatest): Best<'p>) -> Vec<CpuId> {
         let seen = self.seen();
         let mut frame = self.frame.clone();
-        let members = seen.members(set, &frame);
+        let members = frame.set(&seen, set);
         let key = |cpu| {
             frame.bind(item, cpu);
-            seen.num(&mut frame, key)
+            frame.num(&seen, &self.from.world.per, key)
         };
         let keys: Vec<Range> = members.iter().copied().map(key).collect();
         // Of equals the lowest.
@@ -524,8 +518,9 @@ impl<'w, 'p> Gone<'w, 'p> {
             sets,
             task_vars: &self.task_vars,
             cpu_vars: &self.cpu_vars,
-            locals: &self.locals,
-            put: self.put.map(|put| self.queue(put)),
+            prev: self.frame.prev,
+            here: self.frame.here,
+            put: self.put.map(|(queue, _)| queue),
         }
     }
 
@@ -535,7 +530,7 @@ impl<'w, 'p> Gone<'w, 'p> {
             match stmt {
                 Stmt::SetTask(var, _) => self.task_vars[*var] = Range::ANY,
                 Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
-                Stmt::Let(slot, _) => self.set_local(*slot, Range::ANY),
+                Stmt::Let(slot, _) => self.frame.set_local(*slot, Range::ANY),
                 Stmt::If { then, otherwise, .. } => {
                     self.forgets(then);
                     self.forgets(otherwise);
@@ -545,8 +540,7 @@ impl<'w, 'p> Gone<'w, 'p> {
         }
     }
 
-    fn set_local(&mut self, slot: usize, value: Range) {
-        self.locals.resize(self.locals.len().max(slot + 1), Range::ANY);
-        self.locals[slot] = value;
+    fn num(&self, num: &Num) -> Range {
+        self.frame.clone().num(&self.seen(), &self.from.world.per, num)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{At, Frame, Look, widen};
+use wastenot_rota::eval::{At, Domain, Exact, Frame, Look, widen};
 use wastenot_rota::ir::{Level, Policy};
 
 use super::placed::Placings;
@@ -47,11 +47,11 @@ impl<'p> World<'p> {
         &self.small.tree
     }
     /// What names stand for before anything is bound.
-    pub fn frame(&self) -> Frame {
-        Frame { params: self.params.clone(), ..Frame::default() }
+    pub fn frame<D: Domain>(&self) -> Frame<D> {
+        Frame::new(self.params.clone())
     }
     /// The same in what `cpu` dispatches or balances.
-    pub fn frame_at(&self, cpu: CpuId) -> Frame {
+    pub fn frame_at<D: Domain>(&self, cpu: CpuId) -> Frame<D> {
         let me = At { level: Level::Cpu, group: self.tree().group(Level::Cpu, cpu) };
         Frame { me: Some(me), here: Some(cpu), ..self.frame() }
     }
@@ -98,9 +98,15 @@ impl Looking<'_> {
     fn task(&self) -> Option<&Task> {
         self.situation.tasks.get(self.task?)
     }
+    /// The task that a CPU runs.
+    fn runs(&self, cpu: CpuId) -> Option<&Task> {
+        self.situation.tasks.iter().find(|task| task.place == Place::Runs(cpu))
+    }
 }
 
 impl Look for Looking<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         self.tree
     }
@@ -114,9 +120,11 @@ impl Look for Looking<'_> {
     fn min_key(&self, _: usize, _: usize) -> i64 {
         0
     }
-    fn running(&self, cpu: CpuId) -> Option<i64> {
-        let mut tasks = self.situation.tasks.iter();
-        tasks.find(|task| task.place == Place::Runs(cpu)).map(|task| task.weight)
+    fn running(&self, cpu: CpuId) -> i64 {
+        i64::from(self.runs(cpu).is_some())
+    }
+    fn running_weight(&self, cpu: CpuId) -> i64 {
+        self.runs(cpu).map_or(0, |task| task.weight)
     }
     fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
         self.situation.vars[cpu.index()][var]

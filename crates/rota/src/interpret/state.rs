@@ -5,7 +5,7 @@ use wastenot_model::{CpuId, CpuSet, TaskId, Time, nice};
 
 use super::queue::{Entry, Queue};
 use crate::Tree;
-use crate::eval::Look;
+use crate::eval::{Exact, Look};
 use crate::ir::{self, Level};
 
 /// Queues, CPUs and tasks of one policy.
@@ -164,11 +164,18 @@ impl Seen<'_> {
         let here = |put: &(usize, usize, i64)| (put.0, put.1) == (queue, group);
         self.state.put.filter(here).map(|(.., weight)| weight)
     }
+    /// The task that a CPU runs.
+    fn runs(&self, cpu: CpuId) -> Option<TaskId> {
+        let state = &self.state.cpus[cpu.index()];
+        state.current.or(state.next)
+    }
 }
 
 const NO_TASK: &str = "typing lets nobody name a task where there is none";
 
 impl Look for Seen<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         &self.state.tree
     }
@@ -181,10 +188,11 @@ impl Look for Seen<'_> {
     fn min_key(&self, queue: usize, group: usize) -> i64 {
         self.state.queues[queue][group].key_min()
     }
-    fn running(&self, cpu: CpuId) -> Option<i64> {
-        let state = &self.state.cpus[cpu.index()];
-        let task = state.current.or(state.next)?;
-        Some(nice::scx_weight(self.view.task(task).nice))
+    fn running(&self, cpu: CpuId) -> i64 {
+        i64::from(self.runs(cpu).is_some())
+    }
+    fn running_weight(&self, cpu: CpuId) -> i64 {
+        self.runs(cpu).map_or(0, |task| nice::scx_weight(self.view.task(task).nice))
     }
     fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
         self.state.cpus[cpu.index()].vars[var]
