@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{Domain, Look, decayed, scaled};
+use wastenot_rota::eval::{Domain, Leaf, Look, decayed, scaled};
 use wastenot_rota::ir::{Comparison, Place};
 
 use super::world::{Looking, World};
@@ -186,6 +186,24 @@ impl Seen<'_, '_> {
         ran && [self.prev, self.here].contains(&Some(cpu))
     }
 
+    /// What a number is in the sample; without one, whatever it can be.
+    fn sampled(&self, any: Range, of: impl Fn(Sample) -> i64) -> Range {
+        self.sample.map_or(any, |sample| Range::point(of(sample)))
+    }
+
+    fn queued(&self, queue: usize, group: usize) -> Range {
+        if !self.sets.fed[queue] {
+            return Range::point(0);
+        }
+        let own = Range::point(i64::from(self.put == Some((queue, group))));
+        let others = self.sampled(Range::COUNT, |it| it.length(self.world, queue, group));
+        Ranges::add(others, own)
+    }
+
+    fn running(&self) -> Range {
+        Ranges::one_if(self.sample.map(|it| it.busy))
+    }
+
     /// The weights of so many tasks, added.
     fn weighed(&self, many: Range) -> Range {
         // In a sample all others are of nice 0. The task itself is none of them.
@@ -201,50 +219,27 @@ impl Look for Seen<'_, '_> {
     fn tree(&self) -> &Tree {
         self.world.tree()
     }
-    fn queued(&self, queue: usize, group: usize) -> Range {
-        if !self.sets.fed[queue] {
-            return Range::point(0);
-        }
-        let length = |sample: Sample| Range::point(sample.length(self.world, queue, group));
-        let own = Range::point(i64::from(self.put == Some((queue, group))));
-        self.sample.map_or(Range::COUNT, length).each(own, i64::saturating_add)
-    }
-    fn queued_weight(&self, queue: usize, group: usize) -> Range {
-        self.weighed(self.queued(queue, group))
-    }
-    fn min_key(&self, _: usize, _: usize) -> Range {
-        Range::ANY
-    }
-    fn running(&self, _: CpuId) -> Range {
-        Ranges::one_if(self.sample.map(|it| it.busy))
-    }
-    fn running_weight(&self, cpu: CpuId) -> Range {
-        self.weighed(self.running(cpu))
-    }
-    fn cpu_var(&self, var: usize, cpu: CpuId) -> Range {
-        if self.is_set_by_now(var, cpu) { Range::ANY } else { self.cpu_vars[var] }
-    }
-    fn now(&self) -> Range {
-        self.sample.map_or(Range::COUNT, |it| Range::point(it.now))
-    }
-    fn task_var(&self, var: usize) -> Range {
-        self.task_vars[var]
-    }
-    fn weight(&self) -> Range {
-        self.sample.map_or(WEIGHTS, |it| Range::point(it.weight))
-    }
-    fn job(&self) -> Range {
-        Range::COUNT
-    }
-    fn ran(&self) -> Range {
-        Range::COUNT
-    }
     fn allowed(&self, cpu: CpuId) -> bool {
         self.look.may_run(cpu)
     }
+    fn read(&self, leaf: Leaf) -> Range {
+        match leaf {
+            Leaf::Queued(queue, group) => self.queued(queue, group),
+            Leaf::QueuedWeight(queue, group) => self.weighed(self.queued(queue, group)),
+            Leaf::MinKey(..) => Range::ANY,
+            Leaf::Running(_) => self.running(),
+            Leaf::RunningWeight(_) => self.weighed(self.running()),
+            Leaf::CpuVar(var, cpu) if self.is_set_by_now(var, cpu) => Range::ANY,
+            Leaf::CpuVar(var, _) => self.cpu_vars[var],
+            Leaf::TaskVar(var) => self.task_vars[var],
+            Leaf::Weight => self.sampled(WEIGHTS, |it| it.weight),
+            Leaf::Job | Leaf::Ran => Range::COUNT,
+            Leaf::Now => self.sampled(Range::COUNT, |it| it.now),
+        }
+    }
     /// There are others than the text gives.
     fn param(&self, value: i64) -> Range {
-        self.sample.map_or(Range::ANY, |_| Range::point(value))
+        self.sampled(Range::ANY, |_| value)
     }
     /// Who is nearest, levels say that nobody names, and how CPUs are numbered: home is known only
     /// where the task was.

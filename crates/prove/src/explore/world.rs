@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{At, Domain, Exact, Frame, Look, widen};
+use wastenot_rota::eval::{At, Domain, Exact, Frame, Leaf, Look, widen};
 use wastenot_rota::ir::{Level, Policy};
 
 use super::placed::Placings;
@@ -110,41 +110,21 @@ impl Look for Looking<'_> {
     fn tree(&self) -> &Tree {
         self.tree
     }
-    fn queued(&self, queue: usize, group: usize) -> i64 {
-        self.situation.waiting(queue, group).count() as i64
-    }
-    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
-        let tasks = self.situation.waiting(queue, group);
-        tasks.map(|task| self.situation.tasks[task].weight).sum()
-    }
-    fn min_key(&self, _: usize, _: usize) -> i64 {
-        0
-    }
-    fn running(&self, cpu: CpuId) -> i64 {
-        i64::from(self.runs(cpu).is_some())
-    }
-    fn running_weight(&self, cpu: CpuId) -> i64 {
-        self.runs(cpu).map_or(0, |task| task.weight)
-    }
-    fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
-        self.situation.vars[cpu.index()][var]
-    }
-    fn now(&self) -> i64 {
-        0
-    }
-    fn task_var(&self, _: usize) -> i64 {
-        0
-    }
-    fn weight(&self) -> i64 {
-        self.task().map_or(100, |task| task.weight)
-    }
-    fn job(&self) -> i64 {
-        0
-    }
-    fn ran(&self) -> i64 {
-        0
-    }
     fn allowed(&self, cpu: CpuId) -> bool {
         self.may_run(cpu)
+    }
+    fn read(&self, leaf: Leaf) -> i64 {
+        match leaf {
+            Leaf::Queued(queue, group) => self.situation.waiting(queue, group).count() as i64,
+            Leaf::QueuedWeight(queue, group) => {
+                let tasks = self.situation.waiting(queue, group);
+                tasks.map(|task| self.situation.tasks[task].weight).sum()
+            }
+            Leaf::Running(cpu) => i64::from(self.runs(cpu).is_some()),
+            Leaf::RunningWeight(cpu) => self.runs(cpu).map_or(0, |task| task.weight),
+            Leaf::CpuVar(var, cpu) => self.situation.vars[cpu.index()][var],
+            Leaf::Weight => self.task().map_or(100, |task| task.weight),
+            Leaf::MinKey(..) | Leaf::TaskVar(_) | Leaf::Job | Leaf::Ran | Leaf::Now => 0,
+        }
     }
 }

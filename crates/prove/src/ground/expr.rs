@@ -3,7 +3,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{At, Domain, Frame, Look, decayed, scaled, until};
+use wastenot_rota::eval::{At, Domain, Frame, Leaf, Look, decayed, scaled, until};
 use wastenot_rota::ir::{Bool, Comparison, Num, Place, QueueAt, Set};
 
 use super::counts::{Counts, some};
@@ -97,42 +97,21 @@ impl Look for Instant<'_, '_> {
     fn tree(&self) -> &Tree {
         self.world.tree()
     }
-    fn queued(&self, queue: usize, group: usize) -> Encoded {
-        Ok(self.counts.queued[queue][group].clone())
-    }
-    fn queued_weight(&self, queue: usize, group: usize) -> Encoded {
-        Ok(self.counts.weight[queue][group].clone())
-    }
-    fn running(&self, cpu: CpuId) -> Encoded {
-        Ok(self.counts.runs[cpu.index()].clone())
-    }
-    fn running_weight(&self, cpu: CpuId) -> Encoded {
-        Ok(self.counts.running_weight[cpu.index()].clone())
-    }
-    fn cpu_var(&self, var: usize, cpu: CpuId) -> Encoded {
-        Ok(self.counts.vars[cpu.index()][var].clone())
-    }
-    fn weight(&self) -> Encoded {
-        Ok(int(self.task.map_or(100, |task| task.weight)))
-    }
     fn allowed(&self, cpu: CpuId) -> bool {
         self.task.is_some_and(|task| task.allowed(cpu))
     }
-    // Keys and times are no part of a situation (`explore::Looking`).
-    fn min_key(&self, _: usize, _: usize) -> Encoded {
-        Ok(int(0))
-    }
-    fn now(&self) -> Encoded {
-        Ok(int(0))
-    }
-    fn task_var(&self, _: usize) -> Encoded {
-        Ok(int(0))
-    }
-    fn job(&self) -> Encoded {
-        Ok(int(0))
-    }
-    fn ran(&self) -> Encoded {
-        Ok(int(0))
+    fn read(&self, leaf: Leaf) -> Encoded {
+        let counts = &self.counts;
+        Ok(match leaf {
+            Leaf::Queued(queue, group) => counts.queued[queue][group].clone(),
+            Leaf::QueuedWeight(queue, group) => counts.weight[queue][group].clone(),
+            Leaf::Running(cpu) => counts.runs[cpu.index()].clone(),
+            Leaf::RunningWeight(cpu) => counts.running_weight[cpu.index()].clone(),
+            Leaf::CpuVar(var, cpu) => counts.vars[cpu.index()][var].clone(),
+            Leaf::Weight => int(self.task.map_or(100, |task| task.weight)),
+            // Keys and times are no part of a situation (`explore::Looking`).
+            Leaf::MinKey(..) | Leaf::TaskVar(_) | Leaf::Job | Leaf::Ran | Leaf::Now => int(0),
+        })
     }
 }
 

@@ -19,50 +19,52 @@ pub struct At {
     pub group: usize,
 }
 
-/// A number in the domain of a [`Look`].
-pub type NumOf<L> = <<L as Look>::Domain as Domain>::Num;
-/// A condition in the domain of a [`Look`].
-pub type BoolOf<L> = <<L as Look>::Domain as Domain>::Bool;
+/// A number that expressions read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaf {
+    /// How many tasks wait in a queue of a group.
+    Queued(usize, usize),
+    /// The sum of the weights of those tasks.
+    QueuedWeight(usize, usize),
+    /// [`Num::MinKey`].
+    MinKey(usize, usize),
+    /// How many tasks a CPU runs: 1 or 0.
+    Running(CpuId),
+    /// The weight of that task, or 0.
+    RunningWeight(CpuId),
+    /// A variable of a CPU.
+    CpuVar(usize, CpuId),
+    /// A variable of the task at hand.
+    TaskVar(usize),
+    /// The weight of the task.
+    Weight,
+    /// The number of its parallel job.
+    Job,
+    /// For how long the task ran, in ns.
+    Ran,
+    /// The time, in ns.
+    Now,
+}
 
 /// A source of queue and CPU state.
 pub trait Look {
-    /// What is known of its numbers.
+    /// The domain of its numbers.
     type Domain: Domain;
 
     /// The groups.
     fn tree(&self) -> &Tree;
-    /// How many tasks wait in a queue of a group.
-    fn queued(&self, queue: usize, group: usize) -> NumOf<Self>;
-    /// The sum of the weights of those tasks.
-    fn queued_weight(&self, queue: usize, group: usize) -> NumOf<Self>;
-    /// [`Num::MinKey`].
-    fn min_key(&self, queue: usize, group: usize) -> NumOf<Self>;
-    /// How many tasks a CPU runs: 1 or 0.
-    fn running(&self, cpu: CpuId) -> NumOf<Self>;
-    /// The weight of that task, or 0.
-    fn running_weight(&self, cpu: CpuId) -> NumOf<Self>;
-    /// A variable of a CPU.
-    fn cpu_var(&self, var: usize, cpu: CpuId) -> NumOf<Self>;
-    /// The time, in ns.
-    fn now(&self) -> NumOf<Self>;
-
-    /// A variable of the task at hand.
-    fn task_var(&self, var: usize) -> NumOf<Self>;
-    /// The weight of the task.
-    fn weight(&self) -> NumOf<Self>;
-    /// The number of its parallel job.
-    fn job(&self) -> NumOf<Self>;
-    /// For how long the task ran, in ns.
-    fn ran(&self) -> NumOf<Self>;
-    /// Whether the task may run on a CPU.
+    /// Whether the task at hand may run on a CPU.
     fn allowed(&self, cpu: CpuId) -> bool;
+    /// A number.
+    fn read(&self, leaf: Leaf) -> <Self::Domain as Domain>::Num;
 
     /// A parameter with this value.
-    fn param(&self, value: i64) -> NumOf<Self> {
+    fn param(&self, value: i64) -> <Self::Domain as Domain>::Num {
         Self::Domain::number(value)
     }
-    /// Whether the second of two places contains the first, which is so in the current frame.
-    fn within(&self, _places: [&Place; 2], holds: bool) -> BoolOf<Self> {
+    /// Whether the second of two places contains the first, where `holds` is so for the places of
+    /// the frame.
+    fn within(&self, _places: [&Place; 2], holds: bool) -> <Self::Domain as Domain>::Bool {
         Self::Domain::truth(holds)
     }
 }
@@ -176,24 +178,18 @@ impl<D: Domain> Frame<D> {
             Num::Const(value) => D::number(*value),
             Num::Param(param) => look.param(self.params[*param]),
             Num::Local(slot) => self.locals[*slot].clone(),
-            Num::TaskVar(var) => look.task_var(*var),
-            Num::CpuVar(var, place) => look.cpu_var(*var, self.cpu(look, place)),
-            Num::Weight => look.weight(),
-            Num::Job => look.job(),
-            Num::Ran => look.ran(),
-            Num::Now => look.now(),
+            Num::TaskVar(var) => look.read(Leaf::TaskVar(*var)),
+            Num::CpuVar(var, place) => look.read(Leaf::CpuVar(*var, self.cpu(look, place))),
+            Num::Weight => look.read(Leaf::Weight),
+            Num::Job => look.read(Leaf::Job),
+            Num::Ran => look.read(Leaf::Ran),
+            Num::Now => look.read(Leaf::Now),
             Num::Cpus(place) => D::number(self.members(look, place).len() as i64),
-            Num::Queued(at) => look.queued(at.queue, self.queue(look, at, per[at.queue])),
-            Num::QueuedWeight(at) => {
-                look.queued_weight(at.queue, self.queue(look, at, per[at.queue]))
-            }
-            Num::MinKey(at) => look.min_key(at.queue, self.queue(look, at, per[at.queue])),
-            Num::Running(place) => {
-                sum::<D>(self.members(look, place).iter().map(|&cpu| look.running(cpu)))
-            }
-            Num::RunningWeight(place) => {
-                sum::<D>(self.members(look, place).iter().map(|&cpu| look.running_weight(cpu)))
-            }
+            Num::Queued(at) => self.of_queue(look, at, per, Leaf::Queued),
+            Num::QueuedWeight(at) => self.of_queue(look, at, per, Leaf::QueuedWeight),
+            Num::MinKey(at) => self.of_queue(look, at, per, Leaf::MinKey),
+            Num::Running(place) => self.of_cpus(look, place, Leaf::Running),
+            Num::RunningWeight(place) => self.of_cpus(look, place, Leaf::RunningWeight),
             Num::Add(a, b) => D::add(of(a), of(b)),
             Num::Sub(a, b) => D::sub(of(a), of(b)),
             Num::Min(a, b) => D::min(of(a), of(b)),
@@ -202,7 +198,7 @@ impl<D: Domain> Frame<D> {
             Num::Over(a, by) => D::over(of(a), *by),
             Num::Scaled(time, weight) => D::scaled(of(time), of(weight)),
             Num::Decayed(a, time, half) => D::decayed(of(a), of(time), of(half)),
-            Num::Until(period) => D::until(look.now(), of(period)),
+            Num::Until(period) => D::until(look.read(Leaf::Now), of(period)),
             Num::Seen(index, now) => match self.seen.get(*index) {
                 Some(then) => then.clone(),
                 None => self.num(look, per, now),
@@ -234,7 +230,7 @@ impl<D: Domain> Frame<D> {
             }
             Bool::Not(a) => D::not(self.bool(look, per, a)),
             Bool::Idle(place) => {
-                let running = look.running(self.cpu(look, place));
+                let running = look.read(Leaf::Running(self.cpu(look, place)));
                 D::not(D::compare(D::number(1), Comparison::LessOrEqual, running))
             }
             Bool::Allowed(place) => D::truth(look.allowed(self.cpu(look, place))),
@@ -254,6 +250,25 @@ impl<D: Domain> Frame<D> {
     fn members<'l>(&self, look: &'l impl Look<Domain = D>, place: &Place) -> &'l [CpuId] {
         let at = self.place(look, place);
         look.tree().members(at.level, at.group)
+    }
+
+    fn of_queue(
+        &self,
+        look: &impl Look<Domain = D>,
+        at: &QueueAt,
+        per: &[Level],
+        leaf: impl Fn(usize, usize) -> Leaf,
+    ) -> D::Num {
+        look.read(leaf(at.queue, self.queue(look, at, per[at.queue])))
+    }
+
+    fn of_cpus(
+        &self,
+        look: &impl Look<Domain = D>,
+        place: &Place,
+        leaf: impl Fn(CpuId) -> Leaf,
+    ) -> D::Num {
+        sum::<D>(self.members(look, place).iter().map(|&cpu| look.read(leaf(cpu))))
     }
 
     fn bound(&mut self, item: usize, cpu: CpuId) -> &mut Self {
