@@ -5,6 +5,7 @@ use wastenot_rota::Tree;
 use wastenot_rota::eval::{Domain, Leaf, Look, decayed, scaled};
 use wastenot_rota::ir::{Comparison, Place};
 
+use super::situation::Situation;
 use super::world::{Looking, World};
 use crate::text::{Sets, USUAL};
 
@@ -31,10 +32,6 @@ impl Range {
     /// Whether it is certainly less than another, or no more.
     pub(super) fn is_below(self, other: Range, or_equal: bool) -> bool {
         self.most < other.least || or_equal && self.most == other.least
-    }
-    /// Whether it is certainly so much, or certainly less.
-    pub(super) fn is_at_least(self, least: i64) -> Option<bool> {
-        self.less(Range::point(least)).map(|less| !less)
     }
     fn known(self) -> Option<i64> {
         (self.least == self.most).then_some(self.least)
@@ -159,7 +156,7 @@ impl Sample {
 }
 
 /// What a handler sees.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Seen<'a, 'p> {
     pub(super) world: &'a World<'p>,
     /// The groups, and where the task may run.
@@ -168,9 +165,9 @@ pub(super) struct Seen<'a, 'p> {
     pub(super) sample: Option<Sample>,
     /// What handlers ever change.
     pub(super) sets: &'a Sets,
-    pub(super) task_vars: &'a [Range],
+    pub(super) task_vars: Vec<Range>,
     /// Of every CPU.
-    pub(super) cpu_vars: &'a [Range],
+    pub(super) cpu_vars: Vec<Range>,
     /// Where the task ran last, and where the event happens; in periodic balancing unknown.
     pub(super) prev: Option<CpuId>,
     pub(super) here: Option<CpuId>,
@@ -178,7 +175,32 @@ pub(super) struct Seen<'a, 'p> {
     pub(super) put: Option<(usize, usize)>,
 }
 
-impl Seen<'_, '_> {
+impl<'a, 'p> Seen<'a, 'p> {
+    /// When a handler begins, or periodic balancing.
+    pub(super) fn begun(
+        world: &'a World<'p>,
+        situation: &'a Situation,
+        sets: &'a Sets,
+        sample: Option<Sample>,
+        is_new: bool,
+    ) -> Seen<'a, 'p> {
+        let known = |known: bool, value| if known { Range::point(value) } else { Range::ANY };
+        let task = world.policy.task_vars.iter().zip(&sets.task);
+        let cpu = world.policy.cpu_vars.iter().zip(&sets.cpu);
+        Seen {
+            world,
+            look: world.look(situation, Some(0)),
+            sample,
+            sets,
+            task_vars: task.map(|(var, set)| known(is_new || !set, var.value)).collect(),
+            // Who came before may have set variables of CPUs, or not.
+            cpu_vars: cpu.map(|(var, set)| known(sample.is_some() || !set, var.value)).collect(),
+            prev: None,
+            here: None,
+            put: None,
+        }
+    }
+
     /// Whether a handler has certainly set a variable of a CPU, to whatever: the task ran there, or
     /// whoever wakes it does.
     fn is_set_by_now(&self, var: usize, cpu: CpuId) -> bool {
