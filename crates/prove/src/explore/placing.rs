@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Domain, Frame};
+use wastenot_rota::eval::{At, Domain, Frame, Look};
 use wastenot_rota::ir::{
     Balance, Bool, Comparison, Event, Level, Num, Place as Where, Stmt, Visitor, visit_balance,
     visit_block,
@@ -392,7 +392,7 @@ impl<'p> Way<'p> for Gone<'_, 'p> {
     fn claims(self, slot: usize, within: Option<Level>, near: &'p Where) -> Vec<Self> {
         let look = self.seen.look;
         let inside = self.seen.world.inside(self.frame.place(&self.seen, near), within);
-        let able = inside.into_iter().filter(|&cpu| look.may_run(cpu));
+        let able = inside.into_iter().filter(|&cpu| look.allowed(cpu));
         std::iter::once(None).chain(able.map(Some)).map(|found| self.found(slot, found)).collect()
     }
 
@@ -430,7 +430,7 @@ impl<'w, 'p> Gone<'w, 'p> {
         let mut placed = Placed { queue, group, prev, event, wake, kicked: Vec::new() };
         let mut kicked = std::mem::take(&mut self.kicked);
         let look = self.seen.look;
-        kicked.retain(|&cpu| look.may_run(cpu) && !placed.looks_for(self.seen.world, cpu));
+        kicked.retain(|&cpu| look.allowed(cpu) && !placed.looks_for(self.seen.world, cpu));
         kicked.sort_unstable();
         kicked.dedup();
         placed.kicked = kicked;

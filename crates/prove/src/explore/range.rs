@@ -242,7 +242,7 @@ impl Look for Seen<'_, '_> {
         self.world.tree()
     }
     fn allowed(&self, cpu: CpuId) -> bool {
-        self.look.may_run(cpu)
+        self.look.allowed(cpu)
     }
     fn read(&self, leaf: Leaf) -> Range {
         match leaf {

@@ -91,10 +91,6 @@ pub struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    /// Whether the task may run on a CPU.
-    pub(super) fn may_run(&self, cpu: CpuId) -> bool {
-        self.task().is_some_and(|task| task.allowed(cpu))
-    }
     fn task(&self) -> Option<&Task> {
         self.situation.tasks.get(self.task?)
     }
@@ -111,7 +107,7 @@ impl Look for Looking<'_> {
         self.tree
     }
     fn allowed(&self, cpu: CpuId) -> bool {
-        self.may_run(cpu)
+        self.task().is_some_and(|task| task.allowed(cpu))
     }
     fn read(&self, leaf: Leaf) -> i64 {
         match leaf {

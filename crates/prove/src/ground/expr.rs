@@ -75,7 +75,7 @@ impl Domain for Terms {
     fn not(a: Encoded) -> Encoded {
         Ok(not(a?))
     }
-    /// Of all: a condition without a term is none that does not matter.
+    /// Evaluates all: one that has no term leaves none for the whole, whatever the others are.
     fn joined(every: bool, each: impl Iterator<Item = Encoded>) -> Encoded {
         let each: Vec<Term> = each.collect::<Encoded<_>>()?;
         Ok(if every { all(each) } else { any(each) })

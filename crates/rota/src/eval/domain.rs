@@ -1,4 +1,4 @@
-//! What expressions denote: numbers, or what is known of numbers.
+//! The values of expressions: numbers, or what is known of numbers.
 
 use std::fmt::Debug;
 
@@ -6,9 +6,9 @@ use crate::ir::{Aggregate, Comparison};
 
 /// A kind of values, and the operations of the language on them.
 pub trait Domain {
-    /// What a number denotes.
+    /// The value of a number.
     type Num: Clone + Debug;
-    /// What a condition denotes.
+    /// The value of a condition.
     type Bool: Clone + Debug;
 
     /// A number that is known.
@@ -39,11 +39,11 @@ pub trait Domain {
     fn compare(a: Self::Num, how: Comparison, b: Self::Num) -> Self::Bool;
     /// Negation.
     fn not(a: Self::Bool) -> Self::Bool;
-    /// Whether every condition holds, or at least one. Evaluates no more of them than it needs.
+    /// Whether every condition holds, or at least one. `each` evaluates them, one by one.
     fn joined(every: bool, each: impl Iterator<Item = Self::Bool>) -> Self::Bool;
 }
 
-/// Numbers as they are.
+/// Numbers that are known.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact;
 

@@ -1,6 +1,5 @@
-//! Evaluates expressions against any source of queue and CPU state, in any [`Domain`]: the
-//! interpreter reads the current state, the explorer also older state; others know only between
-//! what a number lies, or make a term of it.
+//! Evaluates expressions against any source of queue and CPU state, in any [`Domain`]. The
+//! interpreter and the explorer compute numbers; proofs also compute intervals and terms.
 
 mod domain;
 
@@ -62,8 +61,7 @@ pub trait Look {
     fn param(&self, value: i64) -> <Self::Domain as Domain>::Num {
         Self::Domain::number(value)
     }
-    /// Whether the second of two places contains the first, where `holds` is so for the places of
-    /// the frame.
+    /// [`Bool::Within`] of two places, which in the frame holds or does not.
     fn within(&self, _places: [&Place; 2], holds: bool) -> <Self::Domain as Domain>::Bool {
         Self::Domain::truth(holds)
     }
