@@ -285,20 +285,17 @@ mod tests {
 
     use super::*;
 
-    /// All operations on two numbers, and whether the first is less than the second, as 0 or 1.
-    fn all<D: Domain>(a: D::Num, b: D::Num) -> Vec<D::Num> {
-        let pairs = [D::add, D::sub, D::min, D::max, D::scaled, D::until];
-        let mut all: Vec<D::Num> = pairs.iter().map(|of| of(a.clone(), b.clone())).collect();
-        all.extend([D::times(a.clone(), -3), D::over(a.clone(), 2)]);
-        all.push(D::decayed(a.clone(), b.clone(), D::number(2)));
+    /// All operations on two numbers; what is true is 1.
+    fn all<D: Domain>(a: &D::Num, b: &D::Num) -> Vec<D::Num> {
         use Comparison::{Equal, Less, LessOrEqual, NotEqual};
-        let compared = [Less, LessOrEqual, Equal, NotEqual];
-        let each = compared.map(|how| D::compare(a.clone(), how, b.clone()));
-        for every in [false, true] {
-            all.push(D::one_if(D::not(D::joined(every, each.iter().cloned()))));
-        }
-        all.extend(each.map(D::one_if));
-        all
+        let (a, b) = (|| a.clone(), || b.clone());
+        let pairs = [D::add, D::sub, D::min, D::max, D::scaled, D::until];
+        let each = [Less, LessOrEqual, Equal, NotEqual].map(|how| D::compare(a(), how, b()));
+        let joined = [false, true].map(|every| D::joined(every, each.iter().cloned()));
+        let numbers = pairs.map(|of| of(a(), b())).into_iter();
+        let others = [D::times(a(), -3), D::over(a(), 2), D::decayed(a(), b(), D::number(2))];
+        let truths = each.into_iter().chain(joined.map(D::not)).map(D::one_if);
+        numbers.chain(others).chain(truths).collect()
     }
 
     #[test]
@@ -306,9 +303,9 @@ mod tests {
         let numbers = || -3..=4;
         let ranges = || numbers().flat_map(|a| (a..=4).map(move |b| Range { least: a, most: b }));
         for (a, b) in ranges().flat_map(|a| ranges().map(move |b| (a, b))) {
-            let wide = all::<Ranges>(a, b);
+            let wide = all::<Ranges>(&a, &b);
             for (x, y) in (a.least..=a.most).flat_map(|x| (b.least..=b.most).map(move |y| (x, y))) {
-                for (n, exact) in all::<Exact>(x, y).into_iter().enumerate() {
+                for (n, exact) in all::<Exact>(&x, &y).into_iter().enumerate() {
                     let Range { least, most } = wide[n];
                     assert!(least <= exact && exact <= most, "{n}: {x} of {a:?}, {y} of {b:?}");
                 }
