@@ -183,6 +183,8 @@ impl Look for Seen<'_> {
     fn allowed(&self, cpu: CpuId) -> bool {
         self.state.may(self.view, self.task(), cpu)
     }
+    // Callers name the leaf: what is left of it there is one arm.
+    #[inline(always)]
     fn read(&self, leaf: Leaf) -> i64 {
         let queue = |queue: usize, group: usize| &self.state.queues[queue][group];
         let weight = |task| nice::scx_weight(self.view.task(task).nice);
