@@ -4,7 +4,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{At, Frame, Look};
+use wastenot_rota::eval::{At, Exact, Frame, Leaf, Look};
 use wastenot_rota::ir::{Bool, Num, Periodic, Place, Policy, Visitor, visit_bool, visit_num};
 
 use super::world::World;
@@ -90,41 +90,25 @@ struct Lengths<'t> {
 const WEIGHT: i64 = 100;
 
 impl Look for Lengths<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         self.tree
     }
-    fn queued(&self, queue: usize, group: usize) -> i64 {
-        if (queue, group) == (self.queue, self.group) { self.long } else { self.others }
-    }
-    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
-        WEIGHT * self.queued(queue, group)
-    }
-    fn min_key(&self, _: usize, _: usize) -> i64 {
-        0
-    }
-    fn running(&self, _: CpuId) -> Option<i64> {
-        self.busy.then_some(WEIGHT)
-    }
-    fn cpu_var(&self, _: usize, _: CpuId) -> i64 {
-        0
-    }
-    fn now(&self) -> i64 {
-        0
-    }
-    fn task_var(&self, _: usize) -> i64 {
-        0
-    }
-    fn weight(&self) -> i64 {
-        WEIGHT
-    }
-    fn job(&self) -> i64 {
-        0
-    }
-    fn ran(&self) -> i64 {
-        0
-    }
     fn allowed(&self, _: CpuId) -> bool {
         true
+    }
+    fn read(&self, leaf: Leaf) -> i64 {
+        let queued = |at| if at == (self.queue, self.group) { self.long } else { self.others };
+        match leaf {
+            Leaf::Queued(queue, group) => queued((queue, group)),
+            Leaf::QueuedWeight(queue, group) => WEIGHT * queued((queue, group)),
+            Leaf::Running(_) => i64::from(self.busy),
+            Leaf::RunningWeight(_) => WEIGHT * i64::from(self.busy),
+            Leaf::Weight => WEIGHT,
+            Leaf::MinKey(..) | Leaf::CpuVar(..) | Leaf::TaskVar(_) => 0,
+            Leaf::Job | Leaf::Ran | Leaf::Now => 0,
+        }
     }
 }
 

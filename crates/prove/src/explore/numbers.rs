@@ -2,7 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{Frame, Look};
+use wastenot_rota::eval::{Exact, Frame, Leaf, Look};
 use wastenot_rota::ir::{Bool, ClaimKind, Event, Level, Num, Place, Stmt};
 use wastenot_rota::paths::{Best, Way, follow};
 
@@ -271,40 +271,26 @@ impl Run<'_, '_> {
 }
 
 impl Look for Numbers<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         self.tree
     }
-    fn queued(&self, queue: usize, _: usize) -> i64 {
-        i64::from(self.fed[queue])
-    }
-    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
-        self.queued(queue, group) * self.given.weight
-    }
-    fn min_key(&self, queue: usize, _: usize) -> i64 {
-        self.leasts[queue]
-    }
-    fn running(&self, _: CpuId) -> Option<i64> {
-        Some(self.given.weight)
-    }
-    fn cpu_var(&self, var: usize, _: CpuId) -> i64 {
-        self.cpu_vars[var]
-    }
-    fn now(&self) -> i64 {
-        self.given.now
-    }
-    fn task_var(&self, var: usize) -> i64 {
-        self.vars[var]
-    }
-    fn weight(&self) -> i64 {
-        self.given.weight
-    }
-    fn job(&self) -> i64 {
-        0
-    }
-    fn ran(&self) -> i64 {
-        self.given.ran
-    }
     fn allowed(&self, _: CpuId) -> bool {
         true
+    }
+    fn read(&self, leaf: Leaf) -> i64 {
+        match leaf {
+            Leaf::Queued(queue, _) => i64::from(self.fed[queue]),
+            Leaf::QueuedWeight(queue, _) => i64::from(self.fed[queue]) * self.given.weight,
+            Leaf::MinKey(queue, _) => self.leasts[queue],
+            Leaf::Running(_) => 1,
+            Leaf::RunningWeight(_) | Leaf::Weight => self.given.weight,
+            Leaf::CpuVar(var, _) => self.cpu_vars[var],
+            Leaf::TaskVar(var) => self.vars[var],
+            Leaf::Job => 0,
+            Leaf::Ran => self.given.ran,
+            Leaf::Now => self.given.now,
+        }
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame};
+use wastenot_rota::eval::{At, Domain, Frame, Look};
 use wastenot_rota::ir::{
-    Balance, Bool, Event, Level, Num, Place as Where, Put, Stmt, Visitor, visit_balance,
+    Balance, Bool, Comparison, Event, Level, Num, Place as Where, Stmt, Visitor, visit_balance,
     visit_block,
 };
 use wastenot_rota::paths::{self, Best, Way};
@@ -14,10 +14,10 @@ use wastenot_rota::paths::{self, Best, Way};
 use super::found::Doubt;
 use super::periodic::leaders;
 use super::placed::{Placed, Placings, Queue};
-use super::range::{Range, Sample, Seen, all};
+use super::range::{Range, Ranges, Sample, Seen};
 use super::situation::{Place, Situation, Task};
 use super::test::{Test, Wrong};
-use super::world::{Looking, World};
+use super::world::World;
 use crate::text::{Compared, Sets};
 
 impl Placed {
@@ -179,20 +179,12 @@ impl Moves<'_, '_> {
         let other = Some(At { level, group });
         let mut frame = Frame { me, other, here: Some(by), ..self.world.frame() };
         let mut agree = |sample| {
-            let (task_vars, cpu_vars) = begun(self.world, self.sets, false, sample);
-            let seen = Seen {
-                world: self.world,
-                look: self.world.look(self.situation, Some(0)),
-                sample,
-                sets: self.sets,
-                task_vars: &task_vars,
-                cpu_vars: &cpu_vars,
-                locals: &[],
-                put: None,
-            };
-            let some = seen.num(&mut frame, &balance.count).is_at_least(1);
-            let guard = [&balance.filter, &balance.recheck].map(|it| seen.bool(&mut frame, it));
-            all(guard.into_iter().chain([some]))
+            let seen = Seen::begun(self.world, self.situation, self.sets, sample, false);
+            let per = &self.world.per;
+            let count = frame.num(&seen, per, &balance.count);
+            let some = Ranges::compare(Range::point(1), Comparison::LessOrEqual, count);
+            let guard = [&balance.filter, &balance.recheck].map(|it| frame.bool(&seen, per, it));
+            Ranges::joined(true, guard.into_iter().chain([some]))
         };
         let waits = |sample: &Sample| sample.length(self.world, balance.from, group) >= 1;
         agree(None).or_else(|| {
@@ -203,23 +195,6 @@ impl Moves<'_, '_> {
             samples.any(|sample| agree(Some(sample)) == Some(true)).then_some(true)
         })
     }
-}
-
-/// What variables of the task and of CPUs are when a handler begins, or periodic balancing.
-fn begun(
-    world: &World<'_>,
-    sets: &Sets,
-    is_new: bool,
-    sample: Option<Sample>,
-) -> (Vec<Range>, Vec<Range>) {
-    let known = |known: bool, value| if known { Range::point(value) } else { Range::ANY };
-    let task = world.policy.task_vars.iter().zip(&sets.task);
-    // Who came before may have set variables of CPUs, or not.
-    let cpu = world.policy.cpu_vars.iter().zip(&sets.cpu);
-    (
-        task.map(|(var, set)| known(is_new || !set, var.value)).collect(),
-        cpu.map(|(var, set)| known(sample.is_some() || !set, var.value)).collect(),
-    )
 }
 
 /// Lengths of queues that are tried beside those that the text tells.
@@ -360,11 +335,9 @@ impl Walk<'_, '_> {
     fn goes(&mut self) {
         let Walk { world, situation, sets, event, prev, here, sample, .. } = *self;
         let frame = Frame { prev: Some(prev), here: Some(here), ..world.frame() };
-        let (task_vars, cpu_vars) = begun(world, sets, event == Event::New, sample);
-        let sure = here == prev;
-        let (locals, put, kicked) = (Vec::new(), None, Vec::new());
-        let from = From { world, situation, sets, sample };
-        let begun = Gone { from, frame, task_vars, cpu_vars, locals, put, kicked, sure };
+        let seen = Seen::begun(world, situation, sets, sample, event == Event::New);
+        let seen = Seen { prev: Some(prev), here: Some(here), ..seen };
+        let begun = Gone { seen, frame, wake: Level::Cpu, kicked: Vec::new(), sure: here == prev };
         let body = &world.policy.handlers[event as usize];
         paths::follow(body, begun, &mut |gone: Gone<'_, '_>| {
             let sure = gone.sure;
@@ -377,24 +350,13 @@ impl Walk<'_, '_> {
     }
 }
 
-/// What all ways have in common.
-#[derive(Clone, Copy)]
-struct From<'w, 'p> {
-    world: &'w World<'p>,
-    situation: &'w Situation,
-    sets: &'w Sets,
-    sample: Option<Sample>,
-}
-
 /// A way, as far as it was gone.
 #[derive(Clone)]
 struct Gone<'w, 'p> {
-    from: From<'w, 'p>,
-    frame: Frame,
-    task_vars: Vec<Range>,
-    cpu_vars: Vec<Range>,
-    locals: Vec<Range>,
-    put: Option<&'p Put>,
+    seen: Seen<'w, 'p>,
+    frame: Frame<Ranges>,
+    /// How far the put looks for a CPU.
+    wake: Level,
     kicked: Vec<CpuId>,
     /// Nothing but what is known decided it.
     sure: bool,
@@ -402,24 +364,26 @@ struct Gone<'w, 'p> {
 
 impl<'p> Way<'p> for Gone<'_, 'p> {
     fn does(&mut self, stmt: &'p Stmt) -> bool {
-        let mut frame = self.frame.clone();
         match stmt {
             Stmt::Let(slot, num) => {
-                let value = self.seen().num(&mut frame, num);
-                self.set_local(*slot, value);
+                let value = self.num(num);
+                self.frame.set_local(*slot, value);
             }
             Stmt::SetTask(var, num) => {
-                self.task_vars[*var] = self.seen().num(&mut frame, num);
+                self.seen.task_vars[*var] = self.num(num);
             }
             // Of this CPU or of another one.
-            Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
+            Stmt::SetCpu { var, .. } => self.seen.cpu_vars[*var] = Range::ANY,
             Stmt::Put(put) => {
-                self.put = Some(put);
+                let queue = put.queue.queue;
+                let per = self.seen.world.per[queue];
+                let group = self.frame.queue(&self.seen, &put.queue, per);
+                (self.seen.put, self.wake) = (Some((queue, group)), put.wake);
                 // No CPU is looked for that a kick could add to.
                 return put.wake != Level::Machine;
             }
-            Stmt::Kick { cpu, .. } if self.put.is_some() => {
-                self.kicked.push(frame.cpu(&self.look(), cpu));
+            Stmt::Kick { cpu, .. } if self.seen.put.is_some() => {
+                self.kicked.push(self.frame.cpu(&self.seen, cpu));
             }
             _ => {}
         }
@@ -427,13 +391,13 @@ impl<'p> Way<'p> for Gone<'_, 'p> {
     }
 
     fn claims(self, slot: usize, within: Option<Level>, near: &'p Where) -> Vec<Self> {
-        let look = self.look();
-        let inside = self.from.world.inside(self.frame.place(&look, near), within);
-        let able = inside.into_iter().filter(|&cpu| look.may_run(cpu));
+        let look = self.seen.look;
+        let inside = self.seen.world.inside(self.frame.place(&self.seen, near), within);
+        let able = inside.into_iter().filter(|&cpu| look.allowed(cpu));
         std::iter::once(None).chain(able.map(Some)).map(|found| self.found(slot, found)).collect()
     }
 
-    fn picks(self, slot: usize, best: Best<'p>) -> Vec<Self> {
+    fn picks(mut self, slot: usize, best: Best<'p>) -> Vec<Self> {
         let best = self.best(best);
         let sure = self.sure && best.len() == 1;
         let found = |cpu| Gone { sure, ..self.found(slot, Some(cpu)) };
@@ -446,8 +410,7 @@ impl<'p> Way<'p> for Gone<'_, 'p> {
         then: &'p [Stmt],
         otherwise: &'p [Stmt],
     ) -> Vec<(Self, &'p [Stmt])> {
-        let mut frame = self.frame.clone();
-        match self.seen().bool(&mut frame, condition) {
+        match self.frame.bool(&self.seen, &self.seen.world.per, condition) {
             Some(holds) => vec![(self, if holds { then } else { otherwise })],
             None if is_quiet(then) && is_quiet(otherwise) => {
                 [then, otherwise].iter().for_each(|branch| self.forgets(branch));
@@ -464,12 +427,11 @@ impl<'p> Way<'p> for Gone<'_, 'p> {
 impl<'w, 'p> Gone<'w, 'p> {
     /// Where the task is put, if it is.
     fn placed(mut self, event: Event, prev: CpuId) -> Option<Placed> {
-        let put = self.put?;
-        let ((queue, group), wake) = (self.queue(put), put.wake);
+        let ((queue, group), wake) = (self.seen.put?, self.wake);
         let mut placed = Placed { queue, group, prev, event, wake, kicked: Vec::new() };
         let mut kicked = std::mem::take(&mut self.kicked);
-        let look = self.look();
-        kicked.retain(|&cpu| look.may_run(cpu) && !placed.looks_for(self.from.world, cpu));
+        let look = self.seen.look;
+        kicked.retain(|&cpu| look.allowed(cpu) && !placed.looks_for(self.seen.world, cpu));
         kicked.sort_unstable();
         kicked.dedup();
         placed.kicked = kicked;
@@ -483,21 +445,12 @@ impl<'w, 'p> Gone<'w, 'p> {
         next
     }
 
-    /// The queue that a put chooses.
-    fn queue(&self, put: &Put) -> Queue {
-        let queue = put.queue.queue;
-        let per = self.from.world.per[queue];
-        (queue, self.frame.queue(&self.look(), &put.queue, per))
-    }
-
     /// The CPUs of a set that may be the one for which `key` is greatest, or least.
-    fn best(&self, (set, item, key, greatest): Best<'p>) -> Vec<CpuId> {
-        let seen = self.seen();
-        let mut frame = self.frame.clone();
-        let members = seen.members(set, &frame);
+    fn best(&mut self, (set, item, key, greatest): Best<'p>) -> Vec<CpuId> {
+        let members = self.frame.set(&self.seen, set);
         let key = |cpu| {
-            frame.bind(item, cpu);
-            seen.num(&mut frame, key)
+            self.frame.bind(item, cpu);
+            self.num(key)
         };
         let keys: Vec<Range> = members.iter().copied().map(key).collect();
         // Of equals the lowest.
@@ -512,31 +465,13 @@ impl<'w, 'p> Gone<'w, 'p> {
         best.map(|(_, cpu)| *cpu).collect()
     }
 
-    fn look(&self) -> Looking<'w> {
-        self.from.world.look(self.from.situation, Some(0))
-    }
-
-    fn seen(&self) -> Seen<'_, 'p> {
-        let From { world, sets, sample, .. } = self.from;
-        Seen {
-            world,
-            look: self.look(),
-            sample,
-            sets,
-            task_vars: &self.task_vars,
-            cpu_vars: &self.cpu_vars,
-            locals: &self.locals,
-            put: self.put.map(|put| self.queue(put)),
-        }
-    }
-
     /// Nothing is known any more of what a block may have set.
     fn forgets(&mut self, block: &[Stmt]) {
         for stmt in block {
             match stmt {
-                Stmt::SetTask(var, _) => self.task_vars[*var] = Range::ANY,
-                Stmt::SetCpu { var, .. } => self.cpu_vars[*var] = Range::ANY,
-                Stmt::Let(slot, _) => self.set_local(*slot, Range::ANY),
+                Stmt::SetTask(var, _) => self.seen.task_vars[*var] = Range::ANY,
+                Stmt::SetCpu { var, .. } => self.seen.cpu_vars[*var] = Range::ANY,
+                Stmt::Let(slot, _) => self.frame.set_local(*slot, Range::ANY),
                 Stmt::If { then, otherwise, .. } => {
                     self.forgets(then);
                     self.forgets(otherwise);
@@ -546,8 +481,7 @@ impl<'w, 'p> Gone<'w, 'p> {
         }
     }
 
-    fn set_local(&mut self, slot: usize, value: Range) {
-        self.locals.resize(self.locals.len().max(slot + 1), Range::ANY);
-        self.locals[slot] = value;
+    fn num(&mut self, num: &Num) -> Range {
+        self.frame.num(&self.seen, &self.seen.world.per, num)
     }
 }

@@ -1,9 +1,11 @@
 //! Between what an expression of a handler lies, as far as it is known what the handler sees.
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame, decayed, scaled};
-use wastenot_rota::ir::{Aggregate, Bool, Comparison, Num, Place, QueueAt, Set};
+use wastenot_rota::Tree;
+use wastenot_rota::eval::{Domain, Leaf, Look, decayed, scaled};
+use wastenot_rota::ir::{Comparison, Place};
 
+use super::situation::Situation;
 use super::world::{Looking, World};
 use crate::text::{Sets, USUAL};
 
@@ -31,15 +33,15 @@ impl Range {
     pub(super) fn is_below(self, other: Range, or_equal: bool) -> bool {
         self.most < other.least || or_equal && self.most == other.least
     }
-    /// Whether it is certainly so much, or certainly less.
-    pub(super) fn is_at_least(self, least: i64) -> Option<bool> {
-        self.less(Range::point(least)).map(|less| !less)
-    }
     fn known(self) -> Option<i64> {
         (self.least == self.most).then_some(self.least)
     }
     fn each(self, other: Range, of: impl Fn(i64, i64) -> i64) -> Range {
         Range { least: of(self.least, other.least), most: of(self.most, other.most) }
+    }
+    /// From its other end.
+    fn turned(self) -> Range {
+        Range { least: self.most, most: self.least }
     }
     fn less(self, other: Range) -> Option<bool> {
         match (self.most < other.least, self.least >= other.most) {
@@ -55,13 +57,78 @@ impl Range {
             None => None,
         }
     }
-    fn compare(self, how: Comparison, other: Range) -> Option<bool> {
-        match how {
-            Comparison::Less => self.less(other),
-            Comparison::LessOrEqual => other.less(self).map(|less| !less),
-            Comparison::Equal => self.same(other),
-            Comparison::NotEqual => self.same(other).map(|same| !same),
+}
+
+/// Numbers as far as they are known, and conditions if they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ranges;
+
+impl Domain for Ranges {
+    type Num = Range;
+    type Bool = Option<bool>;
+
+    fn number(value: i64) -> Range {
+        Range::point(value)
+    }
+    fn truth(value: bool) -> Option<bool> {
+        Some(value)
+    }
+    fn add(a: Range, b: Range) -> Range {
+        a.each(b, i64::saturating_add)
+    }
+    fn sub(a: Range, b: Range) -> Range {
+        a.each(b.turned(), i64::saturating_sub)
+    }
+    fn min(a: Range, b: Range) -> Range {
+        a.each(b, i64::min)
+    }
+    fn max(a: Range, b: Range) -> Range {
+        a.each(b, i64::max)
+    }
+    fn times(a: Range, by: i64) -> Range {
+        let (a, b) = (a.least.saturating_mul(by), a.most.saturating_mul(by));
+        Range { least: a.min(b), most: a.max(b) }
+    }
+    fn over(a: Range, by: i64) -> Range {
+        a.each(Range::point(by), i64::div_euclid)
+    }
+    fn scaled(time: Range, weight: Range) -> Range {
+        if time.least >= 0 { time.each(weight.turned(), scaled) } else { Range::ANY }
+    }
+    fn decayed(a: Range, time: Range, half: Range) -> Range {
+        match (a.known(), time.known(), half.known()) {
+            (Some(a), Some(time), Some(half)) => Range::point(decayed(a, time, half)),
+            _ => Range { least: 0, most: a.most.max(0) },
         }
+    }
+    fn until(_: Range, period: Range) -> Range {
+        Range { least: 1, most: period.most.max(1) }
+    }
+    fn one_if(condition: Option<bool>) -> Range {
+        let is = |truth| i64::from(condition.unwrap_or(truth));
+        Range { least: is(false), most: is(true) }
+    }
+    fn compare(a: Range, how: Comparison, b: Range) -> Option<bool> {
+        match how {
+            Comparison::Less => a.less(b),
+            Comparison::LessOrEqual => b.less(a).map(|less| !less),
+            Comparison::Equal => a.same(b),
+            Comparison::NotEqual => a.same(b).map(|same| !same),
+        }
+    }
+    fn not(a: Option<bool>) -> Option<bool> {
+        a.map(|it| !it)
+    }
+    fn joined(every: bool, each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+        let mut whole = Some(every);
+        for one in each {
+            match one {
+                Some(truth) if truth == every => {}
+                Some(truth) => return Some(truth),
+                None => whole = None,
+            }
+        }
+        whole
     }
 }
 
@@ -89,7 +156,7 @@ impl Sample {
 }
 
 /// What a handler sees.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Seen<'a, 'p> {
     pub(super) world: &'a World<'p>,
     /// The groups, and where the task may run.
@@ -98,173 +165,65 @@ pub(super) struct Seen<'a, 'p> {
     pub(super) sample: Option<Sample>,
     /// What handlers ever change.
     pub(super) sets: &'a Sets,
-    pub(super) task_vars: &'a [Range],
+    pub(super) task_vars: Vec<Range>,
     /// Of every CPU.
-    pub(super) cpu_vars: &'a [Range],
-    pub(super) locals: &'a [Range],
+    pub(super) cpu_vars: Vec<Range>,
+    /// Where the task ran last, and where the event happens; in periodic balancing unknown.
+    pub(super) prev: Option<CpuId>,
+    pub(super) here: Option<CpuId>,
     /// The queue that the task was put into by now.
     pub(super) put: Option<(usize, usize)>,
 }
 
-impl Seen<'_, '_> {
-    /// The CPUs of a set.
-    pub(super) fn members(&self, set: &Set, frame: &Frame) -> Vec<CpuId> {
-        let tree = self.world.tree();
-        let all = match set {
-            Set::In(place) => {
-                let At { level, group } = frame.place(&self.look, place);
-                tree.members(level, group)
-            }
-            Set::Allowed => tree.cpus(),
-        };
-        let able = |cpu: &CpuId| *set != Set::Allowed || self.look.may_run(*cpu);
-        all.iter().copied().filter(able).collect()
-    }
-
-    /// Between what a number lies.
-    pub(super) fn num(&self, frame: &mut Frame, num: &Num) -> Range {
-        if let Num::CpuVar(var, place) = num {
-            let is_set = self.is_set_by_now(frame, *var, place);
-            return if is_set { Range::ANY } else { self.cpu_vars[*var] };
+impl<'a, 'p> Seen<'a, 'p> {
+    /// When a handler begins, or periodic balancing.
+    pub(super) fn begun(
+        world: &'a World<'p>,
+        situation: &'a Situation,
+        sets: &'a Sets,
+        sample: Option<Sample>,
+        is_new: bool,
+    ) -> Seen<'a, 'p> {
+        let known = |known: bool, value| if known { Range::point(value) } else { Range::ANY };
+        let task = world.policy.task_vars.iter().zip(&sets.task);
+        let cpu = world.policy.cpu_vars.iter().zip(&sets.cpu);
+        Seen {
+            world,
+            look: world.look(situation, Some(0)),
+            sample,
+            sets,
+            task_vars: task.map(|(var, set)| known(is_new || !set, var.value)).collect(),
+            // Who came before may have set variables of CPUs, or not.
+            cpu_vars: cpu.map(|(var, set)| known(sample.is_some() || !set, var.value)).collect(),
+            prev: None,
+            here: None,
+            put: None,
         }
-        let mut of = |num: &Num| self.num(frame, num);
-        match num {
-            Num::Const(value) => Range::point(*value),
-            // There are others than the text gives.
-            Num::Param(param) => {
-                self.sample.map_or(Range::ANY, |_| Range::point(frame.params[*param]))
-            }
-            Num::Local(slot) => self.locals[*slot],
-            Num::TaskVar(var) => self.task_vars[*var],
-            Num::CpuVar(..) => Range::ANY,
-            Num::Weight => self.sample.map_or(WEIGHTS, |it| Range::point(it.weight)),
-            Num::Now => self.sample.map_or(Range::COUNT, |it| Range::point(it.now)),
-            Num::Job | Num::Ran => Range::COUNT,
-            Num::Cpus(place) => Range::point(self.within(frame, place).len() as i64),
-            Num::Queued(at) => self.queued(frame, at),
-            Num::QueuedWeight(at) => self.weighed(self.queued(frame, at)),
-            Num::MinKey(_) => Range::ANY,
-            Num::Running(place) => self.running(frame, place),
-            Num::RunningWeight(place) => self.weighed(self.running(frame, place)),
-            Num::Add(a, b) => of(a).each(of(b), i64::saturating_add),
-            Num::Sub(a, b) => {
-                let (a, b) = (of(a), of(b));
-                a.each(Range { least: b.most, most: b.least }, i64::saturating_sub)
-            }
-            Num::Min(a, b) => of(a).each(of(b), i64::min),
-            Num::Max(a, b) => of(a).each(of(b), i64::max),
-            Num::Times(a, by) => {
-                let a = of(a);
-                let (a, b) = (a.least.saturating_mul(*by), a.most.saturating_mul(*by));
-                Range { least: a.min(b), most: a.max(b) }
-            }
-            Num::Over(a, by) => {
-                let by = Range::point(*by);
-                of(a).each(by, i64::div_euclid)
-            }
-            Num::Scaled(time, weight) => match (of(time), of(weight)) {
-                (time, weight) if time.least >= 0 => {
-                    time.each(Range { least: weight.most, most: weight.least }, scaled)
-                }
-                _ => Range::ANY,
-            },
-            Num::Decayed(a, time, half) => {
-                let (a, time, half) = (of(a), of(time), of(half));
-                match (a.known(), time.known(), half.known()) {
-                    (Some(a), Some(time), Some(half)) => Range::point(decayed(a, time, half)),
-                    _ => Range { least: 0, most: a.most.max(0) },
-                }
-            }
-            Num::Seen(_, now) => of(now),
-            Num::Until(period) => Range { least: 1, most: of(period).most.max(1) },
-            Num::Fold { aggregate, item, set, body } => {
-                let members = self.members(set, frame).into_iter();
-                let each = members.map(|cpu| {
-                    frame.bind(*item, cpu);
-                    self.num(frame, body)
-                });
-                folded(*aggregate, &each.collect::<Vec<Range>>())
-            }
-            Num::Count { item, set, body } => {
-                let met = self.each(frame, (*item, set, body));
-                let least = met.iter().filter(|it| **it == Some(true)).count();
-                let most = met.iter().filter(|it| **it != Some(false)).count();
-                Range { least: least as i64, most: most as i64 }
-            }
-        }
-    }
-
-    /// Whether a condition holds, if that is known.
-    pub(super) fn bool(&self, frame: &mut Frame, condition: &Bool) -> Option<bool> {
-        match condition {
-            Bool::Compare(a, how, b) => {
-                let (a, b) = (self.num(frame, a), self.num(frame, b));
-                a.compare(*how, b)
-            }
-            Bool::And(a, b) => all([self.bool(frame, a), self.bool(frame, b)]),
-            Bool::Or(a, b) => {
-                let none = all([a, b].map(|it| self.bool(frame, it).map(|it| !it)));
-                none.map(|none| !none)
-            }
-            Bool::Not(a) => self.bool(frame, a).map(|it| !it),
-            Bool::Idle(_) => self.sample.map(|it| !it.busy),
-            Bool::Quantified { all: every, item, set, body } => {
-                let met = self.each(frame, (*item, set, body));
-                match every {
-                    true => all(met),
-                    false => all(met.into_iter().map(|it| it.map(|it| !it))).map(|none| !none),
-                }
-            }
-            // Who is nearest, levels say that nobody names, and how CPUs are numbered.
-            Bool::Within(a, b) if (is_home(a) || is_home(b)) && !self.is_home_known(frame) => None,
-            // Where a task may run, and where places are, is known.
-            Bool::Const(_) | Bool::Allowed(_) | Bool::Found(_) | Bool::Within(..) => {
-                Some(frame.bool(&self.look, &self.world.per, condition))
-            }
-        }
-    }
-
-    fn each(
-        &self,
-        frame: &mut Frame,
-        (item, set, body): (usize, &Set, &Bool),
-    ) -> Vec<Option<bool>> {
-        let members = self.members(set, frame).into_iter();
-        let met = members.map(|cpu| {
-            frame.bind(item, cpu);
-            self.bool(frame, body)
-        });
-        met.collect()
-    }
-
-    /// Whether home is where the task was.
-    fn is_home_known(&self, frame: &Frame) -> bool {
-        frame.prev.is_some_and(|prev| self.look.may_run(prev))
     }
 
     /// Whether a handler has certainly set a variable of a CPU, to whatever: the task ran there, or
     /// whoever wakes it does.
-    fn is_set_by_now(&self, frame: &Frame, var: usize, place: &Place) -> bool {
-        let Some(prev) = frame.prev.filter(|_| self.sets.ran[var]) else { return false };
-        let cpu = frame.cpu(&self.look, place);
-        cpu == prev || Some(cpu) == frame.here
+    fn is_set_by_now(&self, var: usize, cpu: CpuId) -> bool {
+        let ran = self.prev.is_some() && self.sets.ran[var];
+        ran && [self.prev, self.here].contains(&Some(cpu))
     }
 
-    fn within(&self, frame: &Frame, place: &Place) -> &[CpuId] {
-        let At { level, group } = frame.place(&self.look, place);
-        self.world.tree().members(level, group)
+    /// What a number is in the sample; without one, whatever it can be.
+    fn sampled(&self, any: Range, of: impl Fn(Sample) -> i64) -> Range {
+        self.sample.map_or(any, |sample| Range::point(of(sample)))
     }
 
-    fn queued(&self, frame: &Frame, at: &QueueAt) -> Range {
-        if !self.sets.fed[at.queue] {
+    fn queued(&self, queue: usize, group: usize) -> Range {
+        if !self.sets.fed[queue] {
             return Range::point(0);
         }
-        let group = frame.queue(&self.look, at, self.world.per[at.queue]);
-        let others = self.sample.map_or(Range::COUNT, |sample| {
-            Range::point(sample.length(self.world, at.queue, group))
-        });
-        let own = i64::from(self.put == Some((at.queue, group)));
-        others.each(Range::point(own), i64::saturating_add)
+        let own = Range::point(i64::from(self.put == Some((queue, group))));
+        let others = self.sampled(Range::COUNT, |it| it.length(self.world, queue, group));
+        Ranges::add(others, own)
+    }
+
+    fn running(&self) -> Range {
+        Ranges::one_if(self.sample.map(|it| it.busy))
     }
 
     /// The weights of so many tasks, added.
@@ -274,13 +233,41 @@ impl Seen<'_, '_> {
         let each = if known { Range::point(USUAL) } else { WEIGHTS };
         many.each(each, i64::saturating_mul)
     }
+}
 
-    fn running(&self, frame: &Frame, place: &Place) -> Range {
-        let most = self.within(frame, place).len() as i64;
-        match self.sample {
-            Some(sample) => Range::point(if sample.busy { most } else { 0 }),
-            None => Range { least: 0, most },
+impl Look for Seen<'_, '_> {
+    type Domain = Ranges;
+
+    fn tree(&self) -> &Tree {
+        self.world.tree()
+    }
+    fn allowed(&self, cpu: CpuId) -> bool {
+        self.look.allowed(cpu)
+    }
+    fn read(&self, leaf: Leaf) -> Range {
+        match leaf {
+            Leaf::Queued(queue, group) => self.queued(queue, group),
+            Leaf::QueuedWeight(queue, group) => self.weighed(self.queued(queue, group)),
+            Leaf::MinKey(..) => Range::ANY,
+            Leaf::Running(_) => self.running(),
+            Leaf::RunningWeight(_) => self.weighed(self.running()),
+            Leaf::CpuVar(var, cpu) if self.is_set_by_now(var, cpu) => Range::ANY,
+            Leaf::CpuVar(var, _) => self.cpu_vars[var],
+            Leaf::TaskVar(var) => self.task_vars[var],
+            Leaf::Weight => self.sampled(WEIGHTS, |it| it.weight),
+            Leaf::Job | Leaf::Ran => Range::COUNT,
+            Leaf::Now => self.sampled(Range::COUNT, |it| it.now),
         }
+    }
+    /// There are others than the text gives.
+    fn param(&self, value: i64) -> Range {
+        self.sampled(Range::ANY, |_| value)
+    }
+    /// Who is nearest, levels say that nobody names, and how CPUs are numbered: home is known only
+    /// where the task was.
+    fn within(&self, places: [&Place; 2], holds: bool) -> Option<bool> {
+        let known = self.prev.is_some_and(|prev| self.allowed(prev));
+        (known || !places.into_iter().any(is_home)).then_some(holds)
     }
 }
 
@@ -292,20 +279,37 @@ fn is_home(place: &Place) -> bool {
     }
 }
 
-/// Whether all hold, if that is known.
-pub(super) fn all(each: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    let mut whole = Some(true);
-    for one in each {
-        match one {
-            Some(false) => return Some(false),
-            Some(true) => {}
-            None => whole = None,
+#[cfg(test)]
+mod tests {
+    use wastenot_rota::eval::Exact;
+
+    use super::*;
+
+    /// All operations on two numbers; what is true is 1.
+    fn all<D: Domain>(a: &D::Num, b: &D::Num) -> Vec<D::Num> {
+        use Comparison::{Equal, Less, LessOrEqual, NotEqual};
+        let (a, b) = (|| a.clone(), || b.clone());
+        let pairs = [D::add, D::sub, D::min, D::max, D::scaled, D::until];
+        let each = [Less, LessOrEqual, Equal, NotEqual].map(|how| D::compare(a(), how, b()));
+        let joined = [false, true].map(|every| D::joined(every, each.iter().cloned()));
+        let numbers = pairs.map(|of| of(a(), b())).into_iter();
+        let others = [D::times(a(), -3), D::over(a(), 2), D::decayed(a(), b(), D::number(2))];
+        let truths = each.into_iter().chain(joined.map(D::not)).map(D::one_if);
+        numbers.chain(others).chain(truths).collect()
+    }
+
+    #[test]
+    fn a_range_contains_what_its_numbers_give() {
+        let numbers = || -3..=4;
+        let ranges = || numbers().flat_map(|a| (a..=4).map(move |b| Range { least: a, most: b }));
+        for (a, b) in ranges().flat_map(|a| ranges().map(move |b| (a, b))) {
+            let wide = all::<Ranges>(&a, &b);
+            for (x, y) in (a.least..=a.most).flat_map(|x| (b.least..=b.most).map(move |y| (x, y))) {
+                for (n, exact) in all::<Exact>(&x, &y).into_iter().enumerate() {
+                    let Range { least, most } = wide[n];
+                    assert!(least <= exact && exact <= most, "{n}: {x} of {a:?}, {y} of {b:?}");
+                }
+            }
         }
     }
-    whole
-}
-
-fn folded(aggregate: Aggregate, each: &[Range]) -> Range {
-    let of = |end: fn(&Range) -> i64| aggregate.of(each.iter().map(end));
-    Range { least: of(|it| it.least), most: of(|it| it.most) }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use wastenot_model::CpuId;
 use wastenot_rota::Tree;
-use wastenot_rota::eval::{At, Frame, Look, widen};
+use wastenot_rota::eval::{At, Domain, Exact, Frame, Leaf, Look, widen};
 use wastenot_rota::ir::{Level, Policy};
 
 use super::placed::Placings;
@@ -47,11 +47,11 @@ impl<'p> World<'p> {
         &self.small.tree
     }
     /// What names stand for before anything is bound.
-    pub fn frame(&self) -> Frame {
-        Frame { params: self.params.clone(), ..Frame::default() }
+    pub fn frame<D: Domain>(&self) -> Frame<D> {
+        Frame::new(self.params.clone())
     }
     /// The same in what `cpu` dispatches or balances.
-    pub fn frame_at(&self, cpu: CpuId) -> Frame {
+    pub fn frame_at<D: Domain>(&self, cpu: CpuId) -> Frame<D> {
         let me = At { level: Level::Cpu, group: self.tree().group(Level::Cpu, cpu) };
         Frame { me: Some(me), here: Some(cpu), ..self.frame() }
     }
@@ -91,52 +91,36 @@ pub struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    /// Whether the task may run on a CPU.
-    pub(super) fn may_run(&self, cpu: CpuId) -> bool {
-        self.task().is_some_and(|task| task.allowed(cpu))
-    }
     fn task(&self) -> Option<&Task> {
         self.situation.tasks.get(self.task?)
+    }
+    /// The task that a CPU runs.
+    fn runs(&self, cpu: CpuId) -> Option<&Task> {
+        self.situation.tasks.iter().find(|task| task.place == Place::Runs(cpu))
     }
 }
 
 impl Look for Looking<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         self.tree
     }
-    fn queued(&self, queue: usize, group: usize) -> i64 {
-        self.situation.waiting(queue, group).count() as i64
-    }
-    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
-        let tasks = self.situation.waiting(queue, group);
-        tasks.map(|task| self.situation.tasks[task].weight).sum()
-    }
-    fn min_key(&self, _: usize, _: usize) -> i64 {
-        0
-    }
-    fn running(&self, cpu: CpuId) -> Option<i64> {
-        let mut tasks = self.situation.tasks.iter();
-        tasks.find(|task| task.place == Place::Runs(cpu)).map(|task| task.weight)
-    }
-    fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
-        self.situation.vars[cpu.index()][var]
-    }
-    fn now(&self) -> i64 {
-        0
-    }
-    fn task_var(&self, _: usize) -> i64 {
-        0
-    }
-    fn weight(&self) -> i64 {
-        self.task().map_or(100, |task| task.weight)
-    }
-    fn job(&self) -> i64 {
-        0
-    }
-    fn ran(&self) -> i64 {
-        0
-    }
     fn allowed(&self, cpu: CpuId) -> bool {
-        self.may_run(cpu)
+        self.task().is_some_and(|task| task.allowed(cpu))
+    }
+    fn read(&self, leaf: Leaf) -> i64 {
+        match leaf {
+            Leaf::Queued(queue, group) => self.situation.waiting(queue, group).count() as i64,
+            Leaf::QueuedWeight(queue, group) => {
+                let tasks = self.situation.waiting(queue, group);
+                tasks.map(|task| self.situation.tasks[task].weight).sum()
+            }
+            Leaf::Running(cpu) => i64::from(self.runs(cpu).is_some()),
+            Leaf::RunningWeight(cpu) => self.runs(cpu).map_or(0, |task| task.weight),
+            Leaf::CpuVar(var, cpu) => self.situation.vars[cpu.index()][var],
+            Leaf::Weight => self.task().map_or(100, |task| task.weight),
+            Leaf::MinKey(..) | Leaf::TaskVar(_) | Leaf::Job | Leaf::Ran | Leaf::Now => 0,
+        }
     }
 }

@@ -9,7 +9,7 @@ use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Attempt, Balance};
 
 use super::counts::{Counts, some};
-use super::expr::{Encoded, Reader};
+use super::expr::{Encoded, Reader, Terms};
 use super::terms::{all, any, compares, either, one_if, only_if, total};
 use crate::encode::NotEncoded;
 use crate::explore::{Task, World};
@@ -95,7 +95,7 @@ impl<'a, 'p> Trial<'a, 'p> {
             for num in balance.remembered() {
                 let then =
                     |trial: &Self, counts: &Counts| trial.reader(counts, balance, group).num(&num);
-                seen.push(self.at(late, then)?);
+                seen.push(Ok(self.at(late, then)?));
             }
             read.push((group, passed, seen));
         }
@@ -112,12 +112,18 @@ impl<'a, 'p> Trial<'a, 'p> {
     }
 
     /// Whether the re-check lets the CPU take the first task that may run here.
-    fn rechecks(&mut self, when: &Term, balance: &Balance, group: usize, seen: &[Term]) -> Encoded {
+    fn rechecks(
+        &mut self,
+        when: &Term,
+        balance: &Balance,
+        group: usize,
+        seen: &[Encoded],
+    ) -> Encoded {
         self.at(when, |trial, counts| {
             let mut answers = Vec::new();
             for nature in trial.natures.iter().filter(|nature| nature.allowed(trial.cpu)) {
                 let mut reader = trial.reader(counts, balance, group).about(*nature);
-                reader.seen = seen.to_vec();
+                reader.frame.seen = seen.to_vec();
                 let answer = reader.bool(&balance.recheck)?;
                 if !answers.contains(&answer) {
                     answers.push(answer);
@@ -169,7 +175,7 @@ impl<'a, 'p> Trial<'a, 'p> {
         late
     }
 
-    fn frame(&self) -> Frame {
+    fn frame(&self) -> Frame<Terms> {
         self.world.frame_at(self.cpu)
     }
 

@@ -2,13 +2,14 @@
 //! left open.
 
 use wastenot_model::CpuId;
-use wastenot_rota::eval::{At, Frame, decayed, scaled, until};
-use wastenot_rota::ir::{Aggregate, Bool, Num, Place, QueueAt, Set};
+use wastenot_rota::Tree;
+use wastenot_rota::eval::{At, Domain, Frame, Leaf, Look, decayed, scaled, until};
+use wastenot_rota::ir::{Bool, Comparison, Num, Place, QueueAt, Set};
 
 use super::counts::{Counts, some};
 use super::terms::{all, any, compares, extreme, minus, one_if, over, times, total};
 use crate::encode::NotEncoded;
-use crate::explore::{Situation, Task, World};
+use crate::explore::{Task, World};
 use crate::smt::{Term, int, not};
 
 pub(super) type Encoded<T = Term> = Result<T, NotEncoded>;
@@ -16,190 +17,155 @@ pub(super) type Encoded<T = Term> = Result<T, NotEncoded>;
 /// Numbers beyond this, about 10^12, are left to others: in the language numbers saturate.
 const GREAT: i64 = 1 << 40;
 
+/// Terms, or why there is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms;
+
+/// A number that does not depend on tasks.
+fn known(num: Encoded) -> Encoded<i64> {
+    match num? {
+        Term::Int(number) => Ok(number),
+        _ => Err(NotEncoded("virtual time of a number of tasks")),
+    }
+}
+
+impl Domain for Terms {
+    type Num = Encoded;
+    type Bool = Encoded;
+
+    fn number(value: i64) -> Encoded {
+        if value.abs() > GREAT { Err(NotEncoded("a great number")) } else { Ok(int(value)) }
+    }
+    fn truth(value: bool) -> Encoded {
+        Ok(Term::Bool(value))
+    }
+    fn add(a: Encoded, b: Encoded) -> Encoded {
+        Ok(total([a?, b?]))
+    }
+    fn sub(a: Encoded, b: Encoded) -> Encoded {
+        Ok(minus(a?, b?))
+    }
+    fn min(a: Encoded, b: Encoded) -> Encoded {
+        Ok(extreme(a?, b?, false))
+    }
+    fn max(a: Encoded, b: Encoded) -> Encoded {
+        Ok(extreme(a?, b?, true))
+    }
+    fn times(a: Encoded, by: i64) -> Encoded {
+        Ok(times(a?, by))
+    }
+    fn over(a: Encoded, by: i64) -> Encoded {
+        Ok(over(a?, by))
+    }
+    fn scaled(time: Encoded, weight: Encoded) -> Encoded {
+        Ok(int(scaled(known(time)?, known(weight)?)))
+    }
+    fn decayed(a: Encoded, time: Encoded, half: Encoded) -> Encoded {
+        Ok(int(decayed(known(a)?, known(time)?, known(half)?)))
+    }
+    fn until(now: Encoded, period: Encoded) -> Encoded {
+        Ok(int(until(known(now)?, known(period)?)))
+    }
+    fn one_if(condition: Encoded) -> Encoded {
+        Ok(one_if(condition?))
+    }
+    fn compare(a: Encoded, how: Comparison, b: Encoded) -> Encoded {
+        Ok(compares(a?, how, b?))
+    }
+    fn not(a: Encoded) -> Encoded {
+        Ok(not(a?))
+    }
+    /// Evaluates all: one that has no term leaves none for the whole, whatever the others are.
+    fn joined(every: bool, each: impl Iterator<Item = Encoded>) -> Encoded {
+        let each: Vec<Term> = each.collect::<Encoded<_>>()?;
+        Ok(if every { all(each) } else { any(each) })
+    }
+}
+
+/// What expressions read at an instant.
+#[derive(Clone, Debug)]
+pub(super) struct Instant<'a, 'p> {
+    pub(super) world: &'a World<'p>,
+    pub(super) counts: Counts,
+    /// The task that it is about: places depend on where it may run.
+    task: Option<Task>,
+}
+
+impl Look for Instant<'_, '_> {
+    type Domain = Terms;
+
+    fn tree(&self) -> &Tree {
+        self.world.tree()
+    }
+    fn allowed(&self, cpu: CpuId) -> bool {
+        self.task.is_some_and(|task| task.allowed(cpu))
+    }
+    fn read(&self, leaf: Leaf) -> Encoded {
+        let counts = &self.counts;
+        Ok(match leaf {
+            Leaf::Queued(queue, group) => counts.queued[queue][group].clone(),
+            Leaf::QueuedWeight(queue, group) => counts.weight[queue][group].clone(),
+            Leaf::Running(cpu) => counts.runs[cpu.index()].clone(),
+            Leaf::RunningWeight(cpu) => counts.running_weight[cpu.index()].clone(),
+            Leaf::CpuVar(var, cpu) => counts.vars[cpu.index()][var].clone(),
+            Leaf::Weight => int(self.task.map_or(100, |task| task.weight)),
+            // Keys and times are no part of a situation (`explore::Looking`).
+            Leaf::MinKey(..) | Leaf::TaskVar(_) | Leaf::Job | Leaf::Ran | Leaf::Now => int(0),
+        })
+    }
+}
+
 /// Whoever works out expressions: what names stand for, and when.
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a, 'p> {
-    pub(super) world: &'a World<'p>,
-    pub(super) counts: Counts,
-    /// What places are.
-    pub(super) frame: Frame,
-    /// Slots of numbers.
-    pub(super) locals: Vec<Term>,
-    /// What numbers were when the filter was asked.
-    pub(super) seen: Vec<Term>,
-    /// The task that it is about, alone: places depend on where it may run.
-    alone: Situation,
+    pub(super) frame: Frame<Terms>,
+    pub(super) at: Instant<'a, 'p>,
 }
 
 impl<'a, 'p> Reader<'a, 'p> {
-    pub(super) fn new(world: &'a World<'p>, counts: &Counts, frame: Frame) -> Reader<'a, 'p> {
-        let (locals, seen) = (Vec::new(), Vec::new());
-        let alone = Situation { tasks: Vec::new(), vars: Vec::new() };
-        Reader { world, counts: counts.clone(), frame, locals, seen, alone }
+    pub(super) fn new(
+        world: &'a World<'p>,
+        counts: &Counts,
+        frame: Frame<Terms>,
+    ) -> Reader<'a, 'p> {
+        Reader { frame, at: Instant { world, counts: counts.clone(), task: None } }
     }
 
     /// The same about a task.
     pub(super) fn about(mut self, task: Task) -> Reader<'a, 'p> {
-        self.alone.tasks = vec![task];
+        self.at.task = Some(task);
         self
     }
 
     pub(super) fn place(&self, place: &Place) -> At {
-        self.frame.place(&self.world.look(&self.alone, Some(0)), place)
+        self.frame.place(&self.at, place)
     }
 
     pub(super) fn cpu(&self, place: &Place) -> CpuId {
-        let at = self.place(place);
-        self.world.tree().members(at.level, at.group)[0]
+        self.frame.cpu(&self.at, place)
     }
 
     /// Which queue it is, and whose.
     pub(super) fn queue(&self, at: &QueueAt) -> (usize, usize) {
-        let look = self.world.look(&self.alone, Some(0));
-        (at.queue, self.frame.queue(&look, at, self.world.per[at.queue]))
+        (at.queue, self.frame.queue(&self.at, at, self.at.world.per[at.queue]))
     }
 
     pub(super) fn set(&self, set: &Set) -> Vec<CpuId> {
-        match set {
-            Set::In(place) => self.members(place),
-            Set::Allowed => {
-                let cpus = self.world.cpus().iter().copied();
-                cpus.filter(|&cpu| self.allowed(cpu)).collect()
-            }
-        }
-    }
-
-    fn members(&self, place: &Place) -> Vec<CpuId> {
-        let at = self.place(place);
-        self.world.tree().members(at.level, at.group).to_vec()
-    }
-
-    fn allowed(&self, cpu: CpuId) -> bool {
-        self.alone.tasks.first().is_some_and(|task| task.allowed(cpu))
+        self.frame.set(&self.at, set)
     }
 
     /// A number.
     pub(super) fn num(&mut self, num: &Num) -> Encoded {
-        Ok(match num {
-            Num::Const(value) if value.abs() > GREAT => return Err(NotEncoded("a great number")),
-            Num::Const(value) => int(*value),
-            Num::Param(param) => self.num(&Num::Const(self.frame.params[*param]))?,
-            Num::Local(slot) => {
-                let local = self.locals.get(*slot).cloned();
-                local.ok_or(NotEncoded("a number that is not known here"))?
-            }
-            Num::CpuVar(var, place) => self.counts.vars[self.cpu(place).index()][*var].clone(),
-            Num::Weight => int(self.alone.tasks.first().map_or(100, |task| task.weight)),
-            // Keys and times are no part of a situation (`explore::Looking`).
-            Num::TaskVar(_) | Num::Job | Num::Ran | Num::Now | Num::MinKey(_) => int(0),
-            Num::Cpus(place) => int(self.members(place).len() as i64),
-            Num::Queued(at) => {
-                let (queue, group) = self.queue(at);
-                self.counts.queued[queue][group].clone()
-            }
-            Num::QueuedWeight(at) => {
-                let (queue, group) = self.queue(at);
-                self.counts.weight[queue][group].clone()
-            }
-            Num::Running(place) => {
-                let members = self.members(place).into_iter();
-                total(members.map(|cpu| self.counts.runs[cpu.index()].clone()))
-            }
-            Num::RunningWeight(place) => {
-                let members = self.members(place).into_iter();
-                total(members.map(|cpu| self.counts.running_weight[cpu.index()].clone()))
-            }
-            Num::Add(a, b) => total([self.num(a)?, self.num(b)?]),
-            Num::Sub(a, b) => minus(self.num(a)?, self.num(b)?),
-            Num::Min(a, b) => extreme(self.num(a)?, self.num(b)?, false),
-            Num::Max(a, b) => extreme(self.num(a)?, self.num(b)?, true),
-            Num::Times(a, by) => times(self.num(a)?, *by),
-            Num::Over(a, by) => over(self.num(a)?, *by),
-            Num::Scaled(time, weight) => int(scaled(self.known(time)?, self.known(weight)?)),
-            Num::Decayed(of, time, half) => {
-                int(decayed(self.known(of)?, self.known(time)?, self.known(half)?))
-            }
-            Num::Until(period) => int(until(0, self.known(period)?)),
-            Num::Seen(index, now) => match self.seen.get(*index) {
-                Some(then) => then.clone(),
-                None => self.num(now)?,
-            },
-            Num::Fold { aggregate, item, set, body } => {
-                let values: Encoded<Vec<Term>> =
-                    self.set(set).into_iter().map(|cpu| self.bound(*item, cpu).num(body)).collect();
-                folded(*aggregate, values?)
-            }
-            Num::Count { item, set, body } => {
-                let meets: Encoded<Vec<Term>> = self
-                    .set(set)
-                    .into_iter()
-                    .map(|cpu| self.bound(*item, cpu).bool(body))
-                    .collect();
-                total(meets?.into_iter().map(one_if))
-            }
-        })
-    }
-
-    /// A number that does not depend on tasks.
-    fn known(&mut self, num: &Num) -> Encoded<i64> {
-        match self.num(num)? {
-            Term::Int(number) => Ok(number),
-            _ => Err(NotEncoded("virtual time of a number of tasks")),
-        }
-    }
-
-    fn bound(&mut self, item: usize, cpu: CpuId) -> &mut Self {
-        self.frame.bind(item, cpu);
-        self
+        self.frame.num(&self.at, &self.at.world.per, num)
     }
 
     /// A condition.
     pub(super) fn bool(&mut self, condition: &Bool) -> Encoded {
-        Ok(match condition {
-            Bool::Const(value) => Term::Bool(*value),
-            Bool::Compare(a, how, b) => compares(self.num(a)?, *how, self.num(b)?),
-            Bool::And(a, b) => all([self.bool(a)?, self.bool(b)?]),
-            Bool::Or(a, b) => any([self.bool(a)?, self.bool(b)?]),
-            Bool::Not(a) => not(self.bool(a)?),
-            Bool::Idle(place) => self.idle(self.cpu(place)),
-            Bool::Allowed(place) => Term::Bool(self.allowed(self.cpu(place))),
-            Bool::Found(slot) => {
-                Term::Bool(self.frame.slots.get(*slot).is_some_and(Option::is_some))
-            }
-            Bool::Within(a, b) => Term::Bool(self.within(self.place(a), self.place(b))),
-            Bool::Quantified { all: every, item, set, body } => {
-                let meets: Encoded<Vec<Term>> = self
-                    .set(set)
-                    .into_iter()
-                    .map(|cpu| self.bound(*item, cpu).bool(body))
-                    .collect();
-                if *every { all(meets?) } else { any(meets?) }
-            }
-        })
+        self.frame.bool(&self.at, &self.at.world.per, condition)
     }
 
     /// Whether a CPU runs nobody.
     pub(super) fn idle(&self, cpu: CpuId) -> Term {
-        not(some(self.counts.runs[cpu.index()].clone()))
-    }
-
-    /// Whether all CPUs of the first are in the second, which is no narrower.
-    fn within(&self, a: At, b: At) -> bool {
-        let tree = self.world.tree();
-        let inside = |cpu: &CpuId| tree.group(b.level, *cpu) == b.group;
-        a.level <= b.level && tree.members(a.level, a.group).iter().all(inside)
-    }
-}
-
-fn folded(aggregate: Aggregate, values: Vec<Term>) -> Term {
-    let count = values.len().max(1) as i64;
-    match aggregate {
-        Aggregate::Sum => total(values),
-        Aggregate::Mean => over(total(values), count),
-        Aggregate::Min | Aggregate::Max => {
-            let greatest = aggregate == Aggregate::Max;
-            let best = values.into_iter().reduce(|a, b| extreme(a, b, greatest));
-            best.unwrap_or(int(0))
-        }
+        not(some(self.at.counts.runs[cpu.index()].clone()))
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn wakes(
         for path in paths.into_iter().filter(|path| path.put) {
             let given = all(path.given?);
             if given != Term::Bool(false) {
-                ways.push((given, path.reader.counts));
+                ways.push((given, path.reader.at.counts));
             }
         }
     }
@@ -65,7 +65,7 @@ impl<'a, 'p> Path<'a, 'p> {
     }
 
     fn placed(&mut self, place: Where) {
-        self.reader.counts.add(&Task { place, ..self.task }, &int(1));
+        self.reader.at.counts.add(&Task { place, ..self.task }, &int(1));
     }
 
     /// A number; if there are no words for it, nor are there for the path.
@@ -91,14 +91,12 @@ impl<'p> Way<'p> for Path<'_, 'p> {
         match stmt {
             Stmt::Let(slot, num) => {
                 let value = self.num(num);
-                let locals = &mut self.reader.locals;
-                locals.resize(locals.len().max(slot + 1), int(0));
-                locals[*slot] = value;
+                self.reader.frame.set_local(*slot, Ok(value));
             }
             Stmt::SetCpu { var, cpu, value, add } => {
                 let value = self.num(value);
                 let cpu = self.reader.cpu(cpu).index();
-                let cell = &mut self.reader.counts.vars[cpu][*var];
+                let cell = &mut self.reader.at.counts.vars[cpu][*var];
                 *cell = if *add { total([cell.clone(), value]) } else { value };
             }
             Stmt::Put(put) => {
@@ -120,7 +118,7 @@ impl<'p> Way<'p> for Path<'_, 'p> {
     fn claims(self, slot: usize, within: Option<Level>, near: &'p Place) -> Vec<Self> {
         let near = self.reader.place(near);
         let usable = |&cpu: &CpuId| self.task.allowed(cpu) && self.busy != cpu;
-        let inside = self.reader.world.inside(near, within).into_iter();
+        let inside = self.reader.at.world.inside(near, within).into_iter();
         let usable: Vec<CpuId> = inside.filter(usable).collect();
         let all_busy = all(usable.iter().map(|&cpu| not(self.reader.idle(cpu))));
         let found = |found: Option<CpuId>| {

@@ -299,7 +299,7 @@ pub struct Looks<'f> {
 impl Places for Looks<'_> {
     fn own(&self, queue: &QueueAt) -> QueueOf {
         let Scheduler { state, per, .. } = &self.forced.scheduler;
-        let frame = Frame { me: Some(at(state, self.cpu)), ..Frame::default() };
+        let frame: Frame = Frame { me: Some(at(state, self.cpu)), ..Frame::default() };
         let seen = Seen { view: &self.forced.cx, state, task: None, ran: 0 };
         (queue.queue, frame.queue(&seen, queue, per[queue.queue]))
     }

@@ -5,7 +5,7 @@ use wastenot_model::{CpuId, CpuSet, TaskId, Time, nice};
 
 use super::queue::{Entry, Queue};
 use crate::Tree;
-use crate::eval::Look;
+use crate::eval::{Exact, Leaf, Look};
 use crate::ir::{self, Level};
 
 /// Queues, CPUs and tasks of one policy.
@@ -164,47 +164,46 @@ impl Seen<'_> {
         let here = |put: &(usize, usize, i64)| (put.0, put.1) == (queue, group);
         self.state.put.filter(here).map(|(.., weight)| weight)
     }
+    fn task(&self) -> TaskId {
+        self.task.expect("typing lets nobody name a task where there is none")
+    }
+    /// The task that a CPU runs.
+    fn runs(&self, cpu: CpuId) -> Option<TaskId> {
+        let state = &self.state.cpus[cpu.index()];
+        state.current.or(state.next)
+    }
 }
 
-const NO_TASK: &str = "typing lets nobody name a task where there is none";
-
 impl Look for Seen<'_> {
+    type Domain = Exact;
+
     fn tree(&self) -> &Tree {
         &self.state.tree
     }
-    fn queued(&self, queue: usize, group: usize) -> i64 {
-        self.state.queues[queue][group].len() as i64 + i64::from(self.put(queue, group).is_some())
-    }
-    fn queued_weight(&self, queue: usize, group: usize) -> i64 {
-        self.state.queues[queue][group].weight() + self.put(queue, group).unwrap_or(0)
-    }
-    fn min_key(&self, queue: usize, group: usize) -> i64 {
-        self.state.queues[queue][group].key_min()
-    }
-    fn running(&self, cpu: CpuId) -> Option<i64> {
-        let state = &self.state.cpus[cpu.index()];
-        let task = state.current.or(state.next)?;
-        Some(nice::scx_weight(self.view.task(task).nice))
-    }
-    fn cpu_var(&self, var: usize, cpu: CpuId) -> i64 {
-        self.state.cpus[cpu.index()].vars[var]
-    }
-    fn now(&self) -> i64 {
-        self.view.now.0 as i64
-    }
-    fn task_var(&self, var: usize) -> i64 {
-        self.state.tasks[self.task.expect(NO_TASK).ordinal()].vars[var]
-    }
-    fn weight(&self) -> i64 {
-        nice::scx_weight(self.view.task(self.task.expect(NO_TASK)).nice)
-    }
-    fn job(&self) -> i64 {
-        i64::from(self.view.task(self.task.expect(NO_TASK)).job.unwrap_or(0))
-    }
-    fn ran(&self) -> i64 {
-        self.ran
-    }
     fn allowed(&self, cpu: CpuId) -> bool {
-        self.state.may(self.view, self.task.expect(NO_TASK), cpu)
+        self.state.may(self.view, self.task(), cpu)
+    }
+    // Callers name the leaf: what is left of it there is one arm.
+    #[inline(always)]
+    fn read(&self, leaf: Leaf) -> i64 {
+        let queue = |queue: usize, group: usize| &self.state.queues[queue][group];
+        let weight = |task| nice::scx_weight(self.view.task(task).nice);
+        match leaf {
+            Leaf::Queued(at, group) => {
+                queue(at, group).len() as i64 + i64::from(self.put(at, group).is_some())
+            }
+            Leaf::QueuedWeight(at, group) => {
+                queue(at, group).weight() + self.put(at, group).unwrap_or(0)
+            }
+            Leaf::MinKey(at, group) => queue(at, group).key_min(),
+            Leaf::Running(cpu) => i64::from(self.runs(cpu).is_some()),
+            Leaf::RunningWeight(cpu) => self.runs(cpu).map_or(0, weight),
+            Leaf::CpuVar(var, cpu) => self.state.cpus[cpu.index()].vars[var],
+            Leaf::TaskVar(var) => self.state.tasks[self.task().ordinal()].vars[var],
+            Leaf::Weight => weight(self.task()),
+            Leaf::Job => i64::from(self.view.task(self.task()).job.unwrap_or(0)),
+            Leaf::Ran => self.ran,
+            Leaf::Now => self.view.now.0 as i64,
+        }
     }
 }
