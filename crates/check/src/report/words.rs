@@ -1,7 +1,7 @@
 //! Violations and kinds in words.
 
 use wastenot_model::{
-    By, Context, Distance, Finding, History, NameId, Origin, Span, TaskId, Window,
+    By, Context, CpuSet, Distance, Finding, History, NameId, Origin, Span, TaskId, Window,
 };
 
 use crate::stolen;
@@ -49,7 +49,8 @@ pub(super) fn sentence(history: &History, it: &Violation) -> String {
         Distance::Same | Distance::Unknown => "",
     };
     let (task, waited) = (history.task_label(it.task), it.window.span());
-    let idle = format!("while CPU {}{near} stayed idle for {}", it.idle_cpu, it.stretch.span());
+    let mut idle = format!("while CPU {}{near} stayed idle for {}", it.idle_cpu, it.stretch.span());
+    idle += &others(it);
     match places(it) {
         None => format!("{task} waited {waited}{how}, {idle}."),
         Some(place) if !it.moved => format!("{task} waited {waited} on {place}{how}, {idle}."),
@@ -59,11 +60,28 @@ pub(super) fn sentence(history: &History, it: &Violation) -> String {
     }
 }
 
+/// The other CPUs that were idle at some time in it.
+fn others(it: &Violation) -> String {
+    const SHOWN: usize = 8;
+    let others = it.idle.iter().map(|idle| idle.cpu).filter(|&cpu| cpu != it.idle_cpu);
+    let others: CpuSet = others.collect();
+    match (others.len(), others.iter().next()) {
+        (1, Some(other)) => format!(", and CPU {other} at times"),
+        (0, _) | (_, None) => String::new(),
+        (2..=SHOWN, _) => format!(", and CPUs {others} at times"),
+        (count, _) => {
+            let first: CpuSet = others.iter().take(SHOWN).collect();
+            format!(", and {count} others at times (CPUs {first}, ...)")
+        }
+    }
+}
+
 /// Where it waited during the stretch, in order.
 fn places(it: &Violation) -> Option<String> {
     let (first, others) = it.stretch_cpus.split_first()?;
     let last = others.last().map_or(String::new(), |last| match others.len() {
         1 => format!(", then CPU {last}"),
+        2 => format!(", then another, then CPU {last}"),
         more => format!(", then {} others, then CPU {last}", more - 1),
     });
     Some(format!("CPU {first}{last}"))

@@ -170,7 +170,7 @@ impl Watch<'_> {
         };
         let mut legend: Vec<_> = totals.into_iter().take(NAMES).map(entry).collect();
         if more > 0 {
-            legend.push((Colour::WHITE, format!("and {more} more; white is idle")));
+            legend.push((Colour::WHITE, format!("and {more} more tasks; white is idle")));
         }
         legend
     }

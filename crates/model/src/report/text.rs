@@ -74,16 +74,20 @@ impl Report {
         next.unwrap_or_default()
     }
 
-    /// How many losses there are of each kind: `7 lost events, 6 missing`.
+    /// How much was lost of each kind: `7 lost events, 6 missing`. A loss of unknown size is one.
     pub fn loss_counts(&self) -> String {
-        let mut counts: Vec<(&str, usize)> = Vec::new();
+        let mut counts: Vec<(&str, u64)> = Vec::new();
         for loss in &self.losses {
+            let size = loss.count.unwrap_or(1);
             match counts.iter_mut().find(|(name, _)| *name == loss.kind.name()) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((loss.kind.name(), 1)),
+                Some((_, count)) => *count = count.saturating_add(size),
+                None => counts.push((loss.kind.name(), size)),
             }
         }
-        let words = |&(name, count): &(&str, usize)| format!("{count} {}", name.replace('_', " "));
+        let words = |&(name, count): &(&str, u64)| {
+            let plural = if name == "contradiction" && count > 1 { "s" } else { "" };
+            format!("{count} {}{plural}", name.replace('_', " "))
+        };
         counts.iter().map(words).collect::<Vec<_>>().join(", ")
     }
 

@@ -204,10 +204,14 @@ impl Measure {
     }
 }
 
-/// Reads `[[figures]]`.
-pub(super) fn read(nodes: &[Node], variants: &[Variant]) -> Result<Vec<Figure>, Wrong> {
+/// Reads `[[figures]]`, except those of variants that are `gone`: set parameters are not swept.
+pub(super) fn read(
+    nodes: &[Node],
+    variants: &[Variant],
+    gone: &[String],
+) -> Result<Vec<Figure>, Wrong> {
     let mut figures: Vec<Figure> = Vec::new();
-    for node in nodes {
+    for node in nodes.iter().filter(|node| !names_any(node, gone)) {
         let figure = figure(node, variants)?;
         if figures.iter().any(|known| known.name == figure.name) {
             let what = format!("there is a figure `{}` already", shown(&figure.name));
@@ -219,6 +223,17 @@ pub(super) fn read(nodes: &[Node], variants: &[Variant]) -> Result<Vec<Figure>, 
         figures.push(figure);
     }
     Ok(figures)
+}
+
+/// Whether a figure, or what it is divided by, is of one of these variants.
+fn names_any(node: &Node, variants: &[String]) -> bool {
+    let Value::Table(table) = &node.value else { return false };
+    let is_gone = |node: &Node| match &node.value {
+        Value::Text(name) => variants.contains(name),
+        _ => false,
+    };
+    table.get("variant").is_some_and(is_gone)
+        || table.get("over").is_some_and(|over| names_any(over, variants))
 }
 
 fn figure(node: &Node, variants: &[Variant]) -> Result<Figure, Wrong> {

@@ -98,7 +98,11 @@ fn known_parameter(name: &str, file: &Table, at: usize) -> Result<(), Wrong> {
     let names = keys.iter().copied().chain(parameters.iter().map(|entry| entry.key.as_str()));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("a parameter of the scenario, or one of {}", keys.join(", ")),
+        None => {
+            let own: Vec<&str> = parameters.iter().map(|entry| entry.key.as_str()).collect();
+            let own = if own.is_empty() { "none".to_owned() } else { own.join(", ") };
+            format!("parameters of this scenario: {own}; keys: {}", keys.join(", "))
+        }
     };
     let what = format!("no key or parameter `{}` can be set", shown(name));
     Err(wrong(at, what, help))

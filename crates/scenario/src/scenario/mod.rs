@@ -158,7 +158,11 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
         return Err(wrong(0, what, "sweep fewer values, or write several scenarios"));
     }
     let variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
-    let figures = figure::read(fields.list("figures")?, &variants)?;
+    let gone = variants::gone(&fields, &table, &drafts)?;
+    let figures = figure::read(fields.list("figures")?, &variants, &gone)?;
+    let left_out = fields.list("figures")?.len() - figures.len();
+    let notes = (left_out > 0)
+        .then(|| format!("figures of variants that the settings replace are left out: {left_out}"));
     Ok(Scenario {
         name: stem(file).into(),
         about: fields.text("about")?.unwrap_or_default().trim().into(),
@@ -168,7 +172,7 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
         variants,
         figures,
         changes: instead.words(),
-        notes: Vec::new(),
+        notes: notes.into_iter().collect(),
     })
 }
 

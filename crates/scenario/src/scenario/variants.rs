@@ -46,6 +46,13 @@ pub(super) fn of(file: &Fields, table: &Table, set: &Table) -> Result<Vec<Draft>
     Ok(drafts)
 }
 
+/// The variants of the file that are none of `drafts`: a parameter that is set is not swept.
+pub(super) fn gone(file: &Fields, table: &Table, drafts: &[Draft]) -> Result<Vec<String>, Wrong> {
+    let before = of(file, table, &Table::default())?;
+    let is_gone = |name: &String| !drafts.iter().any(|draft| draft.name == *name);
+    Ok(before.into_iter().map(|draft| draft.name).filter(is_gone).collect())
+}
+
 /// Merges a patch into a variant.
 fn apply(table: &mut Table, patch: &Table) {
     // If the patch names another scheduler, the tunables of the old one are dropped.
