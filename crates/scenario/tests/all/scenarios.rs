@@ -630,13 +630,57 @@ fn what_is_set_holds_in_all_variants() {
 }
 
 #[test]
+fn figures_of_variants_that_a_setting_replaces_are_left_out() {
+    let figures = r#"
+[[figures]]
+name = "swept"
+measure = "completion"
+variant = "a work=1ms"
+
+[[figures]]
+name = "over swept"
+measure = "completion"
+variant = "b work=1ms"
+over = { variant = "a work=2ms" }
+"#;
+    let text = format!("{SET}{figures}");
+    let names = |set: &[(&str, &str)]| {
+        let owned =
+            |&(name, value): &(&str, &str)| Setting { name: name.into(), value: value.into() };
+        let instead = Instead { set: set.iter().map(owned).collect(), machine: None };
+        let scenario = scenario_for("set.toml", &text, &instead, &|_| Ok(()))?;
+        let figures = scenario.figures.iter().map(|figure| figure.name.clone());
+        Ok::<_, Error>((figures.collect::<Vec<_>>(), scenario.notes))
+    };
+    let (all, notes) = names(&[]).expect("a scenario");
+    assert_eq!((all.len(), notes.len()), (2, 0), "{all:?}");
+    let (all, notes) = names(&[("limit", "2s")]).expect("a scenario");
+    assert_eq!((all.len(), notes.len()), (2, 0), "{all:?}");
+    let (left, notes) = names(&[("work", "9ms")]).expect("a scenario");
+    assert_eq!(left, Vec::<String>::new());
+    assert!(notes[0].ends_with("are left out: 2"), "{notes:?}");
+    let wrong = text.replace("a work=1ms", "a work=3ms");
+    scenario("set.toml", &wrong).expect_err("a variant that never was");
+}
+
+#[test]
 fn what_cannot_be_set_is_named() {
     for (name, value, what, help) in [
         ("limitt", "2s", "no key or parameter `limitt` can be set", "did you mean `limit`?"),
         ("wrok", "2s", "no key or parameter `wrok` can be set", "did you mean `work`?"),
-        ("schema", "x", "no key or parameter `schema` can be set", "one of "),
-        ("", "", "no key or parameter `` can be set", "one of "),
-        ("figures", "[]", "no key or parameter `figures` can be set", "one of "),
+        (
+            "schema",
+            "x",
+            "no key or parameter `schema` can be set",
+            "parameters of this scenario: work;",
+        ),
+        ("", "", "no key or parameter `` can be set", "parameters of this scenario: work;"),
+        (
+            "figures",
+            "[]",
+            "no key or parameter `figures` can be set",
+            "parameters of this scenario: work;",
+        ),
         ("limit", "0s", "`limit` is no length of a run", "86400s"),
         ("limit.a", "2s", "`limit` is", ""),
         ("seeds", "many", "`seeds` is `many`", "a whole number"),
