@@ -281,9 +281,10 @@ impl Lowering<'_> {
 
 /// The error of a regular balance that does not name its own queue.
 pub(super) fn nowhere(span: Span) -> Diagnostic {
-    let message = "a CPU that balances regularly may be busy";
-    let help = "say into which queue: `steal 1 into me.ready`";
-    Diagnostic::new("R411", span, message, "onto which CPU?", help)
+    let message = "a regular balance must name a queue: the CPU may be busy, so it cannot run the \
+                   task at once";
+    let help = "name the queue: `steal 1 into me.ready`";
+    Diagnostic::new("R411", span, message, "into which queue?", help)
 }
 
 /// The error of an idle CPU that takes more than one task.

@@ -112,9 +112,9 @@ pub(crate) const COSTS: Section = Section {
 
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
-    about: "The scheduler. Every other key is one of its tunables. A variant with a name starts \
-            from that scheduler's defaults; a variant without a name changes tunables only. Paths \
-            of files are relative to the scenario.",
+    about: "The scheduler. Keys that are not in this table are tunables of the scheduler. A \
+            variant with a name starts from that scheduler's defaults; a variant without a name \
+            changes tunables only. Paths of files are relative to the scenario.",
     keys: &[key("name", "text", "the scheduler, or the file of a policy (`x.rota`)")],
 };
 

@@ -78,9 +78,9 @@ impl Parser<'_> {
     fn filter(&mut self) -> Read<Clause> {
         self.step();
         self.need("(")?;
-        let me = self.name("a name for who takes")?;
+        let me = self.name("a name for the CPU that takes tasks")?;
         self.need(",")?;
-        let other = self.name("a name for whom it takes from")?;
+        let other = self.name("a name for the CPU from which it takes them")?;
         self.need(")")?;
         self.need("=")?;
         Ok(Clause::Filter { me, other, condition: self.expr()? })
