@@ -118,14 +118,14 @@ impl WhatIf {
         let asked = &self.asked;
         let simulated = match asked.makespan {
             Some(makespan) => format!("{} takes {makespan}", asked.scheduler),
-            None => format!("{} had not done the work after {}", asked.scheduler, asked.given_up()),
+            None => format!("{} had not finished after {}", asked.scheduler, asked.given_up()),
         };
         let recorded = self.extracted.recorded;
         let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
             let why = self.why_unknown();
             return format!(
                 "How much time another scheduler could save is unknown: {why} The run took \
-                 {recorded}; in the simulation, with sleeps of the recorded length, {simulated}."
+                 {recorded}. In the simulation, with sleeps of the recorded length, {simulated}."
             );
         };
         let mut unless = String::new();
@@ -145,9 +145,13 @@ impl WhatIf {
         let Some(share) = self.at_most() else {
             let machine = self.machine();
             let also = also(&format!(" before {kept}."));
+            let compared = match asked.makespan {
+                Some(_) => format!("{simulated} for work that took {recorded}"),
+                None => format!("{simulated}; the recorded run took {recorded}"),
+            };
             return format!(
-                "On {machine} {simulated} for work that took {recorded}; no scheduler can finish \
-                 it there before {bound}{unless}.{also}"
+                "On {machine} {compared}. No scheduler can finish this work there before \
+                 {bound}{unless}.{also}"
             );
         };
         let (share, least) = (per_cent(share), self.left_by(Some(kept)).map(per_cent));

@@ -9,8 +9,8 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "stress_ng",
-    about: "tasks that compute, switch, lock and send; an argument sets the number of each kind. They \
-            record the mark `op`",
+    about: "tasks that compute, switch, lock and send; an argument sets the number of each kind. \
+            They record the mark `op`",
     source: "manual page of stress-ng",
     arguments: &[
         argument("cpu", Count(1000), "0", "tasks that compute 1ms an operation"),

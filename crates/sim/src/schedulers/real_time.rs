@@ -64,8 +64,8 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
         },
         Tunable {
             name: "server",
-            about: "whether each task has a constant bandwidth server with a budget of CPU time per \
-                    period",
+            about: "whether each task has a constant bandwidth server with a budget of CPU time \
+                    per period",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
