@@ -72,9 +72,10 @@ impl WhatIf {
                  schedule, without spinning"
             }
             Basis::Tasks => {
-                "no scheduler beats: the work by the CPUs, and what tasks did that share theirs \
-                 with no other; those may that are called alike, are of one process, were forked \
-                 and ran no other program since, or of which nothing tells where they came from"
+                "no scheduler beats: the total work divided by the number of CPUs, and the work of \
+                 each task that shares its work with no other; tasks may share work if they have \
+                 equal names, are of one process, were forked and ran no other program since, or \
+                 are of unknown origin"
             }
             Basis::NoWakers => return Vec::new(),
         };
@@ -134,7 +135,7 @@ impl WhatIf {
             unless += UNSPUN;
         }
         if self.extracted.unknown > Span::ZERO {
-            unless += ", as far as the trace tells";
+            unless += ", as far as the trace shows";
         }
         let also = |words: &str| match kept > bound {
             true => {
@@ -172,12 +173,13 @@ impl WhatIf {
         match self.extracted.wakers {
             Wakers::Lacking { wakeups, of } => format!(
                 "{wakeups} of {of} wakeups of tasks that are waited for have no sched_waking \
-                 before them, which was not recorded all the time, so that nothing tells who woke \
-                 them. A recording with sched_waking from one end to the other would decide."
+                 before them, because it was not recorded all the time, so it is unknown which \
+                 tasks woke them. A recording with sched_waking from one end to the other would \
+                 decide."
             ),
             Wakers::Told | Wakers::Untold => {
-                "the trace does not tell who woke whom, so that a wakeup from another CPU looks \
-                 like an interrupt. A recording with sched_waking would decide."
+                "the trace does not contain which task woke which, so a wakeup from another CPU \
+                 looks like an interrupt. A recording with sched_waking would decide."
                     .into()
             }
         }

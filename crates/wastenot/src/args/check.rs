@@ -45,7 +45,8 @@ pub(crate) struct Check {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Which {
-    /// Only these CPUs (idle time and waits there; lines of pictures): 0-3,8
+    /// Only these CPUs: only idle time and waits on them count, and pictures have only their lines.
+    /// A list such as 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub(crate) cpus: Option<CpuSet>,
     /// Only these tasks: only their waits count, and in pictures all other tasks are grey. A name

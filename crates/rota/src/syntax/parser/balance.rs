@@ -27,7 +27,7 @@ impl Parser<'_> {
             return Ok(When::Idle);
         }
         if self.is("{") || (self.is("on") && self.next_is("leader")) {
-            let help = "say how often: `balance every 50ms on leader(llc)`";
+            let help = "add the interval: `balance every 50ms on leader(llc)`";
             return self.no_piece("a time", help);
         }
         let period = self.expr()?;
