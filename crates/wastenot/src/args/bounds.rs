@@ -71,7 +71,7 @@ pub(crate) struct Test {
     /// Run only these tests: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
     #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
     pub(crate) tests: Vec<verdict::Test>,
-    /// Kernel overheads in CSV: kind,at,max_us,average_us (docs/bounds.md)
+    /// Kernel overheads in CSV, with the columns kind,at,max_us,average_us (docs/bounds.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
     /// Extrapolate overheads beyond their measured range, and report it
