@@ -209,7 +209,7 @@ fn whose_figure_is_typed_is_not_asked() {
     let found = question(0.05).ask(&[typed]).expect("a figure of a lock");
     let text = found.report("typed").text();
     assert!(!text.contains("measured"), "{text}");
-    assert!(found.about().contains("fitted to 1 figure, off by"), "{}", found.about());
+    assert!(found.about().contains("fitted to 1 figure, with an error of"), "{}", found.about());
 }
 
 #[test]

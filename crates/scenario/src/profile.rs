@@ -52,7 +52,11 @@ const PROFILE: Section = Section {
     keys: &[
         key("schema", "\"wastenot.profile/1\"", "the version of this schema; required"),
         key("about", "text", "the source of its numbers"),
-        key("base", "`free`, `x7550-assumed`", "the profile that gives all absent values; `free`"),
+        key(
+            "base",
+            "`free`, `x7550-assumed`",
+            "the profile that gives all absent values; default: `free`",
+        ),
         key(
             "line_own",
             "TIME",

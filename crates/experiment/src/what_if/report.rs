@@ -72,9 +72,10 @@ impl WhatIf {
                  schedule, without spinning"
             }
             Basis::Tasks => {
-                "no scheduler beats: the work by the CPUs, and what tasks did that share theirs \
-                 with no other; those may that are called alike, are of one process, were forked \
-                 and ran no other program since, or of which nothing tells where they came from"
+                "no scheduler beats: the total work divided by the number of CPUs, and the work of \
+                 each task that shares its work with no other; tasks may share work if they have \
+                 equal names, are of one process, were forked and ran no other program since, or \
+                 are of unknown origin"
             }
             Basis::NoWakers => return Vec::new(),
         };
@@ -118,14 +119,14 @@ impl WhatIf {
         let asked = &self.asked;
         let simulated = match asked.makespan {
             Some(makespan) => format!("{} takes {makespan}", asked.scheduler),
-            None => format!("{} had not done the work after {}", asked.scheduler, asked.given_up()),
+            None => format!("{} had not finished after {}", asked.scheduler, asked.given_up()),
         };
         let recorded = self.extracted.recorded;
         let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
             let why = self.why_unknown();
             return format!(
                 "How much time another scheduler could save is unknown: {why} The run took \
-                 {recorded}; in the simulation, with sleeps of the recorded length, {simulated}."
+                 {recorded}. In the simulation, with sleeps of the recorded length, {simulated}."
             );
         };
         let mut unless = String::new();
@@ -134,7 +135,7 @@ impl WhatIf {
             unless += UNSPUN;
         }
         if self.extracted.unknown > Span::ZERO {
-            unless += ", as far as the trace tells";
+            unless += ", as far as the trace shows";
         }
         let also = |words: &str| match kept > bound {
             true => {
@@ -145,9 +146,13 @@ impl WhatIf {
         let Some(share) = self.at_most() else {
             let machine = self.machine();
             let also = also(&format!(" before {kept}."));
+            let compared = match asked.makespan {
+                Some(_) => format!("{simulated} for work that took {recorded}"),
+                None => format!("{simulated}; the recorded run took {recorded}"),
+            };
             return format!(
-                "On {machine} {simulated} for work that took {recorded}; no scheduler can finish \
-                 it there before {bound}{unless}.{also}"
+                "On {machine} {compared}. No scheduler can finish this work there before \
+                 {bound}{unless}.{also}"
             );
         };
         let (share, least) = (per_cent(share), self.left_by(Some(kept)).map(per_cent));
@@ -168,12 +173,13 @@ impl WhatIf {
         match self.extracted.wakers {
             Wakers::Lacking { wakeups, of } => format!(
                 "{wakeups} of {of} wakeups of tasks that are waited for have no sched_waking \
-                 before them, which was not recorded all the time, so that nothing tells who woke \
-                 them. A recording with sched_waking from one end to the other would decide."
+                 before them, because it was not recorded all the time, so it is unknown which \
+                 tasks woke them. A recording with sched_waking from one end to the other would \
+                 decide."
             ),
             Wakers::Told | Wakers::Untold => {
-                "the trace does not tell who woke whom, so that a wakeup from another CPU looks \
-                 like an interrupt. A recording with sched_waking would decide."
+                "the trace does not contain which task woke which, so a wakeup from another CPU \
+                 looks like an interrupt. A recording with sched_waking would decide."
                     .into()
             }
         }

@@ -143,12 +143,12 @@ impl Calibrated {
         let s = if count == 1 { "" } else { "s" };
         let of = if self.machine.is_empty() { "" } else { " of " };
         let within = match self.by {
-            By::Threads => "heap_step and hand_off are 0, since coarse has them in it; ",
+            By::Threads => "`heap_step` and `hand_off` are 0, because `coarse` includes them; ",
             By::FeatherTrace => "",
         };
         format!(
-            "fetches and coarse fitted to {count} figure{s}{of}{}, off by {:.1} % at most; \
-             {within}all else from {base}",
+            "`fetches` and `coarse` are fitted to {count} figure{s}{of}{}, with an error of at \
+             most {:.1} %; {within}everything else is from {base}",
             self.machine,
             nearest.off() * 100.0,
         )

@@ -359,8 +359,8 @@ impl<'l> Sheet<'l> {
             ));
         }
         if self.lines.iter().any(|line| line.empty > 0) {
-            let what = "Some sets are empty and accepted: their cap is below the first \
-                        utilization.";
+            let what = "Some sets are empty, and count as accepted: their utilization cap is below \
+                        the utilization of the first task drawn.";
             notes.push(what.to_owned());
         }
         notes

@@ -150,7 +150,7 @@ impl Lowering<'_> {
                     0 => format!("the filter asks about no queue of `{}`", other.text),
                     _ => format!("the filter asks about several queues of `{}`", other.text),
                 };
-                let help = format!("say it: `steal 1 from {}.ready`", other.text);
+                let help = format!("name the queue: `steal 1 from {}.ready`", other.text);
                 self.fault("R409", clauses.steal.span, message, label, help);
                 None
             }
@@ -191,7 +191,7 @@ impl Lowering<'_> {
         if let Some(tie) = tie.filter(|tie| tie.text != clauses.filter.0.text) {
             let message = format!("near `{}`?", tie.text);
             let help = format!("write `tie near({})`", clauses.filter.0.text);
-            self.fault("R101", tie.span, message, "not who takes", help);
+            self.fault("R101", tie.span, message, "not the CPU that takes", help);
         }
         match (how.text.as_str(), key) {
             ("any", None) => Some(Choose::Any),
@@ -281,9 +281,10 @@ impl Lowering<'_> {
 
 /// The error of a regular balance that does not name its own queue.
 pub(super) fn nowhere(span: Span) -> Diagnostic {
-    let message = "a CPU that balances regularly may be busy";
-    let help = "say into which queue: `steal 1 into me.ready`";
-    Diagnostic::new("R411", span, message, "onto which CPU?", help)
+    let message = "a regular balance must name a queue: the CPU may be busy, so it cannot run the \
+                   task at once";
+    let help = "name the queue: `steal 1 into me.ready`";
+    Diagnostic::new("R411", span, message, "into which queue?", help)
 }
 
 /// The error of an idle CPU that takes more than one task.

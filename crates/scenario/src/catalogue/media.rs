@@ -8,8 +8,8 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "xine",
-    about: "NAME-decode, NAME-display and NAME-x pass frames on; marks `frame` when one is due and \
-            `shown` when it is shown",
+    about: "NAME-decode, NAME-display and NAME-x pass frames on. They record the mark `frame` when \
+            a frame is due, and `shown` when it is shown",
     source: "Frachtenberg and Etsion, case studies of mis-scheduling: xine and the X server",
     arguments: &[
         argument("frames", Count(1_000_000), "250", "frames"),

@@ -41,7 +41,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "schbench",
-        about: "messengers wake workers, which think, compute and answer; marks `request`",
+        about: "messengers wake workers, which think, compute and answer. The workers record the \
+                mark `request`",
         source: "README of schbench (Mason)",
         arguments: &[
             argument("messengers", Count(100), "1", "messengers"),

@@ -1,4 +1,4 @@
-//! Stressors after stress-ng: each kind repeats one action and marks `op`.
+//! Stressors after stress-ng: each kind repeats one action and records the mark `op`.
 
 use wastenot_model::Span;
 use wastenot_model::workload::{Step, Waiting};
@@ -9,7 +9,8 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "stress_ng",
-    about: "tasks that compute, switch, lock and send, with a count of each; marks `op`",
+    about: "tasks that compute, switch, lock and send; an argument sets the number of each kind. \
+            They record the mark `op`",
     source: "manual page of stress-ng",
     arguments: &[
         argument("cpu", Count(1000), "0", "tasks that compute 1ms an operation"),

@@ -160,7 +160,11 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (Measure::Missed, "missed", "how many of those jobs were late"),
     (Measure::Tardiness, "tardiness", "the maximum lateness of a job"),
     (Measure::Response, "response", "the longest time from a job's release to its completion"),
-    (Measure::Waste, "waste", "idle CPU time while tasks waited elsewhere; of all tasks"),
+    (
+        Measure::Waste,
+        "waste",
+        "CPU time that CPUs were idle while tasks waited elsewhere; always counted over all tasks",
+    ),
     (Measure::Tasks, "tasks", "the number of tasks"),
 ];
 

@@ -46,19 +46,20 @@ pub(crate) const SCENARIO: Section = Section {
         key("schema", "\"wastenot.scenario/1\"", "the version of this schema; required"),
         key("about", "text", "what it shows, in one sentence"),
         key("source", "text", "the source of its numbers"),
-        key("seeds", "1 to 10000", "the number of seeds to run; 5"),
-        key("limit", "TIME", "the simulated time at which a run is stopped; 600s"),
+        key("seeds", "1 to 10000", "the number of seeds to run; default: `5`"),
+        key("limit", "TIME", "the simulated time at which a run is stopped; default: `600s`"),
         key(
             "machine",
             "text",
             "a preset or an hwloc description, in the file or in each variant; required",
         ),
         key("parameters", "table", "texts and numbers, which replace `${name}` in any text"),
-        key("costs", "table", "the costs on the machine; none"),
+        key("costs", "table", "the costs on the machine; default: none"),
         key(
             "ambient",
             "RECORDING",
-            "background kernel threads and late interrupts, as in a recording (simulate.md); none",
+            "background kernel threads and late interrupts, as in a recording \
+             (simulate.md); default: none",
         ),
         key("scheduler", "table", "its name, with its tunables as further keys; required"),
         key("groups", "tables by name", "sessions and cgroups"),
@@ -72,11 +73,7 @@ pub(crate) const SCENARIO: Section = Section {
         ),
         key("tasks", "list of tables", "tasks"),
         key("hotplug", "list of tables", "CPUs that go offline and come back"),
-        key(
-            "variants",
-            "list of tables",
-            "runs that differ; without any, one run called `default`",
-        ),
+        key("variants", "list of tables", "runs that differ; default: one run called `default`"),
         key("sweep", "lists by parameter", "one variant for each combination of the values"),
         key("figures", "list of tables", "the numbers that are measured and compared"),
     ],
@@ -87,16 +84,20 @@ pub(crate) const COSTS: Section = Section {
     about: "The costs on the machine. By default all are off: then every effect comes from \
             scheduling decisions.",
     keys: &[
-        key("switch", "TIME", "CPU time of a context switch; 0ns"),
-        key("ipi", "TIME", "time until a CPU reacts to a kick from another CPU; 0ns"),
+        key("switch", "TIME", "CPU time of a context switch; default: `0ns`"),
+        key("ipi", "TIME", "time until a CPU reacts to a kick from another CPU; default: `0ns`"),
         key(
             "migration",
             "four TIMEs",
-            "CPU time lost by a migration to a sibling, within the cache, within the node, and \
-             further; 0ns each",
+            "CPU time lost by a migration to a sibling, within the cache, within the node, \
+             and further; default: `0ns` each",
         ),
-        key("cold", "TIME", "CPU time lost if another task has run on the CPU since; 0ns"),
-        key("smt", "0.1 to 1", "speed while a sibling is busy, as a share; 1"),
+        key(
+            "cold",
+            "TIME",
+            "CPU time lost if another task has run on the CPU since; default: `0ns`",
+        ),
+        key("smt", "0.1 to 1", "speed while a sibling is busy, as a share; default: `1`"),
         key(
             "spin-yields",
             "true | false",
@@ -105,16 +106,17 @@ pub(crate) const COSTS: Section = Section {
         key(
             "remote",
             "list of 0.1 to 1",
-            "speed one, two, ... hops away from the task's first node, as shares; 1",
+            "speed one, two, ... hops away from the task's first node, as shares; default: \
+             `1`",
         ),
     ],
 };
 
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
-    about: "The scheduler. Every other key is one of its tunables. A variant with a name starts \
-            from that scheduler's defaults; a variant without a name changes tunables only. Paths \
-            of files are relative to the scenario.",
+    about: "The scheduler. Keys that are not in this table are tunables of the scheduler. A \
+            variant with a name starts from that scheduler's defaults; a variant without a name \
+            changes tunables only. Paths of files are relative to the scenario.",
     keys: &[key("name", "text", "the scheduler, or the file of a policy (`x.rota`)")],
 };
 
@@ -127,16 +129,20 @@ pub(crate) const GROUP: Section = Section {
             "true | false",
             "whether it is a session; schedulers without autogroup ignore sessions",
         ),
-        key("parent", "group", "its parent group; the root"),
-        key("shares", "2 to 262144", "its weight among its siblings; 1024"),
-        key("quota", "\"10ms/100ms\"", "CPU time that it may use in each period; unlimited"),
+        key("parent", "group", "its parent group; default: the root"),
+        key("shares", "2 to 262144", "its weight among its siblings; default: `1024`"),
+        key(
+            "quota",
+            "\"10ms/100ms\"",
+            "CPU time that it may use in each period; default: unlimited",
+        ),
     ],
 };
 
 pub(crate) const LOCK: Section = Section {
     title: "[locks.NAME]",
     about: "A lock. Waiters get it in the order of arrival.",
-    keys: &[key("waiting", "WAITING", "how tasks wait for it; block")],
+    keys: &[key("waiting", "WAITING", "how tasks wait for it; default: `block`")],
 };
 
 pub(crate) const BARRIER: Section = Section {
@@ -144,7 +150,7 @@ pub(crate) const BARRIER: Section = Section {
     about: "A barrier: the last task to arrive lets all continue.",
     keys: &[
         key("parties", "1 to 100000", "how many tasks must arrive; required"),
-        key("waiting", "WAITING", "how tasks wait for the last one; block"),
+        key("waiting", "WAITING", "how tasks wait for the last one; default: `block`"),
     ],
 };
 
@@ -152,13 +158,14 @@ pub(crate) const PIPE: Section = Section {
     title: "[pipes.NAME]",
     about: "A queue of tokens.",
     keys: &[
-        key("capacity", "1 to 4294967295", "how many tokens fit; unlimited"),
-        key("tokens", "0 to 4294967295", "how many tokens are in it at the start; 0"),
-        key("waiting", "WAITING", "how tasks wait for a token or for room; block"),
+        key("capacity", "1 to 4294967295", "how many tokens fit; default: unlimited"),
+        key("tokens", "0 to 4294967295", "how many tokens are in it at the start; default: `0`"),
+        key("waiting", "WAITING", "how tasks wait for a token or for room; default: `block`"),
         key(
             "sync",
             "true | false",
-            "whether a wakeup is synchronous: the waker is about to sleep; true with `block`",
+            "whether a wakeup is synchronous: the waker is about to sleep; default: `true` \
+             with `block`",
         ),
     ],
 };
@@ -168,16 +175,16 @@ pub(crate) const TASK: Section = Section {
     about: "Tasks of one kind: with a program of their own, or made by a function of the \
             catalogue. The function's arguments are further keys.",
     keys: &[
-        key("name", "text", "their name; with `use`, the default is the function's name"),
+        key("name", "text", "their name; default, with `use`: the function's name"),
         key("program", "list of steps", "the program of each task"),
         key("use", "text", "the function of the catalogue that makes them"),
-        key("count", "0 to 100000", "the number of tasks, with `program`; 1"),
-        key("at", "TIME", "when they are created; 0ns"),
-        key("from", "CPU", "the CPU of the task that creates them; 0"),
+        key("count", "0 to 100000", "the number of tasks, with `program`; default: `1`"),
+        key("at", "TIME", "when they are created; default: `0ns`"),
+        key("from", "CPU", "the CPU of the task that creates them; default: `0`"),
         key("from-node", "node", "the same, by node: the node's first CPU"),
-        key("nice", "-20 to 19", "nice value; 0"),
-        key("group", "group", "the session or cgroup; the root"),
-        key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which they may run; all"),
+        key("nice", "-20 to 19", "nice value; default: `0`"),
+        key("group", "group", "the session or cgroup; default: the root"),
+        key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which they may run; default: `all`"),
         key("nodes", "\"1,2\" | \"all\"", "the same, by node"),
         key(
             "job",
@@ -187,17 +194,22 @@ pub(crate) const TASK: Section = Section {
         key(
             "deadline",
             "TIME",
-            "the time after its release within which each job should complete, for real-time \
-             schedulers; the period of its `every`",
+            "the time after its release within which each job should complete, for \
+             real-time schedulers; default: the period of its `every`",
         ),
         key(
             "wcet",
             "TIME",
-            "the maximum CPU time of a job, for real-time schedulers; computed from the program",
+            "the maximum CPU time of a job, for real-time schedulers; default: computed \
+             from the program",
         ),
         key("background", "true | false", "whether the run may end before they do"),
         key("kthread", "true | false", "whether they are kernel threads"),
-        key("priority", "number", "OSv priority: half the value gets twice the CPU time; 1"),
+        key(
+            "priority",
+            "number",
+            "OSv priority: half the value gets twice the CPU time; default: `1`",
+        ),
         key("forked", "true | false", "whether only `fork` creates them"),
     ],
 };
@@ -228,13 +240,18 @@ pub(crate) const FIGURE: Section = Section {
         key(
             "of",
             "task or mark",
-            "the tasks or marks: a name, with `*` for any text; all awaited tasks, or all marks",
+            "the tasks or marks: a name, with `*` for any text; default: all awaited \
+             tasks, or all marks",
         ),
-        key("variant", "text", "the variant; the only one"),
+        key("variant", "text", "the variant; default: the only one"),
         key("within", "TIME", "with `marks`: only marks with at most this delay"),
-        key("percentile", "0.001 to 100", "with `wait`: the percentile; 100, the longest wait"),
-        key("over", "table | TIME | number", "the divisor, for each seed; none"),
-        key("pick", "PICK", "how the values of all seeds become one; median"),
+        key(
+            "percentile",
+            "0.001 to 100",
+            "with `wait`: the percentile; default: `100`, the longest wait",
+        ),
+        key("over", "table | TIME | number", "the divisor, for each seed; default: none"),
+        key("pick", "PICK", "how the values of all seeds become one; default: `median`"),
         key("published", "number", "the value in the source"),
         key("band", "[low, high]", "the expected range; an upper end of 1e6 or more is open"),
         key("formula", "number | table", "the value that a theory predicts"),
@@ -250,7 +267,11 @@ pub(crate) const QUANTITY: Section = Section {
         key("of", "task or mark", "the tasks or marks"),
         key("variant", "text", "the variant"),
         key("within", "TIME", "with `marks`: only marks with at most this delay"),
-        key("percentile", "0.001 to 100", "with `wait`: the percentile; 100, the longest wait"),
+        key(
+            "percentile",
+            "0.001 to 100",
+            "with `wait`: the percentile; default: `100`, the longest wait",
+        ),
     ],
 };
 

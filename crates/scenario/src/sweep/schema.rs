@@ -19,11 +19,11 @@ pub(super) const SWEEP: Section = Section {
         key("schema", "\"wastenot.sweep/1\"", "the version of this schema; required"),
         key("about", "text", "what it shows, in one sentence"),
         key("source", "text", "the source of its numbers"),
-        key("seed", "whole number from 0", "the seed; another seed gives other sets; 1"),
-        key("sets", "1 to 100000", "the number of sets at each point; 100"),
+        key("seed", "whole number from 0", "the seed; another seed gives other sets; default: `1`"),
+        key("sets", "1 to 100000", "the number of sets at each point; default: `100`"),
         key("points", "table", "the parameters of the sets; required"),
         key("tests", "table", "the schedulability tests"),
-        key("criteria", "list of `hard`, `soft`", "an axis of every curve; both"),
+        key("criteria", "list of `hard`, `soft`", "an axis of every curve; default: both"),
         key(
             "overheads",
             "text",
@@ -33,8 +33,8 @@ pub(super) const SWEEP: Section = Section {
         key(
             "cache_delay",
             "numbers from 0 to 100",
-            "the factors of the table's `cache_delay`: an axis of every curve with overheads; 0 \
-             and 1",
+            "the factors of the table's `cache_delay`: an axis of every curve with \
+             overheads; default: `0` and `1`",
         ),
         key("curves", "list of tables", "how sets are judged; at least one"),
     ],
@@ -54,10 +54,14 @@ pub(super) const POINTS: Section = Section {
                                          number",
         ),
         key("total", "numbers", "the total utilization of a set, or its cap"),
-        key("utilizations", "UTILIZATIONS", "their distribution; required"),
-        key("periods", "PERIODS", "\"log-uniform 10-100 ms\"; required"),
-        key("deadlines", "DEADLINES", "\"implicit\" unless set"),
-        key("working_sets", "text", "\"4-512 KiB\" unless set"),
+        key("utilizations", "UTILIZATIONS", "the distribution of utilizations; required"),
+        key(
+            "periods",
+            "PERIODS",
+            "the distribution of periods, such as \"log-uniform 10-100 ms\"; required",
+        ),
+        key("deadlines", "DEADLINES", "the distribution of deadlines; default: `implicit`"),
+        key("working_sets", "text", "the distribution of working sets; default: `4-512 KiB`"),
     ],
 };
 
@@ -81,13 +85,20 @@ pub(super) const TESTS: Section = Section {
     about: "Tests run from the cheapest to the most expensive; a set is accepted by the first test \
             that accepts it.",
     keys: &[
-        key("hard", "list of tests", "the tests for the criterion `hard`; all tests of global EDF"),
-        key("rta_step", "TIME", "the least growth of a response time per step of RTA; 1us"),
+        key(
+            "hard",
+            "list of tests",
+            "the tests for the criterion `hard`; default: all tests of global EDF",
+        ),
+        key(
+            "rta_step",
+            "TIME",
+            "the least growth of a response time per step of RTA; default: `1us`",
+        ),
         key(
             "budget",
             "whole number",
-            "the maximum number of steps of each test for a set; \
-                                       200000000",
+            "the maximum number of steps of each test for a set; default: `200000000`",
         ),
     ],
 };
@@ -107,8 +118,7 @@ pub(super) const CURVE: Section = Section {
         key(
             "spare",
             "whole number",
-            "CPUs that run no task; those that the implementation uses \
-                                      for itself",
+            "CPUs that run no task; default: those that the implementation uses for itself",
         ),
         key(
             "cluster",

@@ -35,7 +35,9 @@ impl Sporadics {
     pub(super) fn of(workload: &Workload, machine: &Machine) -> Result<Sporadics, NotSporadic> {
         if !workload.hotplug.is_empty() || machine.online().len() < machine.len() {
             let help = "take out [[hotplug]], and name a machine all of whose CPUs are online";
-            return Err(NotSporadic::new("real-time schedulers keep all CPUs", help));
+            let what = "under real-time schedulers all CPUs of the machine must be online during \
+                        the whole run";
+            return Err(NotSporadic::new(what, help));
         }
         let kinds: Result<Vec<Sporadic>, NotSporadic> =
             workload.templates.iter().map(sporadic).collect();

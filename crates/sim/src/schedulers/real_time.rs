@@ -64,19 +64,20 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
         },
         Tunable {
             name: "server",
-            about: "whether a server watches what each task uses",
+            about: "whether each task has a constant bandwidth server with a budget of CPU time \
+                    per period",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
         Tunable {
             name: "budget",
-            about: "of its server in a period, in per cent of the longest job",
+            about: "the budget of a task's server in each period, in per cent of its longest job",
             values: Values::Count,
             default: "100",
         },
         Tunable {
             name: "spare",
-            about: "and so much more, which kernel code on its CPU uses, too",
+            about: "time added to that budget; kernel code on the task's CPU uses the budget, too",
             values: Values::Span,
             default: "1ms",
         },

@@ -71,7 +71,7 @@ pub(crate) struct Test {
     /// Run only these tests: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
     #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
     pub(crate) tests: Vec<verdict::Test>,
-    /// Kernel overheads in CSV: kind,at,max_us,average_us (docs/bounds.md)
+    /// Kernel overheads in CSV, with the columns kind,at,max_us,average_us (docs/bounds.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
     /// Extrapolate overheads beyond their measured range, and report it
@@ -95,16 +95,17 @@ pub(crate) struct Test {
 /// Simulate the overheads of global EDF, and write a table of them
 #[derive(Args, Debug)]
 #[command(after_help = "\
-TABLE is CSV: kind,at,max_us,average_us, by the number of tasks.
-`wastenot bounds test` and sweeps use it like a table of measured overheads.
+TABLE is CSV with the columns kind,at,max_us,average_us. `at` is the number of
+tasks (docs/bounds.md). `wastenot bounds test` and sweeps use it like a table of
+measured overheads.
 
 Each number of tasks is simulated three times: identical tasks that are
 released together and use half of the CPUs; random tasks that are released
 together and use nine tenths; random tasks that are released sporadically and
 use half. Maxima are those of all three runs, averages those of the last.
 
-The simulated machine has no tick and no cache contents: cache-related
-preemption delays are taken from another table (--with), or left out.
+The simulated machine has no tick and does not model the caches of tasks, so the
+table lacks these kinds: --with takes them from another table.
 
 Simulated overheads are not measurements: docs/message-passing.md.
 
@@ -132,7 +133,7 @@ pub(crate) struct Overheads {
     /// Seed of the random tasks
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Take the kinds of overheads that are not simulated from this table
+    /// Table with the kinds of overheads that are not simulated; they are copied from it
     #[arg(long, value_name = "FILE")]
     pub(crate) with: Option<PathBuf>,
     /// Output file; `-` is standard output
@@ -154,8 +155,8 @@ stopped. Several machines can share the work with --shard 1/3, 2/3, 3/3, each
 with its own RESULTS; concatenate these for the whole result:
   cat one two three > all; wastenot bounds sweep E.toml --resume all
 
-OUT is CSV, one line per point and curve. Its bytes do not depend on how the
-sweep was run.
+OUT is CSV with one line for each pair of a point and a curve. Its bytes do not
+depend on how the sweep was run.
 
 Exit codes: 0 complete; 2 failure; 3 points are missing.
 
@@ -189,8 +190,9 @@ pub(crate) struct Sweep {
 One thread on each CPU makes scheduling decisions and runs nothing: under one
 global lock (coarse-ticket, coarse-queued), under one lock per CPU (per-cpu),
 or by messages to a thread that decides for all CPUs (messages). The figures
-contain no interrupts and context switches, but other work on these CPUs
-increases them, the maxima most: measure on an otherwise idle machine.
+include no interrupts and no context switches. Other work on these CPUs makes
+the figures larger, above all the maxima, so measure on an otherwise idle
+machine.
 
 TABLE is CSV (docs/profile.md). Each line contains its machine, so tables of
 several machines can be combined, with --append or with cat.
@@ -237,7 +239,8 @@ from Feather-Trace, or samples from ft2csv in a file with a name such as
   overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
 The fit is a pair of numbers: cache lines written under the global lock, and
 fetches of the lock's line by a CPU that waits for it. All pairs that fit are
-printed, because few figures do not determine a single one (docs/profile.md).
+printed, because a few figures are not enough to determine one pair
+(docs/profile.md).
 
 Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.
 

@@ -45,11 +45,12 @@ pub(crate) struct Check {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Which {
-    /// Only these CPUs (idle time and waits there; lines of pictures): 0-3,8
+    /// Only these CPUs: only idle time and waits on them count, and pictures have only their lines.
+    /// A list such as 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Only these tasks (waits of theirs; in pictures, others are grey): a name with * and ?, or a
-    /// tid; may be repeated
+    /// Only these tasks: only their waits count, and in pictures all other tasks are grey. A name
+    /// with * and ?, or a tid; may be repeated
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,
 }

@@ -85,9 +85,10 @@ pub(crate) enum What {
 /// Draw the curves of a sweep: the share of schedulable task sets
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A point is a share with its 95 % interval; unknown points are gaps. The
-horizontal axis is total, or tasks if all totals are equal; over another column,
-all totals (or tasks) are combined into one point: weighted schedulability.
+A point is the share of task sets that were accepted, with its 95 % interval;
+unknown points are gaps. The horizontal axis is total, or tasks if all totals
+are equal; over another column, all totals (or tasks) are combined into one
+point: weighted schedulability.
 Other columns that vary get a panel for each value; select values with --only.
 
 The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the

@@ -90,7 +90,8 @@ fn read(args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     if wastenot_scenario::is_rtapp(&name, &text) {
         if let Some(setting) = args.set.first() {
             let what = format!("--set {}: an rt-app file has no such key", setting.0);
-            return Err(Stop::new(what, "only --machine and --scheduler can be set of it"));
+            let help = "an rt-app file can be changed with --machine and --scheduler only";
+            return Err(Stop::new(what, help));
         }
         let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;
         let usual = || Choice::named(RTAPP_SCHEDULER);

@@ -27,7 +27,7 @@ impl Parser<'_> {
             return Ok(When::Idle);
         }
         if self.is("{") || (self.is("on") && self.next_is("leader")) {
-            let help = "say how often: `balance every 50ms on leader(llc)`";
+            let help = "add the interval: `balance every 50ms on leader(llc)`";
             return self.no_piece("a time", help);
         }
         let period = self.expr()?;
@@ -78,9 +78,9 @@ impl Parser<'_> {
     fn filter(&mut self) -> Read<Clause> {
         self.step();
         self.need("(")?;
-        let me = self.name("a name for who takes")?;
+        let me = self.name("a name for the CPU that takes tasks")?;
         self.need(",")?;
-        let other = self.name("a name for whom it takes from")?;
+        let other = self.name("a name for the CPU from which it takes them")?;
         self.need(")")?;
         self.need("=")?;
         Ok(Clause::Filter { me, other, condition: self.expr()? })
