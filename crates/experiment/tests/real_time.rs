@@ -70,7 +70,7 @@ fn what_is_no_set_of_sporadic_tasks_is_refused_before_it_runs() {
     assert!(refused(&bound).0.contains("may not run everywhere"));
     let two = with("machine = \"pu:1\"", "machine = \"core:2 pu:1\"");
     let off = format!("{two}\n[[hotplug]]\ncpu = 0\noff = \"1ms\"\non = \"2ms\"\n");
-    assert!(refused(&off).0.contains("keep all CPUs"));
+    assert!(refused(&off).0.contains("all CPUs of the machine must be online"));
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
         ("two.csv --profile latin.toml", "latin.toml:2: no text: 0xfc is not UTF-8", "UTF-8"),
         ("ft.csv", "its name does not tell on how many CPUs", "m=64"),
         ("overheads_m=4_overhead=SCHED.csv", "it counts in cycles", "--cycles-per-us"),
-        ("two.csv --point 8=1ms --machine m", "some of a kernel", "by itself"),
+        ("two.csv --point 8=1ms --machine m", "others from a kernel", "by itself"),
         ("--point 8", "`64=3ms`", ""),
         ("--point 5000=3ms", "5000 CPUs: 1024 are simulated at most", ""),
         ("two.csv --within 200%", "0% to 100%", ""),
