@@ -51,6 +51,8 @@ def lay(folder: Path) -> None:
     (folder / "elsewhere/wastenot-elsewhere").symlink_to(folder / "bin/wastenot")
     (folder / "none/ray.py").write_text("raise ImportError('no ray')\n")
     (folder / "sweeps/e.toml").write_text(EXPERIMENT)
+    # Not over before it is interrupted, however late the signal comes.
+    (folder / "sweeps/long.toml").write_text(EXPERIMENT.replace("sets = 40", "sets = 2000"))
     for cpus in (6, 8):
         (folder / f"tables/{cpus}.csv").write_text(TABLE)
 
@@ -143,7 +145,7 @@ class Alone(unittest.TestCase):
             (["sweeps/e.toml", "--ray", "auto", "-o", "there.csv"], "exists", "--force"),
             (["sweeps/e.toml", "--ray", "auto", "-o", "it.pdf"], "it.pdf", ".csv"),
             (["sweeps/e.toml", "--ray", "auto", "--program", "lost"], "program `lost`", "PATH"),
-            (["sweeps/e.toml", "--ray", "auto", "--resume", "tables/8.csv"], "no file", "new file"),
+            (["sweeps/e.toml", "--ray", "auto", "--resume", "tables/8.csv"], "not a results file", "new file"),
         ):
             code, text = self.said(*words)
             self.assertEqual(code, 2, text)
@@ -211,11 +213,11 @@ class OnRay(unittest.TestCase):
 
         wait_for("the end of all processes", gone, 30)
 
-    def start(self, *words: str, first: str = "bin") -> subprocess.Popen[str]:
+    def start(
+        self, *words: str, first: str = "bin", sweep: str = "sweeps/e.toml"
+    ) -> subprocess.Popen[str]:
         """Types a line for this cluster."""
-        process = start(
-            self.folder, "sweeps/e.toml", "--ray", self.cluster.address, *words, first=first
-        )
+        process = start(self.folder, sweep, "--ray", self.cluster.address, *words, first=first)
         self.addCleanup(process.kill)
         return process
 
@@ -253,7 +255,7 @@ class OnRay(unittest.TestCase):
         self.cluster.remove_node(node)
 
     def test_who_interrupts_it_leaves_nothing_running(self) -> None:
-        process = self.start("-o", "interrupted.csv")
+        process = self.start("-o", "interrupted.csv", sweep="sweeps/long.toml")
         wait_for("a shard", lambda: bool(working(self.folder, self.raylet())))
         process.send_signal(signal.SIGINT)
         said, complaints = process.communicate(timeout=60)
