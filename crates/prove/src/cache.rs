@@ -41,7 +41,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Makes the folder if there is none, and deletes the oldest answers if there are too many.
+    /// Makes the folder if it does not exist, and deletes the oldest answers if there are too many.
     ///
     /// # Errors
     /// The folder cannot be made or read.

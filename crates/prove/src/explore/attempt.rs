@@ -1,7 +1,8 @@
 //! An attempt of an idle CPU, step by step, while others may wake tasks.
 //!
 //! The search looks for an attempt that fails although a task that the CPU may run waits all the
-//! time, and no other CPU took a task. Theorem 2 states that there is none (docs/proofs.md).
+//! time, and no other CPU took a task. Theorem 2 states that no such attempt exists
+//! (docs/proofs.md).
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};

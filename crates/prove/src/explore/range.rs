@@ -263,8 +263,8 @@ impl Look for Seen<'_, '_> {
     fn param(&self, value: i64) -> Range {
         self.sampled(Range::ANY, |_| value)
     }
-    /// Who is nearest, levels say that nobody names, and how CPUs are numbered: home is known only
-    /// where the task was.
+    /// Which CPU is nearest depends on levels that no text names, and on CPU numbers: home is known
+    /// only where the task was.
     fn within(&self, places: [&Place; 2], holds: bool) -> Option<bool> {
         let known = self.prev.is_some_and(|prev| self.allowed(prev));
         (known || !places.into_iter().any(is_home)).then_some(holds)

@@ -17,7 +17,7 @@ pub(super) type Encoded<T = Term> = Result<T, NotEncoded>;
 /// Numbers beyond this, about 10^12, are left to others: in the language numbers saturate.
 const GREAT: i64 = 1 << 40;
 
-/// Terms, or why there is none.
+/// The domain of terms: a term, or the reason why the expression has no term.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms;
 
@@ -115,7 +115,7 @@ impl Look for Instant<'_, '_> {
     }
 }
 
-/// Whoever works out expressions: what names stand for, and when.
+/// The reader of expressions: what names stand for, and at which instant.
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a, 'p> {
     pub(super) frame: Frame<Terms>,

@@ -91,7 +91,7 @@ pub struct Frame<D: Domain = Exact> {
     pub items: Vec<CpuId>,
 }
 
-const MISSING: &str = "typing lets nobody name a place that the handler does not have";
+const MISSING: &str = "a typed handler names only places that it has";
 
 impl<D: Domain> Frame<D> {
     /// A frame with parameters only.

@@ -165,7 +165,7 @@ impl Seen<'_> {
         self.state.put.filter(here).map(|(.., weight)| weight)
     }
     fn task(&self) -> TaskId {
-        self.task.expect("typing lets nobody name a task where there is none")
+        self.task.expect("a typed handler names a task only where it has one")
     }
     /// The task that a CPU runs.
     fn runs(&self, cpu: CpuId) -> Option<TaskId> {

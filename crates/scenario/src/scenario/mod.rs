@@ -158,9 +158,13 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
         return Err(wrong(0, what, "sweep fewer values, or write several scenarios"));
     }
     let variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
-    let gone = variants::gone(&fields, &table, &drafts)?;
-    let figures = figure::read(fields.list("figures")?, &variants, &gone)?;
-    let left_out = fields.list("figures")?.len() - figures.len();
+    let gone = match instead.set.is_empty() {
+        true => Vec::new(),
+        false => variants::gone(&fields, &table, &drafts)?,
+    };
+    let nodes = fields.list("figures")?;
+    let figures = figure::read(nodes, &variants, &gone)?;
+    let left_out = nodes.len() - figures.len();
     let notes = (left_out > 0)
         .then(|| format!("figures of variants that the settings replace are left out: {left_out}"));
     Ok(Scenario {
