@@ -5,6 +5,7 @@
 //! | file | question |
 //! |---|---|
 //! | [`waste`] | how much CPU time was idle while tasks that could use it waited |
+//! | [`causes`] | why |
 //! | [`violations`] | which task waited, where, how it got there, who was idle then |
 //! | [`marks`] | what of that pictures mark |
 //! | [`throttled`] | how long quotas held tasks back |
@@ -18,6 +19,7 @@
 //!
 //! [`check`] asks all of them in one replay and [`Check::report`] gives the answer.
 
+pub mod causes;
 pub mod compare;
 pub mod depth;
 mod idle;
@@ -72,6 +74,8 @@ pub struct Options {
     pub shared_queue: bool,
     /// How many violations and episodes are kept, worst first.
     pub limit: usize,
+    /// Whether each loss gets a cause.
+    pub causes: bool,
     /// Whether all that pictures mark is kept: every stretch of a violation, every episode.
     pub marks: bool,
     /// The period and the confirmation time of the sanity checker.
@@ -98,6 +102,7 @@ impl Default for Options {
             silent: Silent::Unknown,
             shared_queue: false,
             limit: 1000,
+            causes: true,
             marks: false,
             sanity: sanity::Rules::default(),
         }
@@ -123,6 +128,8 @@ pub struct Check {
     pub violations: violations::Violations,
     /// What quotas held back; `None` where the source does not tell throttling.
     pub throttled: Option<throttled::Throttled>,
+    /// Why time was lost, where [`Options::causes`] asks for it.
+    pub causes: Option<causes::Causes>,
     /// Waits and latencies.
     pub waits: waits::Waits,
     /// Moves.
@@ -176,16 +183,21 @@ pub fn check(history: &History, options: &Options) -> Check {
         (!held_back.is_empty()).then(|| (held_back.len(), waste.without(held_back)));
     let migrations = migrations.finish();
     let stayed_put = stayed_put(history, &violations, &migrations);
+    let bare = Options { causes: false, ..options.clone() };
     // Who stayed put is known only at the end, so this is a replay of its own.
     let without_probably_pinned = (!stayed_put.is_empty())
-        .then(|| waste::measure_with(history, options, &movable.with_probably_pinned(&stayed_put)));
+        .then(|| waste::measure_with(history, &bare, &movable.with_probably_pinned(&stayed_put)));
+    let (waste, throttled) = (waste.finish(), throttled.finish());
+    let held_ns = throttled.as_ref().map_or(0, |found| found.all.held_ns);
+    let causes = waste.causes.clone();
     Check {
-        waste: waste.finish(),
+        causes: causes.map(|causes| causes.with(causes::Loss::Quota, held_ns)),
+        waste,
         stayed_put,
         without_probably_pinned,
         without_possibly_throttled,
         violations,
-        throttled: throttled.finish(),
+        throttled,
         waits: waits.to.finish(),
         migrations,
         depth: depth.finish(),

@@ -50,6 +50,17 @@ impl Matching {
         if self.masks.len() == 1 { self.idle_count.min(self.supply[ANYWHERE]) } else { self.size }
     }
 
+    /// Number of classes.
+    pub(crate) fn classes(&self) -> usize {
+        self.masks.len()
+    }
+
+    /// Number of pairs that a class has in the matching. A class keeps its pairs as long as the
+    /// matching stays the largest with them.
+    pub(crate) fn pairs(&self, class: Class) -> u32 {
+        if self.masks.len() == 1 { self.size() } else { self.used[class] }
+    }
+
     /// How many CPUs are idle and how many tasks could use some CPU.
     pub(crate) fn sides(&self) -> (u32, u32) {
         (self.idle_count, self.supply.iter().sum())

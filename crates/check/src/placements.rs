@@ -40,6 +40,50 @@ impl Landed {
     }
 }
 
+/// Where a woken or new task was queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// On a CPU of which it is not known what it did.
+    Unknown,
+    /// On an idle CPU.
+    OnIdle,
+    /// On a busy CPU while no CPU that the task may use was idle.
+    NoneIdle,
+    /// On a busy CPU while one that the task may use was idle: its `previous` one, or another.
+    SomeIdle {
+        /// Whether the previous CPU was idle.
+        previous: bool,
+    },
+}
+
+impl Landing {
+    /// Of `task`, which was just queued on `cpu`, while these CPUs are `idle`.
+    pub(crate) fn of<I: Iterator<Item = CpuId>>(
+        history: &History,
+        movable: &Movable,
+        state: &State,
+        task: TaskId,
+        cpu: CpuId,
+        idle: impl Fn() -> I,
+    ) -> Landing {
+        let (known, at) = (state.task(task), state.cpu(cpu));
+        let mask = known.mask.and_then(|mask| history.mask(mask));
+        let allowed = || idle().filter(|cpu| mask.is_none_or(|mask| mask.contains(*cpu)));
+        match at.mode {
+            CpuMode::Unknown | CpuMode::Offline => Landing::Unknown,
+            CpuMode::Idle if at.waiting <= 1 => Landing::OnIdle,
+            _ if !movable.is_movable(task, &known) => Landing::NoneIdle,
+            _ => match allowed().next() {
+                None => Landing::NoneIdle,
+                Some(_) => {
+                    let previous = known.prev.is_some_and(|prev| allowed().any(|cpu| cpu == prev));
+                    Landing::SomeIdle { previous }
+                }
+            },
+        }
+    }
+}
+
 /// How many new tasks each CPU got, of those that might have been put on several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
@@ -129,28 +173,24 @@ impl<'a> Watch<'a> {
             self.found.no_selection += 1;
             return;
         }
-        let (mode, waiting) = (state.cpu(cpu).mode, state.cpu(cpu).waiting);
-        if matches!(mode, CpuMode::Unknown | CpuMode::Offline) {
+        let idle = || self.idle.iter();
+        let landing = Landing::of(self.history, self.movable, state, task, cpu, idle);
+        if landing == Landing::Unknown {
             return;
         }
         let wakeups = how == How::Wakeup;
-        let mask = known.mask.and_then(|mask| self.history.mask(mask));
-        let allowed = |cpu: CpuId| mask.is_none_or(|mask| mask.contains(cpu));
-        let movable = self.movable.is_movable(task, &known);
-        if !wakeups && movable {
+        if !wakeups && self.movable.is_movable(task, &known) {
+            let mask = known.mask.and_then(|mask| self.history.mask(mask));
             let may_use = mask.map(|mask| self.online.and(mask));
             self.found.spread.add(cpu, may_use.as_ref().unwrap_or(&self.online));
         }
-        let mut landed = Landed { total: 1, ..Landed::default() };
-        if mode == CpuMode::Idle && waiting <= 1 {
-            landed.on_idle = 1;
-        } else if !movable || !self.idle.iter().any(allowed) {
-            landed.on_busy_none_idle = 1;
-        } else {
-            let is_free = |prev: CpuId| self.idle.contains(prev) && allowed(prev);
-            landed.on_busy_some_idle = 1;
-            landed.on_busy_prev_idle = u64::from(known.prev.is_some_and(is_free));
-        }
+        let landed = Landed {
+            total: 1,
+            on_idle: u64::from(landing == Landing::OnIdle),
+            on_busy_none_idle: u64::from(landing == Landing::NoneIdle),
+            on_busy_some_idle: u64::from(matches!(landing, Landing::SomeIdle { .. })),
+            on_busy_prev_idle: u64::from(landing == Landing::SomeIdle { previous: true }),
+        };
         if !wakeups {
             return self.found.forks.add(landed);
         }

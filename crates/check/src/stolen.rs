@@ -26,13 +26,21 @@ pub(crate) fn by_cpu(history: &History, scope: &Scope) -> Option<BTreeMap<CpuId,
 
 /// What was taken from which CPU in seconds that reach into `window`.
 pub(crate) fn during(history: &History, window: Window) -> impl Iterator<Item = (CpuId, u64)> {
+    seconds(history, window).map(|(cpu, _, ns)| (cpu, ns))
+}
+
+/// The same with each second.
+pub(crate) fn seconds(
+    history: &History,
+    window: Window,
+) -> impl Iterator<Item = (CpuId, Window, u64)> {
     let rows = history.annex_cells("steal", ["time_ns", "cpu", "steal_ns"]);
     rows.filter_map(move |[until, cpu, ns]| {
         let until = Time(whole(until)?);
         let from = Time(until.0.saturating_sub(EVERY.0));
         let cpu = CpuId(u16::try_from(whole(cpu)?).ok()?);
         let reaches = until > window.from && from < window.to;
-        Some((cpu, whole(ns)?)).filter(|_| reaches)
+        Some((cpu, Window { from, to: until }, whole(ns)?)).filter(|_| reaches)
     })
 }
 

@@ -1,6 +1,7 @@
 //! The answers of a check as a Report.
 
 mod beside;
+mod causes;
 mod first;
 mod measures;
 mod tables;
@@ -25,11 +26,13 @@ impl Check {
         selection(&mut report, history, options);
         self.waste_measures(&mut report, history);
         self.beside_measures(&mut report);
+        self.cause_measures(&mut report);
         self.wait_measures(&mut report);
         self.placement_measures(&mut report, history.head.carries);
         self.recorder_measure(&mut report, history, options);
         self.other_tools(&mut report);
         report.tables = vec![
+            self.cause_table(history),
             self.violation_table(history, options),
             self.not_started_table(history),
             self.episode_table(),
@@ -92,6 +95,7 @@ impl Check {
                 Span(waste.longest_ns),
             ),
         };
+        text += &self.cause_words();
         text += &cut_words(history);
         if cut {
             text += " A task that seems to wait may run on a CPU whose events are missing, so \

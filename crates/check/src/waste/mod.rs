@@ -35,6 +35,7 @@ use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, Span, TaskId, Wind
 pub use self::affinity::{Kept, KeptTask};
 pub use self::contradictions::Contradictions;
 pub use self::watch::Waste;
+use crate::causes::Causes;
 use crate::{Distribution, Movable, Options, Scope};
 
 /// The measured figures.
@@ -87,6 +88,8 @@ pub struct Figures {
     pub silent: CpuSet,
     /// What affinities kept from tasks that waited; `None` where the source does not tell them.
     pub kept: Option<Kept>,
+    /// Why it was lost, where [`Options::causes`] asks for it; quotas are not in it.
+    pub causes: Option<Causes>,
 }
 
 /// CPUs that ran their idle task although a task was queued on them.

@@ -11,6 +11,7 @@ use super::affinity::Affinity;
 use super::classes::Classes;
 use super::cores::Cores;
 use super::{Episode, Figures, NotStarted, THROTTLED_ABOVE, WakeDelay};
+use crate::causes::{self, Loss};
 use crate::matching::{ANYWHERE, Class, Matching};
 use crate::worst::Worst;
 use crate::{Movable, Options, Scope};
@@ -128,6 +129,7 @@ pub struct Waste<'a> {
     high: Option<Matching>,
     silent_idle: Option<Matching>,
     affinity: Affinity<'a>,
+    causes: Option<causes::Watch<'a>>,
     cores: Option<Cores>,
     capacities: bool,
     /// The source tells policies,
@@ -203,6 +205,9 @@ impl<'a> Waste<'a> {
             supply: vec![0; classes.masks.len()],
             unsure_supply: vec![0; classes.masks.len()],
             affinity: Affinity::new(history, movable, classes.masks.len()),
+            causes: options
+                .causes
+                .then(|| causes::Watch::new(history, scope, movable, options, classes.masks.len())),
             classes,
             kinds: Since::new(history.cpus().map(|cpu| Kind::at_first(scope, cpu))),
             kind_ns: [0; KINDS],
@@ -261,6 +266,9 @@ impl<'a> Waste<'a> {
         figures.worst = self.worst.finish();
         figures.wake_delay.not_started = self.not_started.finish();
         figures.kept = self.affinity.finish(self.ended, self.scope);
+        let kept_ns = figures.kept.as_ref().map_or(0, |kept| kept.cpu_ns);
+        let causes = self.causes.map(causes::Watch::finish);
+        figures.causes = causes.map(|causes| causes.with(Loss::Affinity, kept_ns));
         self.figures
     }
 
@@ -347,12 +355,29 @@ impl<'a> Waste<'a> {
             self.switched_out += step * i64::from(weight.switched_out);
             self.affinity.count(self.affinity.serves(task, known), step);
             match step {
-                1 => self.affinity.begin(task, known, class, now),
-                _ => self.affinity.end(task, now, self.scope),
+                1 => self.begin(task, known, class, now),
+                _ => self.end_candidate(task, now),
             }
         } else {
             self.unsure_supply[class] += step;
             self.begin_high();
+        }
+    }
+
+    /// `task`, which waits as in `known`, surely is a candidate from now on.
+    #[inline]
+    fn begin(&mut self, task: TaskId, known: &TaskState, class: Class, now: Time) {
+        self.affinity.begin(task, known, class, now);
+        if let Some(causes) = &mut self.causes {
+            causes.begin(task, known, class);
+        }
+    }
+
+    #[inline]
+    fn end_candidate(&mut self, task: TaskId, now: Time) {
+        self.affinity.end(task, now, self.scope);
+        if let Some(causes) = &mut self.causes {
+            causes.end(task, now);
         }
     }
 
@@ -370,7 +395,7 @@ impl<'a> Waste<'a> {
             *self.supply_with(head) -= 1;
             if head.sure {
                 self.affinity.count(head.serves, -1);
-                self.affinity.end(head.task, state.now(), self.scope);
+                self.end_candidate(head.task, state.now());
             }
         }
         let Some(head) = was else { return };
@@ -385,7 +410,7 @@ impl<'a> Waste<'a> {
         if known.phase == Phase::Waiting && !known.cpu.is_some_and(starts) {
             let weight = self.weigh(head.task, &known);
             if let (true, Some(class)) = (weight.sure, weight.class) {
-                self.affinity.begin(head.task, &known, class, state.now());
+                self.begin(head.task, &known, class, state.now());
             }
         }
     }
@@ -435,6 +460,9 @@ impl<'a> Waste<'a> {
             let stretch = NotStarted { cpu, task, window, possibly_throttled };
             let rank = (window.span(), Reverse(window.from), Reverse(cpu));
             self.not_started.add(rank, stretch);
+        }
+        if let Some(causes) = &mut self.causes {
+            causes.wake_delay(cpu, task, window, possibly_throttled);
         }
     }
 
@@ -522,6 +550,9 @@ impl<'a> Waste<'a> {
             cores.set(cpu, kind == Kind::Idle);
         }
         self.low.set_idle(cpu, kind == Kind::Idle);
+        if let Some(causes) = &mut self.causes {
+            causes.set_idle(cpu, kind == Kind::Idle, now);
+        }
         let may_be_free = kind.may_be_free();
         if may_be_free && kind != Kind::Idle {
             self.begin_high();
@@ -617,9 +648,15 @@ impl Observer for Waste<'_> {
             self.held(state, from, until);
             return self.held(state, until, to);
         }
-        if self.dirty || self.missing != missing {
+        let changed = self.dirty || self.missing != missing;
+        if changed {
             self.missing = missing;
             self.settle();
+        }
+        if let Some(causes) = &mut self.causes
+            && (changed || causes.is_stale())
+        {
+            causes.settle(state, &self.low, self.now_low, from);
         }
         let begins = self.scope.window.from;
         if from < begins && begins <= to {
@@ -653,14 +690,21 @@ impl Observer for Waste<'_> {
         }
     }
 
-    fn event(&mut self, _: &State, entry: &Entry) {
+    #[inline]
+    fn event(&mut self, state: &State, entry: &Entry) {
         if let Event::Lost { .. } = entry.event {
             self.losses.push((entry.time, self.spare_ns));
+        }
+        if let Some(causes) = &mut self.causes {
+            causes.event(state, entry);
         }
     }
 
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, before: &CpuState, now: &CpuState) {
+        if let Some(causes) = &mut self.causes {
+            causes.cpu(state, cpu, before, now);
+        }
         if before.is_busy() && now.is_busy() && !self.policies {
             return; // whatever task runs there, the CPU stays busy
         }
@@ -705,6 +749,9 @@ impl Observer for Waste<'_> {
                 self.wake_ended(cpu, state.now());
             }
             self.was(cpu, kind, window);
+        }
+        if let Some(causes) = &mut self.causes {
+            causes.end_all(state.now());
         }
     }
 }

@@ -1,0 +1,19 @@
+//! Affinities, cpusets, isolated CPUs.
+
+use super::{Cause, Loss};
+
+/// Affinities, cpusets, isolated CPUs.
+pub(super) static CAUSE: Cause = Cause {
+    path: "configuration/affinity",
+    about: "their affinities kept the tasks that waited from the idle CPUs",
+    evidence: "The matching between idle CPUs and waiting tasks would be larger without \
+        affinities.",
+    refuted_by: "The task may use an idle CPU. Threads that serve one CPU or interrupt do not \
+        count.",
+    advice: "Widen the mask: taskset(1), the cgroup's cpuset.cpus, isolcpus=.",
+    source: "sched_setaffinity(2); kernel: Documentation/admin-guide/cgroup-v2.rst, \
+        cpuset.cpus",
+    missing: "Whether the task set its own mask, its cpuset did, or CPUs are isolated: \
+        recordings hold the resulting mask only.",
+    holds: |it| it.loss == Loss::Affinity,
+};

@@ -1,0 +1,17 @@
+//! Threads that are bound to one CPU.
+
+use super::{Ahead, Cause, Loss};
+
+/// Threads that are bound to one CPU.
+pub(super) static CAUSE: Cause = Cause {
+    path: "host/pinned-thread",
+    about: "a thread that may run on one CPU only held the CPU where they waited",
+    evidence: "The CPU ran a per-CPU kernel thread or a task that is pinned to it, and \
+        another CPU was idle.",
+    refuted_by: "The task that runs may run elsewhere.",
+    advice: "If it happens often, find what queues the work \
+        (workqueue:workqueue_execute_start), or what pins the task.",
+    source: "kernel: Documentation/core-api/workqueue.rst",
+    missing: "Which work the kernel thread executes.",
+    holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::Pinned,
+};

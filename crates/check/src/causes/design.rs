@@ -1,0 +1,15 @@
+//! CPU time that a scheduler reserves.
+
+use super::{Cause, Rules};
+
+/// CPU time that a scheduler reserves.
+pub(super) static CAUSE: Cause = Cause {
+    path: "design/reserved",
+    about: "the scheduler reserves CPUs by design",
+    evidence: "The scheduler divides CPUs or time among tasks: gangs, partitions, fixed CPUs.",
+    refuted_by: "The scheduler may run the task on any CPU.",
+    advice: "Compare with a scheduler that does not reserve: wastenot what-if.",
+    source: "Ousterhout, Scheduling Techniques for Concurrent Systems, ICDCS 1982",
+    missing: "Whether the reserved time was worth it: what the tasks gain by it.",
+    holds: |it| it.is_waste_under(Rules::Reserving),
+};

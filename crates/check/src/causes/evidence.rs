@@ -1,0 +1,161 @@
+//! What is known of a stretch of lost time when it is assigned.
+
+use wastenot_model::{History, Phase, TaskState};
+
+/// Which time was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// CPUs were idle while tasks that may run there waited: CPU time.
+    Waste,
+    /// A CPU was about to start a task: CPU time.
+    WakeDelay,
+    /// CPUs were idle while tasks waited that their affinities keep from them: CPU time.
+    Affinity,
+    /// Quotas held tasks back: task time.
+    Quota,
+}
+
+impl Loss {
+    /// In the order of [`super::Part::ns`].
+    pub const ALL: [Loss; 4] = [Loss::Waste, Loss::WakeDelay, Loss::Affinity, Loss::Quota];
+    /// Its name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        ["waste", "wake_delay", "affinity", "quota"][self as usize]
+    }
+}
+
+/// How the wait began to which waste is charged. A task that is switched out takes over the onset
+/// of the task that runs in its place: that one's placement made the queue longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onset {
+    /// It was there before the recording, after a loss, or the CPU was unknown.
+    Unknown,
+    /// The task was put on an idle CPU, which ran another one first.
+    OnIdle,
+    /// No CPU that it may use was idle.
+    AllBusy,
+    /// It was woken while still queued, so no CPU was selected for it; another CPU was idle.
+    NoSelection,
+    /// It was put on a busy CPU while its previous CPU was idle.
+    PreviousIdle,
+    /// It was put on its waker's CPU, which went on, while another one was idle.
+    BehindWaker,
+    /// It was put on a busy CPU while all idle ones were outside of that CPU's last-level cache.
+    OtherCache,
+    /// It is new, and was put on a busy CPU while another one was idle.
+    Fork,
+    /// It was put on a busy CPU while another one was idle.
+    SomeIdle,
+}
+
+impl Onset {
+    /// All of them.
+    pub const ALL: [Onset; 9] = [
+        Onset::Unknown,
+        Onset::OnIdle,
+        Onset::AllBusy,
+        Onset::NoSelection,
+        Onset::PreviousIdle,
+        Onset::BehindWaker,
+        Onset::OtherCache,
+        Onset::Fork,
+        Onset::SomeIdle,
+    ];
+    /// Whether a CPU was selected although a better one was idle.
+    pub(super) fn is_placement(self) -> bool {
+        !matches!(self, Onset::Unknown | Onset::OnIdle | Onset::AllBusy)
+    }
+}
+
+/// What runs on the CPU where a task waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// A task like it, or nothing known.
+    Peer,
+    /// A task of the stop, deadline or real-time class, while the task that waits is of neither.
+    HigherClass,
+    /// A task that may run on this CPU only.
+    Pinned,
+}
+
+impl Ahead {
+    /// All of them.
+    pub const ALL: [Ahead; 3] = [Ahead::Peer, Ahead::HigherClass, Ahead::Pinned];
+}
+
+/// Whose rules placed and balanced the tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Linux' fair class, or a model of it.
+    Fair,
+    /// A scheduler that leaves CPUs idle by design: gangs, partitions, fixed CPUs.
+    Reserving,
+    /// Another one: a policy in Rota, another simulated scheduler.
+    Policy,
+}
+
+impl Rules {
+    /// All of them.
+    pub const ALL: [Rules; 3] = [Rules::Fair, Rules::Reserving, Rules::Policy];
+
+    /// Those of `history`: a recording is from Linux, and a simulation names its scheduler.
+    pub(super) fn of(history: &History) -> Rules {
+        let notes = &history.head.source.notes;
+        let name = notes.iter().find(|(key, _)| key == "scheduler").map(|(_, name)| &**name);
+        let begins = |with: &[&str]| with.iter().any(|it| name.unwrap_or("cfs-").starts_with(it));
+        if begins(&["cfs-", "eevdf-"]) {
+            Rules::Fair
+        } else if begins(&["gang", "pinned", "p-edf", "c-edf"]) {
+            Rules::Reserving
+        } else {
+            Rules::Policy
+        }
+    }
+}
+
+/// What is known of a stretch of lost time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Which time.
+    pub loss: Loss,
+    /// How the wait began (waste).
+    pub onset: Onset,
+    /// What ran where the task waited (waste).
+    pub ahead: Ahead,
+    /// Whose rules they were.
+    pub rules: Rules,
+    /// A CPU was idle, and this wait lasted, longer than the kernel lets pass between two balancing
+    /// passes of an idle CPU (waste).
+    pub persisted: bool,
+    /// The CPU took longer than `--wake-grace` (wake delay).
+    pub over_grace: bool,
+    /// The hypervisor took this time from the CPU (wake delay).
+    pub stolen: bool,
+    /// The task may have been throttled: the source does not record it (wake delay).
+    pub possibly_throttled: bool,
+}
+
+impl Evidence {
+    /// Only which time was lost.
+    pub(super) fn of(loss: Loss) -> Evidence {
+        Evidence {
+            loss,
+            onset: Onset::Unknown,
+            ahead: Ahead::Peer,
+            rules: Rules::Fair,
+            persisted: false,
+            over_grace: false,
+            stolen: false,
+            possibly_throttled: false,
+        }
+    }
+    /// Whether it is waste that a scheduler with such rules left.
+    pub(super) fn is_waste_under(&self, rules: Rules) -> bool {
+        self.loss == Loss::Waste && self.rules == rules
+    }
+}
+
+/// Whether the wait of `task` began at this event.
+pub(super) fn begins_now(task: &TaskState, now: wastenot_model::Time) -> bool {
+    task.phase == Phase::Waiting && task.since == now
+}

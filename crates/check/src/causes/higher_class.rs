@@ -1,0 +1,17 @@
+//! Tasks of higher scheduling classes.
+
+use super::{Ahead, Cause, Loss};
+
+/// Tasks of higher scheduling classes.
+pub(super) static CAUSE: Cause = Cause {
+    path: "host/higher-class",
+    about: "a task of a higher scheduling class held the CPU where they waited",
+    evidence: "The CPU ran a task with priority below 100 (stop, deadline, real time), the \
+        one that waited has none, and another CPU was idle.",
+    refuted_by: "A task of the same class runs there.",
+    advice: "Move the real-time task to a CPU of its own, or limit it (sched_rt_runtime_us, \
+        SCHED_DEADLINE).",
+    source: "sched(7); kernel: kernel/sched/rt.c",
+    missing: "Why the balancer left the task there: its passes.",
+    holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::HigherClass,
+};

@@ -1,0 +1,17 @@
+//! CPUs that start a queued task late.
+
+use super::{Cause, Loss};
+
+/// CPUs that start a queued task late.
+pub(super) static CAUSE: Cause = Cause {
+    path: "host/late-start",
+    about: "an idle CPU started a queued task late",
+    evidence: "The CPU ran its idle task for longer than --wake-grace although a task was \
+        queued on it, and no quota can explain this.",
+    refuted_by: "The CPU starts the task within --wake-grace; the task may have been throttled.",
+    advice: "Look for deep idle states (cpuidle, /dev/cpu_dma_latency), interrupts that are \
+        off, a virtual CPU that did not run, core scheduling.",
+    source: "kernel: kernel/sched/idle.c; Documentation/admin-guide/pm/cpuidle.rst",
+    missing: "Idle states (power:cpu_idle), interrupts, steal time.",
+    holds: |it| it.loss == Loss::WakeDelay && it.over_grace && !it.possibly_throttled,
+};

@@ -1,0 +1,219 @@
+//! Causes: why time was lost, as paths in a tree.
+//!
+//! # What is assigned
+//! Four losses, each in CPU time or task time of its own: waste and wake delay (see
+//! [`crate::waste`]), idle CPU time that affinities kept from waiting tasks, and the time for which
+//! quotas held tasks back. Every nanosecond of each gets one [`Cause`]; the parts sum to the whole.
+//!
+//! # How
+//! 1. A unit of waste belongs to a waiting task: those that wait longest are *charged* (`charge`).
+//!    A unit of wake delay belongs to the CPU that is about to start a task.
+//! 2. What is known of the stretch is its [`Evidence`]: *onset*, how the wait began and *persistence*,
+//!    whether a CPU was idle so long that it must have balanced.
+//! 3. The first cause of [`TREE`] whose evidence is there gets the stretch. Leaves stand before the
+//!    nodes above them, and [`UNKNOWN`] is the last.
+//!
+//! Precision goes before recall: where the evidence fits several leaves the node above them gets
+//! the time.
+
+mod affinity;
+mod balancing;
+mod behind_pinned;
+mod behind_waker;
+mod charge;
+mod design;
+mod evidence;
+mod fork_crowd;
+mod higher_class;
+mod idle;
+mod late_start;
+mod newly_idle;
+mod no_selection;
+mod not_started;
+mod not_taken;
+mod placement;
+mod policy;
+mod previous_idle;
+mod quota;
+mod scheduler;
+mod search_limited;
+mod steal;
+mod unknown;
+mod wakeup;
+mod watch;
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{CpuId, TaskId, Window};
+
+pub use self::evidence::{Ahead, Evidence, Loss, Onset, Rules};
+pub use self::watch::Watch;
+
+/// Why time was lost.
+#[derive(Debug)]
+pub struct Cause {
+    /// Its place in the tree: `scheduler/placement/previous-idle`. The nodes above are causes too.
+    pub path: &'static str,
+    /// What it is, in a phrase that can follow "because".
+    pub about: &'static str,
+    /// Which evidence establishes it.
+    pub evidence: &'static str,
+    /// What refutes it.
+    pub refuted_by: &'static str,
+    /// What to do.
+    pub advice: &'static str,
+    /// Where this is known from: a paper, a kernel's file or commit, a document.
+    pub source: &'static str,
+    /// Which data would decide more.
+    pub missing: &'static str,
+    /// Whether the evidence is there.
+    pub(crate) holds: fn(&Evidence) -> bool,
+}
+
+/// Every cause, in the order in which they are asked.
+pub static TREE: &[&Cause] = &[
+    &affinity::CAUSE,
+    &quota::CAUSE,
+    &steal::CAUSE,
+    &not_started::CAUSE,
+    &late_start::CAUSE,
+    &wakeup::CAUSE,
+    &higher_class::CAUSE,
+    &behind_pinned::CAUSE,
+    &design::CAUSE,
+    &not_taken::CAUSE,
+    &policy::CAUSE,
+    &balancing::CAUSE,
+    &newly_idle::CAUSE,
+    &no_selection::CAUSE,
+    &previous_idle::CAUSE,
+    &behind_waker::CAUSE,
+    &search_limited::CAUSE,
+    &fork_crowd::CAUSE,
+    &placement::CAUSE,
+    &scheduler::CAUSE,
+    &unknown::CAUSE,
+];
+
+impl Cause {
+    /// The node below the root, and the one below that: `scheduler/placement`.
+    pub fn class(&self) -> &'static str {
+        let second = self.path.match_indices('/').nth(1);
+        second.map_or(self.path, |(at, _)| &self.path[..at])
+    }
+    /// Whether this is the node `path`, or below it.
+    pub fn is_within(&self, path: &str) -> bool {
+        self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// The cause of a stretch of which so much is known.
+fn cause_of(evidence: &Evidence) -> &'static Cause {
+    TREE.iter().find(|cause| (cause.holds)(evidence)).unwrap_or(&&unknown::CAUSE)
+}
+
+/// What was lost by a cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// By [`Loss`], in its order.
+    pub ns: [u64; Loss::ALL.len()],
+    /// The longest stretch that was charged to a task or a CPU.
+    pub worst: Option<Stretch>,
+}
+
+/// A stretch of lost time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// When.
+    pub window: Window,
+    /// Which task waited, where it was one.
+    pub task: TaskId,
+    /// Where it waited.
+    pub cpu: CpuId,
+}
+
+/// What was lost, by cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Causes {
+    parts: BTreeMap<&'static str, Part>,
+}
+
+impl Causes {
+    fn add(&mut self, evidence: &Evidence, ns: u64, stretch: Option<Stretch>) {
+        let none = Part { ns: [0; Loss::ALL.len()], worst: None };
+        let part = self.parts.entry(cause_of(evidence).path).or_insert(none);
+        let sum = &mut part.ns[evidence.loss as usize];
+        *sum = sum.saturating_add(ns);
+        let longer = |it: &Stretch| part.worst.is_none_or(|w| it.window.span() > w.window.span());
+        if let Some(stretch) = stretch.filter(longer) {
+            part.worst = Some(stretch);
+        }
+    }
+
+    /// Adds what has one cause only.
+    pub(crate) fn with(mut self, loss: Loss, ns: u64) -> Causes {
+        if ns > 0 {
+            self.add(&Evidence::of(loss), ns, None);
+        }
+        self
+    }
+
+    /// What was lost of `loss` by `path` and all causes below it.
+    pub fn ns(&self, loss: Loss, path: &str) -> u64 {
+        let within = self.iter().filter(|(cause, _)| cause.is_within(path));
+        within.fold(0, |sum, (_, part)| sum.saturating_add(part.ns[loss as usize]))
+    }
+
+    /// Every cause by which something was lost, in the order of [`TREE`].
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Cause, &Part)> {
+        TREE.iter().filter_map(|cause| Some((*cause, self.parts.get(cause.path)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All that can be known of a stretch.
+    fn every() -> impl Iterator<Item = Evidence> {
+        let flags = |n: u32| [n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0];
+        (0..16).flat_map(move |n| {
+            let [persisted, over_grace, stolen, possibly_throttled] = flags(n);
+            let all = Loss::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));
+            let all = all.flat_map(|(loss, onset)| Ahead::ALL.map(|ahead| (loss, onset, ahead)));
+            all.flat_map(move |(loss, onset, ahead)| {
+                Rules::ALL.map(|rules| Evidence {
+                    loss,
+                    onset,
+                    ahead,
+                    rules,
+                    persisted,
+                    over_grace,
+                    stolen,
+                    possibly_throttled,
+                })
+            })
+        })
+    }
+
+    #[test]
+    fn every_cause_can_be_found_and_stands_behind_no_node_above_it() {
+        let found: Vec<&str> = every().map(|evidence| cause_of(&evidence).path).collect();
+        for (place, cause) in TREE.iter().enumerate() {
+            assert!(found.contains(&cause.path), "{} is never found", cause.path);
+            let above = TREE[..place].iter().find(|it| cause.is_within(it.path));
+            assert!(above.is_none(), "{} hides behind {}", cause.path, above.expect("some").path);
+        }
+    }
+
+    #[test]
+    fn each_node_above_a_cause_is_a_cause_or_a_root() {
+        let paths: Vec<&str> = TREE.iter().map(|cause| cause.path).collect();
+        for path in &paths {
+            if let Some((above, _)) = path.rsplit_once('/') {
+                let root = !above.contains('/');
+                assert!(root || paths.contains(&above), "{path} has no {above}");
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Newly-idle balancing that takes no task.
+
+use super::{Cause, Onset, Rules};
+
+/// Newly-idle balancing that takes no task.
+pub(super) static CAUSE: Cause = Cause {
+    path: "scheduler/balancing/newly-idle",
+    about: "a CPU that became idle did not take them",
+    evidence: "No CPU was idle when the wait began. One became idle later and did not take \
+        the task.",
+    refuted_by: "A CPU that the task may use was idle when its wait began.",
+    advice: "Newly-idle balancing is skipped where sleeps are short (avg_idle below the \
+        domain's max_newidle_lb_cost) and searches no other node then; check the \
+        kernel's version.",
+    source: "kernel/sched/fair.c: sched_balance_newidle; kernel commits 155213a2aed4, \
+        d206fbad9328, 33cf66d88306",
+    missing: "Whether a newly-idle pass ran: sched_balance_rq.",
+    holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::AllBusy,
+};

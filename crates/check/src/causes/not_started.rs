@@ -1,0 +1,17 @@
+//! A policy that does not wake a CPU.
+
+use super::{Cause, Loss, Rules};
+
+/// A policy that does not wake a CPU.
+pub(super) static CAUSE: Cause = Cause {
+    path: "scheduler/policy/not-started",
+    about: "the policy queued a task on an idle CPU and did not start it",
+    evidence: "Under a policy that is not the kernel's, a CPU ran its idle task for longer \
+        than --wake-grace although a task was queued on it.",
+    refuted_by: "The CPU starts the task within --wake-grace.",
+    advice: "Kick the CPU after putting a task on its queue (scx_bpf_kick_cpu with \
+        SCX_KICK_IDLE).",
+    source: "kernel: Documentation/scheduler/sched-ext.rst",
+    missing: "The kicks of the policy.",
+    holds: |it| it.loss == Loss::WakeDelay && it.over_grace && it.rules == Rules::Policy,
+};

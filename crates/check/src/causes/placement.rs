@@ -1,0 +1,16 @@
+//! Placement of woken and new tasks.
+
+use super::{Cause, Rules};
+
+/// Placement of woken and new tasks.
+pub(super) static CAUSE: Cause = Cause {
+    path: "scheduler/placement",
+    about: "a busy CPU was selected for them while another one was idle",
+    evidence: "At the wakeup a busy CPU was selected while an allowed one was idle.",
+    refuted_by: "No allowed CPU was idle.",
+    advice: "Compare with a scheduler that selects idle CPUs first: wastenot what-if.",
+    source: "kernel/sched/fair.c: select_task_rq_fair",
+    missing: "The searched CPUs: select_task_rq_fair; the topology, where it \
+        is not known.",
+    holds: |it| it.is_waste_under(Rules::Fair) && it.onset.is_placement(),
+};

@@ -1,0 +1,18 @@
+//! CPU bandwidth of cgroups.
+
+use super::{Cause, Loss};
+
+/// CPU bandwidth of cgroups.
+pub(super) static CAUSE: Cause = Cause {
+    path: "configuration/quota",
+    about: "quotas held the tasks back",
+    evidence: "The kernel marked the task's run queue as throttled while the task wanted to \
+        run.",
+    refuted_by: "The task waits on a run queue that is not throttled.",
+    advice: "Raise cpu.max of the cgroup or of one above it, allow bursts (cpu.max.burst), \
+        or use fewer threads.",
+    source: "kernel: Documentation/scheduler/sched-bwc.rst",
+    missing: "When the quota was filled again: a recorder sees this when the task runs, so \
+        the last wait is included.",
+    holds: |it| it.loss == Loss::Quota,
+};

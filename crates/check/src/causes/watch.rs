@@ -1,0 +1,394 @@
+//! The part of the observer of waste that assigns causes.
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{
+    Context, CpuId, CpuMode, CpuSet, CpuState, Distance, Entry, Event, History, How, Machine, Prio,
+    Span, State, TaskId, TaskState, Time, Window,
+};
+
+use super::charge::Charges;
+use super::evidence::begins_now;
+use super::idle::IdleOrder;
+use super::{Ahead, Causes, Evidence, Loss, Onset, Rules, Stretch};
+use crate::matching::{Class, Matching};
+use crate::placements::Landing;
+use crate::{Movable, Options, Scope, stolen};
+
+/// How the queue of a task came to be too long, and since when.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    onset: Onset,
+    since: Time,
+}
+
+/// A stretch of waste that is charged to a task, as it began.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    from: Time,
+    /// Where the task waits.
+    cpu: CpuId,
+    /// The CPU that it may use and that has been idle longest.
+    idle: Option<CpuId>,
+    /// From then on a balancing pass must have seen both.
+    persists: Time,
+}
+
+/// Assigns causes.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    history: &'a History,
+    scope: &'a Scope,
+    movable: &'a Movable,
+    rules: Rules,
+    charges: Charges,
+    /// Newly charged tasks, whose piece begins when time passes next.
+    fresh: Vec<TaskId>,
+    /// By task: the piece that is open.
+    pieces: Vec<Option<Piece>>,
+    /// By CPU: the number of pieces that name it as idle.
+    named: Vec<u32>,
+    /// By task.
+    begun: Vec<Begun>,
+    /// By task: whether its priority is above those of the fair class.
+    is_real_time: Vec<bool>,
+    idle: IdleOrder,
+    /// By CPU: what runs there.
+    ahead: Vec<Ahead>,
+    intervals: Intervals,
+    grace: Span,
+    stolen: BTreeMap<CpuId, Vec<(Window, u64)>>,
+    found: Causes,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(
+        history: &'a History,
+        scope: &'a Scope,
+        movable: &'a Movable,
+        options: &Options,
+        classes: usize,
+    ) -> Watch<'a> {
+        let (cpus, tasks) = (history.cpu_count(), history.task_count());
+        let mut stolen: BTreeMap<CpuId, Vec<(Window, u64)>> = BTreeMap::new();
+        for (cpu, window, ns) in stolen::seconds(history, scope.window) {
+            stolen.entry(cpu).or_default().push((window, ns));
+        }
+        Watch {
+            history,
+            scope,
+            movable,
+            rules: Rules::of(history),
+            charges: Charges::new(classes, tasks),
+            fresh: Vec::new(),
+            pieces: vec![None; tasks],
+            named: vec![0; cpus],
+            begun: vec![Begun { onset: Onset::Unknown, since: Time(0) }; tasks],
+            is_real_time: vec![false; tasks],
+            idle: IdleOrder::new(cpus),
+            ahead: vec![Ahead::Peer; cpus],
+            intervals: Intervals::new(&history.head.machine, scope),
+            grace: options.wake_grace,
+            stolen,
+            found: Causes::default(),
+        }
+    }
+
+    /// What was found, once the replay has ended.
+    pub(crate) fn finish(self) -> Causes {
+        self.found
+    }
+
+    /// `task`, which waits as in `known`, is a candidate.
+    #[inline]
+    pub(crate) fn begin(&mut self, task: TaskId, known: &TaskState, class: Class) {
+        if self.charges.insert(task, class, known.since) {
+            self.fresh.push(task);
+        }
+    }
+
+    /// `task` is no candidate any more.
+    #[inline]
+    pub(crate) fn end(&mut self, task: TaskId, now: Time) {
+        if self.charges.remove(task) {
+            self.close(task, now);
+        }
+    }
+
+    /// Brings the charged tasks up to what holds now: as many of each class as `matching` has
+    /// pairs, `waste` in all.
+    #[inline]
+    pub(crate) fn settle(&mut self, state: &State, matching: &Matching, waste: u32, now: Time) {
+        let mut beyond = matching.size() - waste;
+        for class in (0..matching.classes()).rev() {
+            let pairs = matching.pairs(class);
+            let less = beyond.min(pairs);
+            beyond -= less;
+            let mut ended: Vec<TaskId> = Vec::new();
+            self.charges.settle(class, pairs - less, |task, charged| match charged {
+                true => self.fresh.push(task),
+                false => ended.push(task),
+            });
+            ended.into_iter().for_each(|task| self.close(task, now));
+        }
+        while let Some(task) = self.fresh.pop() {
+            self.open(state, task, now);
+        }
+    }
+
+    /// Whether [`Watch::settle`] has something to do, though the matching did not change.
+    #[inline]
+    pub(crate) fn is_stale(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
+    /// `cpu` is idle from now on, or is not, as far as it counts.
+    #[inline]
+    pub(crate) fn set_idle(&mut self, cpu: CpuId, idle: bool, now: Time) {
+        self.idle.set(cpu, idle, now);
+        if !idle && self.named[cpu.index()] > 0 {
+            let names = |piece: &Option<Piece>| piece.is_some_and(|it| it.idle == Some(cpu));
+            let tasks = self.pieces.iter().enumerate().filter(|(_, piece)| names(piece));
+            let tasks: Vec<TaskId> = tasks.map(|(index, _)| TaskId::nth(index)).collect();
+            tasks.into_iter().for_each(|task| self.begin_anew(task, now));
+        }
+    }
+
+    /// The History ended.
+    pub(crate) fn end_all(&mut self, now: Time) {
+        for index in 0..self.pieces.len() {
+            self.close(TaskId::nth(index), now);
+        }
+    }
+
+    /// A CPU took this long to start `task`.
+    pub(crate) fn wake_delay(
+        &mut self,
+        cpu: CpuId,
+        task: TaskId,
+        window: Window,
+        possibly_throttled: bool,
+    ) {
+        let length = window.span();
+        let over_grace = length > self.grace;
+        let evidence = Evidence {
+            rules: self.rules,
+            over_grace,
+            possibly_throttled,
+            ..Evidence::of(Loss::WakeDelay)
+        };
+        let stolen = if over_grace { self.take_stolen(cpu, window) } else { 0 };
+        let stretch = Some(Stretch { window, task, cpu });
+        if stolen > 0 {
+            self.found.add(&Evidence { stolen: true, ..evidence }, stolen, stretch);
+        }
+        if length.0 > stolen {
+            self.found.add(&evidence, length.0 - stolen, stretch);
+        }
+    }
+
+    /// The event was applied.
+    #[inline]
+    pub(crate) fn event(&mut self, state: &State, entry: &Entry) {
+        match entry.event {
+            Event::Switch { cpu, prev, next, left, prev_prio, next_prio } => {
+                self.learn(prev, prev_prio);
+                self.learn(next, next_prio);
+                if left.is_runnable() && !next.is_idle() {
+                    self.take_over(prev, next);
+                }
+                self.set_ahead(state, cpu, next);
+            }
+            Event::Queued { task, on, how, prio } => {
+                self.learn(task, prio);
+                self.queued(state, task, on, how);
+            }
+            _ => {}
+        }
+    }
+
+    fn learn(&mut self, task: TaskId, prio: Prio) {
+        if let (Some(index), Some(prio)) = (task.index(), prio.0) {
+            self.is_real_time[index] = prio < 100; // MAX_RT_PRIO, include/linux/sched/prio.h
+        }
+    }
+
+    /// `prev` waits since `next` runs in its place: the queue is as long as it is for the reason
+    /// for which `next` waited.
+    fn take_over(&mut self, prev: TaskId, next: TaskId) {
+        if let (Some(prev), Some(next)) = (prev.index(), next.index()) {
+            self.begun[prev] = self.begun[next];
+        }
+    }
+
+    /// `next` runs on `cpu` from now on.
+    fn set_ahead(&mut self, state: &State, cpu: CpuId, next: TaskId) {
+        let ahead = match next.index() {
+            Some(index) if self.is_real_time[index] => Ahead::HigherClass,
+            Some(_) if self.is_pinned(state, next) => Ahead::Pinned,
+            _ => Ahead::Peer,
+        };
+        if self.ahead[cpu.index()] == ahead {
+            return;
+        }
+        let charged = state.waiting(cpu).filter(|task| self.charges.is_charged(*task));
+        let charged: Vec<TaskId> = charged.collect();
+        charged.into_iter().for_each(|task| self.begin_anew(task, state.now()));
+        self.ahead[cpu.index()] = ahead;
+    }
+
+    fn is_pinned(&self, state: &State, task: TaskId) -> bool {
+        if self.movable.is_told() {
+            let mask = state.task(task).mask.and_then(|mask| self.history.mask(mask));
+            return mask.is_some_and(|mask| mask.len() == 1);
+        }
+        self.movable.pinned(task).is_some()
+    }
+
+    fn queued(&mut self, state: &State, task: TaskId, on: Option<CpuId>, how: How) {
+        let (Some(index), Some(cpu)) = (task.index(), on) else { return };
+        let known = state.task(task);
+        if begins_now(&known, state.now()) {
+            let onset = self.onset(state, task, &known, cpu, how);
+            self.begun[index] = Begun { onset, since: state.now() };
+        }
+    }
+
+    fn onset(&self, state: &State, task: TaskId, known: &TaskState, cpu: CpuId, how: How) -> Onset {
+        let idle = || self.idle.iter().map(|(cpu, _)| cpu);
+        let landing = Landing::of(self.history, self.movable, state, task, cpu, idle);
+        let previous = match landing {
+            Landing::Unknown => return Onset::Unknown,
+            Landing::OnIdle => return Onset::OnIdle,
+            Landing::NoneIdle => return Onset::AllBusy,
+            Landing::SomeIdle { previous } => previous,
+        };
+        let waker = known.waker.task.filter(|_| known.waker.context == Context::Task);
+        let behind_waker = waker.is_some_and(|waker| state.cpu(cpu).mode == CpuMode::Busy(waker));
+        let mask = known.mask.and_then(|mask| self.history.mask(mask));
+        let mut allowed = idle().filter(|cpu| mask.is_none_or(|mask| mask.contains(*cpu)));
+        let machine = &self.history.head.machine;
+        let elsewhere = |other| machine.distance(cpu, other) == Distance::Other;
+        match how {
+            How::NoSelection => Onset::NoSelection,
+            How::New => Onset::Fork,
+            How::Wakeup if previous => Onset::PreviousIdle,
+            How::Wakeup if behind_waker => Onset::BehindWaker,
+            How::Wakeup if allowed.all(elsewhere) => Onset::OtherCache,
+            How::Wakeup => Onset::SomeIdle,
+        }
+    }
+
+    /// The charged `task` has a piece from now on.
+    fn open(&mut self, state: &State, task: TaskId, now: Time) {
+        let Some(index) = task.index().filter(|_| self.charges.is_charged(task)) else { return };
+        if self.pieces[index].is_some() {
+            return;
+        }
+        let known = state.task(task);
+        let Some(cpu) = known.cpu else { return };
+        let mask = known.mask.and_then(|mask| self.history.mask(mask));
+        let allowed = |cpu: CpuId| mask.is_none_or(|mask: &CpuSet| mask.contains(cpu));
+        let longest = self.idle.iter().find(|(cpu, _)| allowed(*cpu));
+        let persists = longest.map_or(Time::MAX, |(idle, since)| {
+            let both = since.max(self.begun[index].since);
+            both + self.intervals.between(&self.history.head.machine, cpu, idle)
+        });
+        let idle = longest.map(|(idle, _)| idle);
+        if let Some(idle) = idle {
+            self.named[idle.index()] += 1;
+        }
+        self.pieces[index] = Some(Piece { from: now, cpu, idle, persists });
+    }
+
+    /// What is known of the charged `task` changes.
+    fn begin_anew(&mut self, task: TaskId, now: Time) {
+        self.close(task, now);
+        self.fresh.push(task);
+    }
+
+    fn close(&mut self, task: TaskId, now: Time) {
+        let Some(piece) = task.index().and_then(|index| self.pieces[index].take()) else { return };
+        if let Some(idle) = piece.idle {
+            self.named[idle.index()] -= 1;
+        }
+        let turns = piece.persists.clamp(piece.from, now);
+        self.add(task, piece, Window { from: piece.from, to: turns }, false);
+        self.add(task, piece, Window { from: turns, to: now }, true);
+    }
+
+    fn add(&mut self, task: TaskId, piece: Piece, window: Window, persisted: bool) {
+        let Some((from, to)) = self.scope.window.clip(window.from, window.to) else { return };
+        let Some(index) = task.index() else { return };
+        let ahead = match self.ahead[piece.cpu.index()] {
+            Ahead::HigherClass if self.is_real_time[index] => Ahead::Peer,
+            ahead => ahead,
+        };
+        let evidence = Evidence {
+            onset: self.begun[index].onset,
+            ahead,
+            rules: self.rules,
+            persisted,
+            ..Evidence::of(Loss::Waste)
+        };
+        let window = Window { from, to };
+        let stretch = Stretch { window, task, cpu: piece.cpu };
+        self.found.add(&evidence, window.span().0, Some(stretch));
+    }
+
+    /// Takes from what the hypervisor took of `cpu` what lies in `window`: none of it twice.
+    fn take_stolen(&mut self, cpu: CpuId, window: Window) -> u64 {
+        let seconds = self.stolen.get_mut(&cpu);
+        seconds.into_iter().flatten().fold(0, |all, (second, left)| {
+            let common = second.clip(window.from, window.to).map_or(0, |(from, to)| to.0 - from.0);
+            let taken = common.min(*left);
+            *left -= taken;
+            all + taken
+        })
+    }
+
+    /// What a CPU runs where no switch says it: at the start, and after a loss.
+    #[inline]
+    pub(crate) fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        if let (false, CpuMode::Busy(task)) = (was.is_busy(), now.mode) {
+            self.set_ahead(state, cpu, task);
+        }
+    }
+}
+
+/// How long an idle CPU may take until it has surely balanced.
+#[derive(Debug)]
+struct Intervals {
+    /// By CPU and [`Distance`].
+    cpus: Vec<[Span; Distance::ALL.len()]>,
+}
+
+/// A tick at the lowest usual rate, `HZ=250`: the pass of idle CPUs is started by one.
+const TICK: Span = Span::ms(4);
+
+impl Intervals {
+    fn new(machine: &Machine, scope: &Scope) -> Intervals {
+        let all = scope.cpus().count();
+        let of = |cpu: CpuId| {
+            let sharing = |key: fn(&wastenot_model::Cpu) -> Option<u32>| {
+                let known = machine.cpu(cpu).and_then(key).is_some();
+                interval(if known { machine.sharing(cpu, key).len() } else { all })
+            };
+            let (core, llc, node) =
+                (sharing(|it| it.core), sharing(|it| it.llc), sharing(|it| it.node));
+            [Span::ZERO, core, llc, node, interval(all), interval(all)]
+        };
+        Intervals { cpus: (0..machine.len()).map(|cpu| of(CpuId(cpu as u16))).collect() }
+    }
+
+    fn between(&self, machine: &Machine, a: CpuId, b: CpuId) -> Span {
+        self.cpus[a.index()][machine.distance(a, b) as usize]
+    }
+}
+
+/// How long an idle CPU lets pass at most between two balancing passes in a domain of `cpus` CPUs.
+/// `get_sd_balance_interval` (kernel/sched/fair.c): as many milliseconds as the domain has CPUs,
+/// doubled after a pass that found nothing; and a tick until the pass starts.
+fn interval(cpus: usize) -> Span {
+    Span::ms(2 * cpus as u64) + TICK
+}
