@@ -6,10 +6,10 @@ use super::{Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing",
     about: "load balancing did not move the waiting tasks to the idle CPUs",
-    evidence: "The same CPU was idle, and the wait lasted, longer than an idle CPU lets pass \
-        between two balancing passes at their common level: twice the number of CPUs \
-        there in milliseconds, and a tick.",
-    refuted_by: "The CPU became idle, or the wait began, less than that ago.",
+    evidence: "While one CPU was idle, there was waste for longer than four balancing passes of an \
+        idle CPU take at most at the level that it shares with the waiting task's CPU: four times \
+        twice its CPUs in milliseconds, and a tick each.",
+    refuted_by: "No CPU was idle for so long beside waste.",
     advice: "Look at the domains (/sys/kernel/debug/sched/domains) and at group averages: \
         autogroup, cgroup weights, CPUs that were offline.",
     source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et \

@@ -124,8 +124,8 @@ pub struct Evidence {
     pub ahead: Ahead,
     /// Whose rules they were.
     pub rules: Rules,
-    /// A CPU was idle, and this wait lasted, longer than the kernel lets pass between two balancing
-    /// passes of an idle CPU (waste).
+    /// While one CPU was idle there was waste for so long that it must have balanced several times
+    /// (waste).
     pub persisted: bool,
     /// The CPU took longer than `--wake-grace` (wake delay).
     pub over_grace: bool,

@@ -1,6 +1,6 @@
 //! Which CPU has been idle longest.
 
-use wastenot_model::{CpuId, Time};
+use wastenot_model::{CpuId, Span};
 
 const NONE: u16 = u16::MAX;
 
@@ -14,33 +14,34 @@ pub(super) struct IdleOrder {
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// `Time::MAX` for a CPU that is not idle.
-    since: Time,
+    idle: bool,
+    /// How long there had been waste before it became idle.
+    wasted: Span,
     before: u16,
     after: u16,
 }
 
 impl IdleOrder {
     pub(super) fn new(cpus: usize) -> IdleOrder {
-        let link = Link { since: Time::MAX, before: NONE, after: NONE };
+        let link = Link { idle: false, wasted: Span::ZERO, before: NONE, after: NONE };
         IdleOrder { links: vec![link; cpus], first: NONE, last: NONE }
     }
 
-    /// `cpu` is idle from now on, or is not.
-    pub(super) fn set(&mut self, cpu: CpuId, idle: bool, now: Time) {
+    /// `cpu` is idle from now on, or is not; so far there was waste for so long.
+    pub(super) fn set(&mut self, cpu: CpuId, idle: bool, wasted: Span) {
         let link = self.links[cpu.index()];
-        if idle == (link.since != Time::MAX) {
+        if idle == link.idle {
             return;
         }
         if idle {
             let before = std::mem::replace(&mut self.last, cpu.0);
-            self.links[cpu.index()] = Link { since: now, before, after: NONE };
+            self.links[cpu.index()] = Link { idle, wasted, before, after: NONE };
             match before {
                 NONE => self.first = cpu.0,
                 before => self.links[usize::from(before)].after = cpu.0,
             }
         } else {
-            self.links[cpu.index()].since = Time::MAX;
+            self.links[cpu.index()].idle = false;
             match link.before {
                 NONE => self.first = link.after,
                 before => self.links[usize::from(before)].after = link.after,
@@ -52,13 +53,14 @@ impl IdleOrder {
         }
     }
 
-    /// The idle CPUs, the one that has been idle longest first, and since when.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (CpuId, Time)> + '_ {
+    /// The idle CPUs, the one that has been idle longest first, and how long there had been
+    /// waste before it became idle.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (CpuId, Span)> + '_ {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let link = self.links.get(usize::from(next))?;
             let cpu = CpuId(std::mem::replace(&mut next, link.after));
-            Some((cpu, link.since))
+            Some((cpu, link.wasted))
         })
     }
 }

@@ -6,7 +6,7 @@ use super::{Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/policy/not-taken",
     about: "an idle CPU did not take a task that the policy left waiting",
-    evidence: "Under a policy that is not the kernel's, a CPU stayed idle, and a task that \
+    evidence: "Under a policy that is not the kernel's, a CPU stayed idle while a task that \
         may run there waited, for longer than two balancing passes.",
     refuted_by: "The CPU takes a task soon.",
     advice: "Prove the policy work-conserving: wastenot prove.",

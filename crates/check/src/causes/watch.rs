@@ -15,13 +15,6 @@ use crate::matching::{Class, Matching};
 use crate::placements::Landing;
 use crate::{Movable, Options, Scope, stolen};
 
-/// How the queue of a task came to be too long, and since when.
-#[derive(Clone, Copy, Debug)]
-struct Begun {
-    onset: Onset,
-    since: Time,
-}
-
 /// A stretch of waste that is charged to a task, as it began.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -30,7 +23,7 @@ struct Piece {
     cpu: CpuId,
     /// The CPU that it may use and that has been idle longest.
     idle: Option<CpuId>,
-    /// From then on a balancing pass must have seen both.
+    /// From then on balancing must have seen tasks wait while this CPU was idle.
     persists: Time,
 }
 
@@ -48,11 +41,13 @@ pub struct Watch<'a> {
     pieces: Vec<Option<Piece>>,
     /// By CPU: the number of pieces that name it as idle.
     named: Vec<u32>,
-    /// By task.
-    begun: Vec<Begun>,
+    /// By task: how the queue where it waits came to be too long.
+    onsets: Vec<Onset>,
     /// By task: whether its priority is above those of the fair class.
     is_real_time: Vec<bool>,
     idle: IdleOrder,
+    /// For how long there was waste so far.
+    wasted: Span,
     /// By CPU: what runs there.
     ahead: Vec<Ahead>,
     intervals: Intervals,
@@ -83,9 +78,10 @@ impl<'a> Watch<'a> {
             fresh: Vec::new(),
             pieces: vec![None; tasks],
             named: vec![0; cpus],
-            begun: vec![Begun { onset: Onset::Unknown, since: Time(0) }; tasks],
+            onsets: vec![Onset::Unknown; tasks],
             is_real_time: vec![false; tasks],
             idle: IdleOrder::new(cpus),
+            wasted: Span::ZERO,
             ahead: vec![Ahead::Peer; cpus],
             intervals: Intervals::new(&history.head.machine, scope),
             grace: options.wake_grace,
@@ -142,10 +138,16 @@ impl<'a> Watch<'a> {
         !self.fresh.is_empty()
     }
 
+    /// For so long there was waste.
+    #[inline]
+    pub(crate) fn wasted(&mut self, span: Span) {
+        self.wasted += span;
+    }
+
     /// `cpu` is idle from now on, or is not, as far as it counts.
     #[inline]
     pub(crate) fn set_idle(&mut self, cpu: CpuId, idle: bool, now: Time) {
-        self.idle.set(cpu, idle, now);
+        self.idle.set(cpu, idle, self.wasted);
         if !idle && self.named[cpu.index()] > 0 {
             let names = |piece: &Option<Piece>| piece.is_some_and(|it| it.idle == Some(cpu));
             let tasks = self.pieces.iter().enumerate().filter(|(_, piece)| names(piece));
@@ -194,7 +196,9 @@ impl<'a> Watch<'a> {
             Event::Switch { cpu, prev, next, left, prev_prio, next_prio } => {
                 self.learn(prev, prev_prio);
                 self.learn(next, next_prio);
-                if left.is_runnable() && !next.is_idle() {
+                if prev.is_idle() {
+                    self.overtaken(state, cpu, next);
+                } else if left.is_runnable() {
                     self.take_over(prev, next);
                 }
                 self.set_ahead(state, cpu, next);
@@ -217,7 +221,19 @@ impl<'a> Watch<'a> {
     /// for which `next` waited.
     fn take_over(&mut self, prev: TaskId, next: TaskId) {
         if let (Some(prev), Some(next)) = (prev.index(), next.index()) {
-            self.begun[prev] = self.begun[next];
+            self.onsets[prev] = self.onsets[next];
+        }
+    }
+
+    /// `next` was started before others that had been put on the idle `cpu`: it made the queue too
+    /// long, not they.
+    fn overtaken(&mut self, state: &State, cpu: CpuId, next: TaskId) {
+        for task in state.waiting(cpu) {
+            if let (Some(index), Some(next)) = (task.index(), next.index())
+                && self.onsets[index] == Onset::OnIdle
+            {
+                self.onsets[index] = self.onsets[next];
+            }
         }
     }
 
@@ -249,8 +265,7 @@ impl<'a> Watch<'a> {
         let (Some(index), Some(cpu)) = (task.index(), on) else { return };
         let known = state.task(task);
         if begins_now(&known, state.now()) {
-            let onset = self.onset(state, task, &known, cpu, how);
-            self.begun[index] = Begun { onset, since: state.now() };
+            self.onsets[index] = self.onset(state, task, &known, cpu, how);
         }
     }
 
@@ -290,9 +305,10 @@ impl<'a> Watch<'a> {
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let allowed = |cpu: CpuId| mask.is_none_or(|mask: &CpuSet| mask.contains(cpu));
         let longest = self.idle.iter().find(|(cpu, _)| allowed(*cpu));
-        let persists = longest.map_or(Time::MAX, |(idle, since)| {
-            let both = since.max(self.begun[index].since);
-            both + self.intervals.between(&self.history.head.machine, cpu, idle)
+        let persists = longest.map_or(Time::MAX, |(idle, before)| {
+            let needed = self.intervals.between(&self.history.head.machine, cpu, idle) * PASSES;
+            let seen = self.wasted.0 - before.0;
+            now + Span(needed.0.saturating_sub(seen))
         });
         let idle = longest.map(|(idle, _)| idle);
         if let Some(idle) = idle {
@@ -325,7 +341,7 @@ impl<'a> Watch<'a> {
             ahead => ahead,
         };
         let evidence = Evidence {
-            onset: self.begun[index].onset,
+            onset: self.onsets[index],
             ahead,
             rules: self.rules,
             persisted,
@@ -362,6 +378,11 @@ struct Intervals {
     /// By CPU and [`Distance`].
     cpus: Vec<[Span; Distance::ALL.len()]>,
 }
+
+/// A CPU that was idle beside waste for so many intervals has balanced so often without success:
+/// after `cache_nice_tries + 2` failures, 4 between nodes, the kernel itself regards balancing as
+/// stuck and pushes a running task (`need_active_balance`, kernel/sched/fair.c).
+const PASSES: u64 = 4;
 
 /// A tick at the lowest usual rate, `HZ=250`: the pass of idle CPUs is started by one.
 const TICK: Span = Span::ms(4);

@@ -56,7 +56,8 @@ impl Check {
         let none = Causes::default();
         let causes = self.causes.as_ref().unwrap_or(&none);
         for loss in Loss::ALL {
-            let whole = causes.iter().fold(0u64, |a, (_, it)| a.saturating_add(it.ns[loss as usize]));
+            let whole =
+                causes.iter().fold(0u64, |a, (_, it)| a.saturating_add(it.ns[loss as usize]));
             let mut parts: Vec<_> =
                 causes.iter().filter(|(_, part)| part.ns[loss as usize] > 0).collect();
             parts.sort_by_key(|(_, part)| std::cmp::Reverse(part.ns[loss as usize]));
