@@ -133,16 +133,22 @@ pub struct Stretch {
 }
 
 /// What was lost, by cause.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Causes {
     parts: BTreeMap<&'static str, Part>,
+    /// Every stretch of waste and wake delay in the order in which they ended, where
+    /// [`Options::marks`](crate::Options::marks) asks for it.
+    pub stretches: Vec<(&'static Cause, Loss, Stretch)>,
 }
 
 impl Causes {
-    fn add(&mut self, evidence: &Evidence, ns: u64, stretch: Option<Stretch>) {
+    fn add(&mut self, cause: &'static Cause, loss: Loss, ns: u64, stretch: Option<Stretch>) {
+        if ns == 0 {
+            return;
+        }
         let none = Part { ns: [0; Loss::ALL.len()], worst: None };
-        let part = self.parts.entry(cause_of(evidence).path).or_insert(none);
-        let sum = &mut part.ns[evidence.loss as usize];
+        let part = self.parts.entry(cause.path).or_insert(none);
+        let sum = &mut part.ns[loss as usize];
         *sum = sum.saturating_add(ns);
         let longer = |it: &Stretch| part.worst.is_none_or(|w| it.window.span() > w.window.span());
         if let Some(stretch) = stretch.filter(longer) {
@@ -152,9 +158,7 @@ impl Causes {
 
     /// Adds what has one cause only.
     pub(crate) fn with(mut self, loss: Loss, ns: u64) -> Causes {
-        if ns > 0 {
-            self.add(&Evidence::of(loss), ns, None);
-        }
+        self.add(cause_of(&Evidence::of(loss)), loss, ns, None);
         self
     }
 

@@ -10,7 +10,7 @@ use wastenot_model::{
 use super::charge::Charges;
 use super::evidence::begins_now;
 use super::idle::IdleOrder;
-use super::{Ahead, Causes, Evidence, Loss, Onset, Rules, Stretch};
+use super::{Ahead, Causes, Evidence, Loss, Onset, Rules, Stretch, cause_of};
 use crate::matching::{Class, Matching};
 use crate::placements::Landing;
 use crate::{Movable, Options, Scope, stolen};
@@ -52,6 +52,7 @@ pub struct Watch<'a> {
     ahead: Vec<Ahead>,
     intervals: Intervals,
     grace: Span,
+    marks: bool,
     stolen: BTreeMap<CpuId, Vec<(Window, u64)>>,
     found: Causes,
 }
@@ -85,6 +86,7 @@ impl<'a> Watch<'a> {
             ahead: vec![Ahead::Peer; cpus],
             intervals: Intervals::new(&history.head.machine, scope),
             grace: options.wake_grace,
+            marks: options.marks,
             stolen,
             found: Causes::default(),
         }
@@ -180,12 +182,12 @@ impl<'a> Watch<'a> {
             ..Evidence::of(Loss::WakeDelay)
         };
         let stolen = if over_grace { self.take_stolen(cpu, window) } else { 0 };
-        let stretch = Some(Stretch { window, task, cpu });
+        let stretch = Stretch { window, task, cpu };
         if stolen > 0 {
-            self.found.add(&Evidence { stolen: true, ..evidence }, stolen, stretch);
+            self.charge(&Evidence { stolen: true, ..evidence }, stolen, stretch);
         }
         if length.0 > stolen {
-            self.found.add(&evidence, length.0 - stolen, stretch);
+            self.charge(&evidence, length.0 - stolen, stretch);
         }
     }
 
@@ -349,7 +351,16 @@ impl<'a> Watch<'a> {
         };
         let window = Window { from, to };
         let stretch = Stretch { window, task, cpu: piece.cpu };
-        self.found.add(&evidence, window.span().0, Some(stretch));
+        self.charge(&evidence, window.span().0, stretch);
+    }
+
+    /// `ns` of `stretch` have the cause for which there is this evidence.
+    fn charge(&mut self, evidence: &Evidence, ns: u64, stretch: Stretch) {
+        let (cause, loss) = (cause_of(evidence), evidence.loss);
+        self.found.add(cause, loss, ns, Some(stretch));
+        if self.marks && ns > 0 {
+            self.found.stretches.push((cause, loss, stretch));
+        }
     }
 
     /// Takes from what the hypervisor took of `cpu` what lies in `window`: none of it twice.
