@@ -107,6 +107,13 @@ impl Cause {
     }
 }
 
+/// Paths are unique.
+impl PartialEq for Cause {
+    fn eq(&self, other: &Cause) -> bool {
+        self.path == other.path
+    }
+}
+
 /// The cause of a stretch of which so much is known.
 fn cause_of(evidence: &Evidence) -> &'static Cause {
     TREE.iter().find(|cause| (cause.holds)(evidence)).unwrap_or(&&unknown::CAUSE)
@@ -133,7 +140,7 @@ pub struct Stretch {
 }
 
 /// What was lost, by cause.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Causes {
     parts: BTreeMap<&'static str, Part>,
     /// Every stretch of waste and wake delay in the order in which they ended, where
