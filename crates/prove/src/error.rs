@@ -133,7 +133,7 @@ pub enum Error {
         policy: String,
     },
     /// The user asked for a claim that the text does not have.
-    #[error("it does not claim `{claim}`")]
+    #[error("the file does not claim `{claim}`")]
     NotClaimed {
         /// The claim that was asked for.
         claim: String,

@@ -11,20 +11,20 @@ use super::{Fit, Pair, Point, Setting, Statistic};
 /// What is to be fitted, and how well.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What everything else takes.
+    /// The costs that are not fitted.
     pub base: Profile,
-    /// What `base` is called.
+    /// The name of `base`.
     pub base_name: String,
-    /// Only figures of machines whose name has this in it, or that tell none.
+    /// Use only figures of machines whose name contains this text, and figures without a machine.
     pub machine: Option<String>,
-    /// Only figures of these designs; of all unless there is one.
+    /// Use only figures of these designs; if there are none, figures of all designs.
     pub designs: Vec<String>,
-    /// What of a figure counts: unless said the median of threads, of which each may be
-    /// interrupted, and the maximum of a kernel.
+    /// The statistic that is used. By default it is the median for threads, since each of them may
+    /// be interrupted, and the maximum for a kernel.
     pub of: Option<Statistic>,
-    /// How many CPUs a socket has where that is not told.
+    /// The number of CPUs per socket if the figures do not state it.
     pub socket: u32,
-    /// How far off a figure may be, as a share of it.
+    /// By how much a figure may be off, as a share of the figure.
     pub within: f64,
 }
 
@@ -32,10 +32,13 @@ pub struct Question {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unusable {
-    /// None of the figures is of a coarse lock.
-    #[error("no figure is for a single lock for all CPUs; the figures are for {}", list(there))]
+    /// No figure belongs to a design with a coarse lock.
+    #[error(
+        "no figure belongs to a design with a single lock for all CPUs; the figures are for {}",
+        list(there)
+    )]
     Other {
-        /// Designs and kinds that there are.
+        /// The designs and kinds of the figures.
         there: Vec<String>,
     },
     /// Figures are of several machines.

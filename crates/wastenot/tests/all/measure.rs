@@ -208,7 +208,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
             "the figures are for SCHED of coarse-queued",
             "SCHED",
         ),
-        ("two.csv --machine x", "no figure is for a single lock for all CPUs", "SCHED"),
+        ("two.csv --machine x", "no figure belongs to a design with a single lock", "SCHED"),
         ("per.csv", "all CPUs; the figures are for SCHED of coarse-q", "SCHED"),
         ("two.csv --profile x7550", "there is no profile `x7550`", "x7550-assumed"),
         ("two.csv --profile bad.toml", "bad.toml:2: `line_near` is `4`", "`4us`"),
