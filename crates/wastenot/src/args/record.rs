@@ -58,7 +58,7 @@ pub(crate) struct Record {
     pub(crate) means: Means,
 }
 
-/// Keep the last seconds only.
+/// The options of a recording that keeps only the last seconds.
 #[derive(Args, Debug)]
 #[command(
     next_help_heading = "Flight recorder",
@@ -83,11 +83,12 @@ pub(crate) struct FlightArgs {
     pub(crate) memory: u64,
 }
 
-/// A trigger sees what happened up to 200 ms late, and a tenth of `--last` is recorded after it.
+/// The shortest `--last` for a trigger. A trigger sees an event up to 200 ms after it happened, and
+/// recording goes on for a tenth of `--last` after the trigger.
 const LAST_MIN: Span = Span::s(1);
 
 impl FlightArgs {
-    /// Whether what ends it is still kept when it ends.
+    /// Fails if the event that ends the recording would be dropped before the recording ends.
     pub(crate) fn check(&self) -> Result<(), Stop> {
         match (&self.until, self.last) {
             (Some(Until::Trigger(_)), Some(last)) if last < LAST_MIN => Err(Stop::new(
@@ -100,7 +101,7 @@ impl FlightArgs {
         }
     }
 
-    /// The signal that ends it.
+    /// The signal that ends the recording, if a signal does.
     pub(crate) fn signal(&self) -> Option<i32> {
         match self.until {
             Some(Until::Signal(signal)) => Some(signal),
@@ -112,7 +113,7 @@ impl FlightArgs {
 /// What ends a flight recording.
 #[derive(Clone, Debug)]
 pub(crate) enum Until {
-    /// Something that is seen in it.
+    /// An event or a condition in the recording.
     Trigger(Trigger),
     /// A signal to this process.
     Signal(i32),
@@ -138,7 +139,7 @@ pub(crate) struct Means {
     pub(crate) buffer: u32,
 }
 
-/// Bytes that a ring can have.
+/// Parses the size of a ring buffer in bytes.
 fn ring(text: &str) -> Result<u32, &'static str> {
     let bytes = size(text)?;
     let fits = (64 << 10..=1 << 30).contains(&bytes);

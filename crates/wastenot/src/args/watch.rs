@@ -67,7 +67,7 @@ pub(crate) struct Watch {
     pub(crate) keep: u64,
 }
 
-/// Violations that are told only if asked for: fair schedulers have them, too.
+/// Violations that are reported only with `--also`, because fair schedulers have them, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Also {
     /// A task waits longer, or shorter, than others of its weight
@@ -76,7 +76,7 @@ pub(crate) enum Also {
     UselessMigration,
 }
 
-/// So many consecutive failing looks.
+/// The rule `consecutive:N`: this number of consecutive looks find the same CPU idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Consecutive(pub(crate) u32);
 
@@ -97,7 +97,7 @@ fn period(text: &str) -> Result<Span, &'static str> {
     within(text, Span::ms(10)..=Span::s(3600)).ok_or("expected 10ms to 1h")
 }
 
-/// Events are kept in memory for so long.
+/// The recording is kept in memory, so its length is limited.
 fn confirm(text: &str) -> Result<Span, &'static str> {
     within(text, Span::ms(1)..=Span::s(1)).ok_or("expected 1ms to 1s")
 }

@@ -1,4 +1,4 @@
-//! Instants and windows as people type them: the one parser for `--from` and `--to`.
+//! Instants and windows on the command line: the only parser for `--from` and `--to`.
 
 use std::str::FromStr;
 
@@ -11,11 +11,11 @@ use crate::fail::Stop;
 /// An instant of a trace that is not read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// `3`, `3s`, `200ms`: after the trace begins.
+    /// `3`, `3s`, `200ms`: this long after the trace begins.
     AfterStart(Span),
-    /// `-50ms`: before it ends.
+    /// `-50ms`: this long before the trace ends.
     BeforeEnd(Span),
-    /// `@5123.0045`: a stamp of the trace's own clock in seconds, as every table prints it.
+    /// `@5123.0045`: a timestamp of the trace's own clock in seconds, as every table prints it.
     At(Time),
 }
 
@@ -66,12 +66,12 @@ pub(crate) struct WindowArgs {
 }
 
 impl WindowArgs {
-    /// Whether a part was asked for.
+    /// Whether the user selected a part of the trace.
     pub(crate) fn is_asked(self) -> bool {
         self.from.is_some() || self.to.is_some()
     }
 
-    /// The window in `history`; a failure where nothing of the trace lies inside.
+    /// The window in `history`. Fails if no part of the trace lies in the window.
     pub(crate) fn of(self, history: &History) -> Result<Window, Stop> {
         let is_length = |when: &When| !matches!(when, When::At(_));
         if !history.head.clock.nanoseconds && self.from.iter().chain(&self.to).any(is_length) {
@@ -96,7 +96,7 @@ impl WindowArgs {
     }
 }
 
-/// A length of time was asked of a clock whose rate is not known.
+/// The failure if the user gives a length of time, but the rate of the trace's clock is not known.
 pub(crate) fn cycles(history: &History, what: &str) -> Stop {
     let clock = &history.head.clock.name;
     Stop::new(
