@@ -84,7 +84,7 @@ pub enum Error {
         file: PathBuf,
     },
     /// A certificate does not list exactly the obligations of its claims.
-    #[error("{} lists something else than what its claims follow from: {}", folder.display(),
+    #[error("{} does not list exactly the obligations of its claims: {}", folder.display(),
         faults.join("; "))]
     Unlike {
         /// The folder of the certificate.
@@ -111,7 +111,7 @@ pub enum Error {
         why: String,
     },
     /// A counterexample is larger than any that the search finds.
-    #[error("a counterexample with {what}: it has {limit} at most")]
+    #[error("the counterexample has {what}; the limit is {limit}")]
     TooLarge {
         /// The part that is too large.
         what: String,
