@@ -278,7 +278,7 @@ pub(crate) struct Calibrate {
     /// Clock rate of Feather-Trace, in cycles per microsecond: 2000 is 2 GHz
     #[arg(long, value_name = "N", value_parser = rate)]
     pub(crate) cycles_per_us: Option<f64>,
-    /// Output file for the nearest pair as a profile, if it fits; `-` is standard output
+    /// Output file for a profile with the best pair, if a pair fits; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file

@@ -120,9 +120,9 @@ impl From<SilentCpus> for Silent {
 /// A stated bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Budget {
-    /// Of the known CPU time.
+    /// A share of the known CPU time.
     Share(f64),
-    /// In CPU time.
+    /// An amount of CPU time.
     CpuTime(Span),
 }
 

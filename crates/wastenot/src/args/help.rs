@@ -39,12 +39,12 @@ pub(crate) fn overview(command: &Command) -> String {
     text
 }
 
-/// Turns what clap has to say into an answer (help, version) or into our two lines.
+/// Turns an error of clap into output (help, version) or into an error message of two lines.
 pub(crate) fn answer<T>(error: &Error, words: &[OsString]) -> Result<T, Stop> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             out::print(&error.to_string())?;
-            Err(Stop::Pipe) // everything is said: quiet, exit code 0
+            Err(Stop::Pipe) // the output is complete: print no error, exit code 0
         }
         _ => Err(misuse(error, words)),
     }

@@ -39,8 +39,7 @@ pub(crate) struct Record {
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Stop after this time: 10s, 500ms, 5min; with a command, --pid or --cgroup: whichever ends
-    /// first
+    /// Stop after this time (10s, 500ms, 5min), or earlier if the command, --pid or --cgroup ends
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = span)]
     pub(crate) span: Option<Span>,
     /// Stop when this process exits

@@ -25,7 +25,7 @@ Examples:
   wastenot watch --for 1s --mode consecutive:10 --period 10ms
   wastenot watch --for 1s --exact --also run-time-deficit")]
 pub(crate) struct Watch {
-    /// Time between looks, 1ms to 10ms
+    /// Time between two looks at the run queues, 1ms to 10ms
     #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
     pub(crate) look: Span,
     /// Check at most one suspected violation in this time, 10ms to 1h
