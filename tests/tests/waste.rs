@@ -1,5 +1,6 @@
 //! The measure of waste compared with the slow reference, to the nanosecond.
 
+use wastenot_check::causes::Loss;
 use wastenot_check::{Options, Scope, throttled, waste};
 use wastenot_model::{CpuId, History, Silent, TaskId, Time, Window, replay};
 use wastenot_tests::Rng;
@@ -17,6 +18,7 @@ pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
         ..Options::default()
     };
     let figures = waste::measure(history, &options);
+    each_nanosecond_has_one_cause(&figures);
     let scope = Scope::new(history, &options);
     let mut throttled = throttled::Watch::new(history, &scope);
     replay(history, options.silent, &mut throttled);
@@ -35,6 +37,15 @@ pub(crate) fn measured(history: &History, asked: &Asked) -> Measured {
         affinity_cpu_ns: kept.map(|kept| kept.cpu_ns),
         kept_ns: kept.iter().flat_map(|it| &it.tasks).map(|it| (it.task, it.kept_ns)).collect(),
     }
+}
+
+/// The parts of each loss sum to the whole.
+fn each_nanosecond_has_one_cause(figures: &waste::Figures) {
+    let causes = figures.causes.as_ref().expect("causes are asked for");
+    let parts = |loss| causes.iter().map(|(_, part)| part.ns[loss as usize]).sum::<u64>();
+    assert_eq!(parts(Loss::Waste), figures.cpu_ns);
+    assert_eq!(parts(Loss::WakeDelay), figures.wake_delay.cpu_ns);
+    assert_eq!(parts(Loss::Affinity), figures.kept.as_ref().map_or(0, |kept| kept.cpu_ns));
 }
 
 /// Half of the questions are about a part of the time, a third assume that silent CPUs are idle, a

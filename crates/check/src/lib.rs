@@ -15,10 +15,12 @@
 //! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
 //! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
 //! | [`trigger`] | which wait or episode ended a flight recording |
+//! | [`budget`] | whether waste stays within a stated bound |
 //! | [`compare`] | what differs between runs |
 //!
 //! [`check`] asks all of them in one replay and [`Check::report`] gives the answer.
 
+pub mod budget;
 pub mod causes;
 pub mod compare;
 pub mod depth;
@@ -76,6 +78,8 @@ pub struct Options {
     pub limit: usize,
     /// Whether each loss gets a cause.
     pub causes: bool,
+    /// The node of the tree of causes whose stretches are listed; needs `causes`.
+    pub of_cause: Option<&'static str>,
     /// Whether all that pictures mark is kept: every stretch of a violation, every episode.
     pub marks: bool,
     /// The period and the confirmation time of the sanity checker.
@@ -103,6 +107,7 @@ impl Default for Options {
             shared_queue: false,
             limit: 1000,
             causes: true,
+            of_cause: None,
             marks: false,
             sanity: sanity::Rules::default(),
         }

@@ -1,6 +1,7 @@
 //! Known answers: small Histories of which the waste can be counted on fingers.
 
 mod affinity;
+mod causes;
 mod doubt;
 mod fairness;
 mod first;

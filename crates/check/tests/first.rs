@@ -29,7 +29,7 @@ fn five_figures_are_shares_of_what_they_are_a_part_of() {
         ("CPU time busy", "50.00 %"),    // 100 of 200 ns
         ("To gain, at most", "40.00 %"), // 40 of 100 ns
         ("Time with waste", "40.00 %"),  // 40 of 100 ns
-        ("Violations", "100.00 %"),      // all 40 ns that a task waited
+        ("placement", "100.00 %"),       // all of the 40 ns
     ];
     assert_eq!(shares(&report), expected.map(|(label, share)| (label, share.to_owned())));
 }

@@ -25,6 +25,7 @@ pub mod extract;
 mod feather_trace;
 mod grid;
 mod hwloc;
+pub mod listing;
 mod lscpu;
 pub mod measured;
 pub mod overheads;

@@ -1,20 +1,18 @@
 //! Load balancing that does not move a task.
 
-use super::{Cause, Rules};
+use super::{Cause, Onset, Rules};
 
 /// Load balancing that does not move a task.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing",
     about: "load balancing did not move the waiting tasks to the idle CPUs",
-    evidence: "While one CPU was idle, there was waste for longer than four balancing passes of an \
-        idle CPU take at most at the level that it shares with the waiting task's CPU: four times \
-        twice its CPUs in milliseconds, and a tick each.",
-    refuted_by: "No CPU was idle for so long beside waste.",
-    advice: "Look at the domains (/sys/kernel/debug/sched/domains) and at group averages: \
-        autogroup, cgroup weights, CPUs that were offline.",
-    source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et \
-        al., EuroSys 2016, section 3",
+    evidence: "No CPU was idle when the wait began, so a CPU that became idle did not take the task; \
+        and since then there was waste for longer than four balancing passes take.",
+    refuted_by: "A CPU that the task may use was idle when its wait began, and no CPU was idle for \
+        four balancing passes beside waste.",
+    advice: "See the causes below this one.",
+    source: "kernel/sched/fair.c: sched_balance_rq; Lozi et al., EuroSys 2016, section 3",
     missing: "Whether no pass ran or a pass left the task: the passes and their results \
        .",
-    holds: |it| it.is_waste_under(Rules::Fair) && it.persisted,
+    holds: |it| it.is_waste_under(Rules::Fair) && (it.persisted || it.onset == Onset::AllBusy),
 };

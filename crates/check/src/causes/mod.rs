@@ -31,6 +31,7 @@ mod newly_idle;
 mod no_selection;
 mod not_started;
 mod not_taken;
+mod persistent;
 mod placement;
 mod policy;
 mod previous_idle;
@@ -44,7 +45,7 @@ mod watch;
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{CpuId, TaskId, Window};
+use wastenot_model::{CpuId, Report, Table, TaskId, Value, Window};
 
 pub use self::evidence::{Ahead, Evidence, Loss, Onset, Rules};
 pub use self::watch::Watch;
@@ -83,8 +84,9 @@ pub static TREE: &[&Cause] = &[
     &design::CAUSE,
     &not_taken::CAUSE,
     &policy::CAUSE,
-    &balancing::CAUSE,
+    &persistent::CAUSE,
     &newly_idle::CAUSE,
+    &balancing::CAUSE,
     &no_selection::CAUSE,
     &previous_idle::CAUSE,
     &behind_waker::CAUSE,
@@ -101,10 +103,19 @@ impl Cause {
         let second = self.path.match_indices('/').nth(1);
         second.map_or(self.path, |(at, _)| &self.path[..at])
     }
+    /// Its place below the root, or the root where it is one: `placement`.
+    pub fn label(&self) -> &'static str {
+        self.path.split_once('/').map_or(self.path, |(_, below)| below)
+    }
     /// Whether this is the node `path`, or below it.
     pub fn is_within(&self, path: &str) -> bool {
-        self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        is_within(self.path, path)
     }
+}
+
+/// Whether the path `below` is `above` or leads on from it.
+pub(crate) fn is_within(below: &str, above: &str) -> bool {
+    below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Paths are unique.
@@ -112,6 +123,49 @@ impl PartialEq for Cause {
     fn eq(&self, other: &Cause) -> bool {
         self.path == other.path
     }
+}
+
+/// The node `path` of the tree: a cause, or what stands above some.
+///
+/// # Errors
+/// If there is none: a sentence with those that have a part of its name.
+pub fn node(path: &str) -> Result<&'static str, String> {
+    let path = path.trim_matches('/');
+    if let Some(cause) = TREE.iter().find(|cause| !path.is_empty() && cause.is_within(path)) {
+        return Ok(&cause.path[..path.len()]);
+    }
+    let has = |cause: &&&Cause| path.split('/').any(|it| cause.path.split('/').any(|of| of == it));
+    let near: Vec<&str> = TREE.iter().filter(has).map(|cause| cause.path).collect();
+    Err(match near.is_empty() {
+        true => "no such cause; `wastenot list causes` lists them".to_owned(),
+        false => format!("no such cause; there are {}", near.join(", ")),
+    })
+}
+
+/// The tree as a Report.
+pub fn listing() -> Report {
+    let mut report = Report::new("list.causes/1", "Causes of lost time");
+    report.verdict = "Each nanosecond of waste and wake delay, and of time that affinities and \
+                      quotas took, has one of these causes, or the node above it where the \
+                      evidence fits several. `check --cause PATH` lists its stretches."
+        .into();
+    let columns = [
+        ("cause", "cause"),
+        ("about", "time was lost because"),
+        ("evidence", ""),
+        ("refuted_by", ""),
+        ("advice", ""),
+        ("missing", ""),
+        ("source", ""),
+    ];
+    let mut all = Table::listing("causes", "Causes", &columns);
+    for cause in TREE {
+        let texts = [cause.path, cause.about, cause.evidence, cause.refuted_by, cause.advice];
+        let texts = texts.into_iter().chain([cause.missing, cause.source]);
+        all.push(texts.map(Value::from).collect());
+    }
+    report.tables = vec![all];
+    report
 }
 
 /// The cause of a stretch of which so much is known.
@@ -144,7 +198,7 @@ pub struct Stretch {
 pub struct Causes {
     parts: BTreeMap<&'static str, Part>,
     /// Every stretch of waste and wake delay in the order in which they ended, where
-    /// [`Options::marks`](crate::Options::marks) asks for it.
+    /// [`Options::marks`](crate::Options::marks) or `of_cause` asks for it.
     pub stretches: Vec<(&'static Cause, Loss, Stretch)>,
 }
 

@@ -9,11 +9,10 @@ pub(super) static CAUSE: Cause = Cause {
     evidence: "No CPU was idle when the wait began. One became idle later and did not take \
         the task.",
     refuted_by: "A CPU that the task may use was idle when its wait began.",
-    advice: "Newly-idle balancing is skipped where sleeps are short (avg_idle below the \
-        domain's max_newidle_lb_cost) and searches no other node then; check the \
-        kernel's version.",
+    advice: "Newly-idle balancing is skipped where a CPU's sleeps are short (avg_idle below \
+        max_newidle_lb_cost): check the kernel's version.",
     source: "kernel/sched/fair.c: sched_balance_newidle; kernel commits 155213a2aed4, \
         d206fbad9328, 33cf66d88306",
     missing: "Whether a newly-idle pass ran: sched_balance_rq.",
-    holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::AllBusy,
+    holds: |it| it.is_waste_under(Rules::Fair) && !it.persisted && it.onset == Onset::AllBusy,
 };

@@ -86,7 +86,7 @@ impl<'a> Watch<'a> {
             ahead: vec![Ahead::Peer; cpus],
             intervals: Intervals::new(&history.head.machine, scope),
             grace: options.wake_grace,
-            marks: options.marks,
+            marks: options.marks || options.of_cause.is_some(),
             stolen,
             found: Causes::default(),
         }

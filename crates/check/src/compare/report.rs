@@ -103,6 +103,18 @@ fn table(name: &str, label: &str, differences: &[Difference]) -> Table {
     table
 }
 
+/// The class of causes that changed most in the direction of the whole, if it is the larger part.
+fn cause_of(runs: &Comparison, total: &Difference) -> String {
+    let parts = runs.differences.iter().filter_map(|it| {
+        let class = it.name.strip_prefix("lost.")?.strip_suffix("_ns")?;
+        Some((it.change * total.change.signum(), class))
+    });
+    let most = parts.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    most.filter(|(change, _)| *change > total.change.abs() / 2.0).map_or(String::new(), |most| {
+        format!(", of it {} by {}", Value::Num(most.0).show(Unit::Ns), most.1)
+    })
+}
+
 /// With its unit; lengths of time may be negative here.
 fn signed(value: f64, unit: Unit) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
@@ -167,8 +179,9 @@ fn verdict(runs: &Comparison) -> String {
         None => "; one run a side says nothing of chance",
     };
     format!(
-        "{bars}{} {direction} CPU time wasted: {} before, {} after{sure}.{rate}",
+        "{bars}{} {direction} CPU time wasted{}: {} before, {} after{sure}.{rate}",
         show(total.change.abs()),
+        cause_of(runs, &total),
         show(total.before),
         show(total.after)
     )

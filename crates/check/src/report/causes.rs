@@ -1,38 +1,51 @@
 //! Why time was lost, in words.
 
+use std::cmp::Reverse;
+
 use wastenot_model::{Column, History, Report, Table, Unit, Value};
 
-use crate::Check;
-use crate::causes::{Causes, Loss, Stretch};
+use crate::causes::{self, Cause, Causes, Loss, Stretch, TREE};
+use crate::{Check, Options};
 
 impl Check {
-    /// What the largest cause took of what was wasted.
-    pub(super) fn cause_words(&self) -> String {
-        let Some(causes) = self.causes.as_ref().filter(|_| self.waste.cpu_ns > 0) else {
-            return String::new();
-        };
-        let whole = self.waste.cpu_ns as f64;
-        let mut parts: Vec<(u64, &str)> = causes
-            .iter()
-            .map(|(cause, part)| (part.ns[Loss::Waste as usize], cause.about))
-            .filter(|(ns, _)| *ns as f64 >= LEAST * whole)
-            .collect();
-        parts.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
-        let parts = parts.iter().take(2).map(|(ns, about)| {
-            let share = *ns as f64 / whole * 100.0;
-            format!("{share:.0} % because {about}")
-        });
-        let parts: Vec<String> = parts.collect();
-        if parts.is_empty() { String::new() } else { format!(" Of it {}.", parts.join("; ")) }
+    /// What each class of causes took of what was wasted, the largest first.
+    pub(super) fn classes(&self) -> Vec<(&'static Cause, u64)> {
+        let mut classes: Vec<(&Cause, u64)> = Vec::new();
+        for (cause, part) in self.causes.iter().flat_map(Causes::iter) {
+            let (ns, class) = (part.ns[Loss::Waste as usize], cause.class());
+            // Of a class that is no cause itself, the cause below it stands for it.
+            let node = TREE.iter().find(|it| it.path == class).unwrap_or(&cause);
+            match classes.iter_mut().find(|(it, _)| it.class() == class) {
+                Some((_, sum)) => *sum = sum.saturating_add(ns),
+                None if ns > 0 => classes.push((node, ns)),
+                None => {}
+            }
+        }
+        classes.sort_by_key(|(cause, ns)| (Reverse(*ns), cause.path));
+        classes
     }
 
+    /// The class that took most of what was wasted, if it is the larger part.
+    pub(super) fn cause_words(&self) -> String {
+        let first = self.classes().into_iter().next();
+        let first = first.filter(|(_, ns)| *ns > self.waste.cpu_ns / 2);
+        first.map_or(String::new(), |(cause, ns)| {
+            let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
+            format!(" Cause of {share}: {}.", cause.about)
+        })
+    }
+
+    /// Waste by class; what a class above has not given to one below it counts there.
     pub(super) fn cause_measures(&self, report: &mut Report) {
-        for loss in Loss::ALL {
-            for root in ["scheduler", "configuration", "host", "design", "unknown"] {
-                let ns = self.causes.as_ref().map(|causes| causes.ns(loss, root));
-                let name = format!("causes.{}.{root}_ns", loss.name());
-                report.measure(&name, "", ns, Unit::Ns);
-            }
+        for (word, path) in CLASSES {
+            let ns = self.causes.as_ref().map(|causes| {
+                let within = CLASSES.iter().filter(|(_, other)| *other != path);
+                let within = within.filter(|(_, other)| causes::is_within(other, path));
+                let below = within.map(|(_, other)| causes.ns(Loss::Waste, other)).sum::<u64>();
+                causes.ns(Loss::Waste, path).saturating_sub(below)
+            });
+            let label = if ns > Some(0) { format!("  by {word}") } else { String::new() };
+            report.measure(&format!("lost.{word}_ns"), &label, ns, Unit::Ns);
         }
     }
 
@@ -60,7 +73,7 @@ impl Check {
                 causes.iter().fold(0u64, |a, (_, it)| a.saturating_add(it.ns[loss as usize]));
             let mut parts: Vec<_> =
                 causes.iter().filter(|(_, part)| part.ns[loss as usize] > 0).collect();
-            parts.sort_by_key(|(_, part)| std::cmp::Reverse(part.ns[loss as usize]));
+            parts.sort_by_key(|(_, part)| Reverse(part.ns[loss as usize]));
             for (cause, part) in parts {
                 let ns = part.ns[loss as usize];
                 let worst = part.worst;
@@ -83,7 +96,49 @@ impl Check {
         }
         table
     }
+
+    /// The stretches of the cause that was asked for.
+    pub(super) fn stretch_table(&self, history: &History, options: &Options) -> Table {
+        let columns = [
+            Column::new("task", "task", Unit::None),
+            Column::for_programs("tid", Unit::None),
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("from_ns", "from", Unit::At),
+            Column::new("length_ns", "length", Unit::Ns),
+            Column::new("loss", "of", Unit::None),
+            Column::new("cause", "cause", Unit::None),
+        ];
+        let title = options.of_cause.map_or(String::new(), |it| format!("Stretches: {it}"));
+        let mut table = Table::new("stretches", &title, columns);
+        table.first = options.of_cause.is_some();
+        let Some((asked, causes)) = options.of_cause.zip(self.causes.as_ref()) else {
+            return table;
+        };
+        let within = causes.stretches.iter().filter(|(cause, ..)| cause.is_within(asked));
+        let mut within: Vec<_> = within.collect();
+        within.sort_by_key(|(_, _, it)| (Reverse(it.window.span()), it.window.from, it.task));
+        for (cause, loss, it) in within.into_iter().take(options.limit) {
+            table.push(vec![
+                history.task_name(it.task).into(),
+                history.task(it.task).map(|task| task.tid).into(),
+                it.cpu.into(),
+                it.window.from.into(),
+                it.window.span().into(),
+                loss.name().into(),
+                cause.path.into(),
+            ]);
+        }
+        table
+    }
 }
 
-/// Causes of less than this share are not in the verdict.
-const LEAST: f64 = 0.05;
+/// Classes of causes of waste, with the names of their measures.
+const CLASSES: [(&str, &str); 7] = [
+    ("placement", "scheduler/placement"),
+    ("balancing", "scheduler/balancing"),
+    ("policy", "scheduler/policy"),
+    ("scheduler", "scheduler"),
+    ("host", "host"),
+    ("design", "design"),
+    ("unknown", "unknown"),
+];

@@ -35,7 +35,7 @@ impl Check {
         is_cut(history) || self.contradictions.counted > 0
     }
 
-    /// Five figures that together say how bad it is. Nothing is gained but what was wasted: whether
+    /// Figures that together say how bad it is, and why. Nothing is gained but what was wasted: whether
     /// work that comes earlier would have made other tasks runnable, no trace shows.
     pub(super) fn proportions(&self, history: &History, options: &Options) -> Vec<Proportion> {
         let waste = &self.waste;
@@ -49,14 +49,22 @@ impl Check {
             (false, true) => ("Wasted, at least", "To gain, at most"),
             (false, false) => ("CPU time wasted", "To gain, at most"),
         };
-        let within = self.violations.total.idle_ns;
         let mut all = vec![
             (wasted, [waste.cpu_ns; 2], waste.known_ns, "known CPU time"),
             ("CPU time busy", [waste.busy_ns; 2], waste.known_ns, "known CPU time"),
             (gain, [waste.cpu_ns, waste.cpu_ns_max], waste.busy_ns, "busy CPU time"),
             ("Time with waste", [waste.wasteful_ns; 2], elapsed.0, "elapsed time"),
-            ("Violations", [within; 2], waste.wait_ns, "all waiting"),
         ];
+        // Where causes are not asked for, this says more than nothing.
+        let within = self.violations.total.idle_ns;
+        if self.causes.is_none() {
+            all.push(("Violations", [within; 2], waste.wait_ns, "all waiting"));
+        }
+        let classes = self.classes();
+        let shown = classes.iter().filter(|(_, ns)| *ns as f64 >= LEAST * waste.cpu_ns as f64);
+        for (cause, ns) in shown.take(2) {
+            all.push((cause.label(), [*ns; 2], waste.cpu_ns, "CPU time wasted"));
+        }
         // A share of nothing says nothing.
         all.retain(|(_, _, whole, _)| *whole > 0);
         let one = |(label, [ns, most], whole, of): (&str, [u64; 2], u64, &str)| Proportion {
@@ -70,3 +78,6 @@ impl Check {
         all.into_iter().map(one).collect()
     }
 }
+
+/// Causes of less than this share are not among them.
+const LEAST: f64 = 0.1;

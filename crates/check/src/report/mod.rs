@@ -25,14 +25,15 @@ impl Check {
         trace(&mut report, history);
         selection(&mut report, history, options);
         self.waste_measures(&mut report, history);
-        self.beside_measures(&mut report);
         self.cause_measures(&mut report);
+        self.beside_measures(&mut report);
         self.wait_measures(&mut report);
         self.placement_measures(&mut report, history.head.carries);
         self.recorder_measure(&mut report, history, options);
         self.other_tools(&mut report);
         report.tables = vec![
             self.cause_table(history),
+            self.stretch_table(history, options),
             self.violation_table(history, options),
             self.not_started_table(history),
             self.episode_table(),

@@ -42,6 +42,8 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
     /// Rows that a text face shows before it says how many more there are; all in JSON and CSV.
     pub shown: usize,
+    /// Whether it was asked for, and is on the first screen.
+    pub first: bool,
 }
 
 impl Audience {
@@ -90,7 +92,19 @@ impl Table {
             columns: columns.into(),
             rows: Vec::new(),
             shown: 10,
+            first: false,
         }
+    }
+    /// A table of names, shown whole. Of each column its name in JSON and its title; without a title
+    /// it is in JSON only.
+    pub fn listing(name: &str, title: &str, columns: &[(&str, &str)]) -> Table {
+        let columns = columns.iter().map(|&(name, title)| match title {
+            "" => Column::for_programs(name, Unit::None),
+            title => Column::new(name, title, Unit::None),
+        });
+        let mut table = Table::new(name, title, columns.collect::<Vec<_>>());
+        table.shown = usize::MAX;
+        table
     }
     /// The columns that people see, with their places in the rows.
     pub fn shown_columns(&self) -> impl Iterator<Item = (usize, &Column)> {

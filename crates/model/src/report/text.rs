@@ -16,6 +16,9 @@ impl Report {
             counts => format!("Losses: {counts}"),
         };
         let next = self.next_line();
+        for table in self.tables.iter().filter(|table| table.first && table.is_shown()) {
+            out += &table.section();
+        }
         out += "\n";
         // A command stays on one line, to be copied.
         for line in [&losses, more] {
@@ -38,9 +41,7 @@ impl Report {
             out += &wrap(&line, &" ".repeat(label_width + 4));
         }
         for table in self.tables.iter().filter(|table| table.is_shown()) {
-            let label = printable(&table.title);
-            out += &format!("\n{label}\n{}\n", "-".repeat(width(&label)));
-            out += &table.text();
+            out += &table.section();
         }
         for (label, lines) in
             [("Losses", self.loss_lines()), ("Assumptions", self.assumptions.clone())]
@@ -103,6 +104,12 @@ impl Report {
 }
 
 impl Table {
+    /// The same under its heading.
+    fn section(&self) -> String {
+        let label = printable(&self.title);
+        format!("\n{label}\n{}\n{}", "-".repeat(width(&label)), self.text())
+    }
+
     /// The first `shown` rows, numbers to the right, within [`COLUMNS`]: what is too wide goes on
     /// in the next line, and nothing is cut.
     pub fn text(&self) -> String {

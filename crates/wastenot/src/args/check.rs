@@ -1,9 +1,10 @@
 //! `wastenot check`
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use wastenot_check::budget::Budget;
+use wastenot_check::causes;
 use wastenot_model::{CpuSet, Silent, Span};
 
 use super::input::{self, Reading};
@@ -31,6 +32,13 @@ pub(crate) struct Check {
     /// (`waste.cpu_ns`)
     #[arg(long, value_name = "MAX")]
     pub(crate) budget: Option<Budget>,
+    /// Also list the stretches of lost time with this cause, or one below it, longest first:
+    /// scheduler/placement. Names: `wastenot list causes`
+    #[arg(long, value_name = "CAUSE", value_parser = causes::node)]
+    pub(crate) cause: Option<&'static str>,
+    /// Assign no causes: a little faster
+    #[arg(long, conflicts_with = "cause")]
+    pub(crate) no_causes: bool,
     #[command(flatten)]
     pub(crate) face: Face,
     #[command(flatten)]
@@ -115,33 +123,6 @@ impl From<SilentCpus> for Silent {
             SilentCpus::Idle => Silent::Idle,
         }
     }
-}
-
-/// A stated bound.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Budget {
-    /// A share of the known CPU time.
-    Share(f64),
-    /// An amount of CPU time.
-    CpuTime(Span),
-}
-
-impl FromStr for Budget {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Budget, &'static str> {
-        const FORMS: &str = "expected a share (1%) or CPU time (20ms)";
-        match text.strip_suffix('%') {
-            Some(number) => percent(number).map(Budget::Share).ok_or(FORMS),
-            None => Span::parse(text).map(Budget::CpuTime).ok_or(FORMS),
-        }
-    }
-}
-
-/// A share from the number before a `%`.
-pub(crate) fn percent(number: &str) -> Option<f64> {
-    let number: f64 = number.trim().parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number / 100.0)
 }
 
 fn cpus(text: &str) -> Result<CpuSet, &'static str> {

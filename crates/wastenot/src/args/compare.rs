@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use wastenot_check::budget::percent;
 
-use super::check::{Face, Select, percent};
+use super::check::{Face, Select};
 use super::input::Reading;
 use super::when::WindowArgs;
 

@@ -4,13 +4,14 @@ use clap::{Args, ValueEnum};
 
 use super::check::Face;
 
-/// List schedulers, machines, workloads or claims
+/// List schedulers, machines, workloads, claims or causes
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Schedulers and machines are names for --scheduler and --machine and for the keys
 of scenarios; workloads are functions of the catalogue for `use =` in a scenario
 (docs/scenario.md); claims are what a policy may declare with `prove`
-(docs/reference/rota.md).
+(docs/reference/rota.md); causes are why time was lost, for `check --cause`
+(docs/reference/causes.md).
 
 Exit codes: 0 listed; 2 failure.
 
@@ -35,4 +36,6 @@ pub(crate) enum What {
     Workloads,
     /// Claims that `prove` can check
     Claims,
+    /// Causes of lost time that `check` can tell apart
+    Causes,
 }

@@ -1,0 +1,91 @@
+//! Whether wasted CPU time stays within a stated bound.
+
+use std::str::FromStr;
+
+use wastenot_model::{History, Span, Unit, Value};
+
+use crate::{Check, is_cut};
+
+/// A stated bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// A share of the known CPU time.
+    Share(f64),
+    /// An amount of CPU time.
+    CpuTime(Span),
+}
+
+impl FromStr for Budget {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Budget, &'static str> {
+        const FORMS: &str = "expected a share (1%) or CPU time (20ms)";
+        match text.strip_suffix('%') {
+            Some(number) => percent(number).map(Budget::Share).ok_or(FORMS),
+            None => Span::parse(text).map(Budget::CpuTime).ok_or(FORMS),
+        }
+    }
+}
+
+/// A share from the number before a `%`.
+pub fn percent(number: &str) -> Option<f64> {
+    let number: f64 = number.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number / 100.0)
+}
+
+/// Whether it does, and the reason where that is not a yes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// Even the upper bound of waste is within.
+    Within,
+    /// Even the lower bound is above.
+    Over(String),
+    /// The bounds lie on both sides, or there are none.
+    CannotTell(String),
+}
+
+impl Budget {
+    /// Judges what was found in `history`.
+    pub fn judge(self, check: &Check, history: &History) -> Judged {
+        let waste = &check.waste;
+        if matches!(self, Budget::CpuTime(_)) && !history.head.clock.nanoseconds {
+            return Judged::CannotTell(
+                "cannot tell: the clock counts cycles, so CPU time is unknown; give its rate with \
+                 `--clock-hz 2.4GHz`, or give a share: `--budget 1%`"
+                    .to_owned(),
+            );
+        }
+        if waste.known_ns == 0 {
+            let text = "cannot tell: CPU activity is not known for any part of this trace";
+            return Judged::CannotTell(text.to_owned());
+        }
+        let (low, high, limit, unit) = match self {
+            Budget::CpuTime(limit) => {
+                (waste.cpu_ns as f64, waste.cpu_ns_max as f64, limit.0 as f64, Unit::Ns)
+            }
+            // The upper bound takes unknown CPUs for idle ones, so all CPU time is its measure.
+            Budget::Share(limit) => {
+                let high = waste.cpu_ns_max as f64 / waste.online_ns.max(1) as f64;
+                (waste.share(), high, limit, Unit::Share)
+            }
+        };
+        let [low_words, high_words, limit_words] =
+            [low, high, limit].map(|value| Value::Num(value).show(unit));
+        let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
+        if high > limit && is_cut(history) {
+            Judged::CannotTell(format!(
+                "cannot tell: about {low_words}{of} wasted, which is not a bound because the file \
+                 is truncated; {limit_words} allowed"
+            ))
+        } else if low > limit {
+            Judged::Over(format!("over budget: {low_words}{of} wasted, {limit_words} allowed"))
+        } else if high > limit {
+            Judged::CannotTell(format!(
+                "cannot tell: at least {low_words}{of} wasted, at most {high_words}; {limit_words} \
+                 allowed"
+            ))
+        } else {
+            Judged::Within
+        }
+    }
+}

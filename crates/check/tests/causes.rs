@@ -1,0 +1,214 @@
+//! Causes of lost time: for each a History of which the cause can be read off.
+
+use wastenot_check::causes::{Loss, TREE, node};
+use wastenot_check::{Check, Options, check};
+use wastenot_model::{Carries, Cpu, History, Machine, Report, Time, Value, Window};
+
+use crate::story::{full, story, told};
+
+/// What was lost, by cause.
+fn lost(found: &Check, loss: Loss) -> Vec<(&'static str, u64)> {
+    let causes = found.causes.as_ref().expect("causes are asked for");
+    let parts = causes.iter().map(|(cause, part)| (cause.path, part.ns[loss as usize]));
+    parts.filter(|(_, ns)| *ns > 0).collect()
+}
+
+fn wasted(history: &History) -> Vec<(&'static str, u64)> {
+    lost(&check(history, &Options::default()), Loss::Waste)
+}
+
+/// Two nodes of two CPUs.
+fn nodes() -> Machine {
+    let cpu = |n: u32| Cpu { llc: Some(n / 2), node: Some(n / 2), ..Machine::unknown_cpu() };
+    Machine { cpus: (0..4).map(cpu).collect(), ..Machine::flat(4) }
+}
+
+/// CPU 0 runs `a`, CPU 1 is idle.
+const TWO: &str = "0 switch 0 - a S
+    0 switch 1 x - S
+";
+
+#[test]
+fn a_task_on_a_busy_cpu_beside_an_idle_one_was_placed_badly() {
+    let history = story(2, full(), &(TWO.to_owned() + "20 queued 0 b 0\n60 switch 0 a b S"));
+    assert_eq!(wasted(&history), [("scheduler/placement", 40)]);
+}
+
+#[test]
+fn the_previous_cpu_was_idle() {
+    // `b` ran on CPU 1 last.
+    let lines = "0 switch 0 - a S
+        0 switch 1 x b S
+        10 switch 1 b - S
+        20 waking 0 b 1
+        20 queued 0 b 0
+        60 switch 0 a b S";
+    assert_eq!(wasted(&story(2, full(), lines)), [("scheduler/placement/previous-idle", 40)]);
+}
+
+#[test]
+fn a_search_of_one_cache_finds_no_idle_cpu_of_another() {
+    let busy = "0 switch 0 - a S
+        0 switch 1 - c S
+        0 switch 2 x - S
+        0 switch 3 d d R
+        20 queued 0 b 0
+        60 switch 0 a b S";
+    let found = wasted(&told(nodes(), full(), busy));
+    assert_eq!(found, [("scheduler/placement/search-limited", 40)]);
+    // CPU 1, of the same cache, is idle too.
+    let idle = busy.replace("0 switch 1 - c S", "0 switch 1 c - S");
+    assert_eq!(wasted(&told(nodes(), full(), &idle)), [("scheduler/placement", 40)]);
+}
+
+#[test]
+fn a_new_task_on_a_busy_cpu_is_a_crowd() {
+    let history = story(2, full(), &(TWO.to_owned() + "20 new 0 b 0\n60 switch 0 a b S"));
+    assert_eq!(wasted(&history), [("scheduler/placement/fork-crowd", 40)]);
+}
+
+#[test]
+fn a_cpu_that_becomes_idle_later_should_have_taken_it() {
+    let lines = "0 switch 0 - a S
+        0 switch 1 - c S
+        20 queued 0 b 0
+        50 switch 1 c - S
+        90 switch 0 a b S";
+    let found = wasted(&story(2, full(), lines));
+    assert_eq!(found, [("scheduler/balancing/newly-idle", 40)]);
+}
+
+#[test]
+fn a_task_that_is_switched_out_waits_for_the_reason_of_the_one_that_runs() {
+    // `b` came to the busy CPU and took it from `a`.
+    let lines = TWO.to_owned() + "20 queued 0 b 0\n20 switch 0 a b R+\n60 switch 0 b a S";
+    assert_eq!(wasted(&story(2, full(), &lines)), [("scheduler/placement", 40)]);
+}
+
+#[test]
+fn a_task_that_came_second_to_an_idle_cpu_and_runs_first_is_the_one_too_many() {
+    // Both come to CPU 0 when it is idle, `c` second: it is started first.
+    let lines = "0 switch 0 a - S
+        0 switch 1 x - S
+        20 queued 0 b 0
+        20 queued 0 c 0
+        20 switch 0 - c R
+        60 switch 0 c b S";
+    assert_eq!(wasted(&story(2, full(), lines)), [("scheduler/placement", 40)]);
+}
+
+#[test]
+fn beside_waste_that_lasts_for_four_passes_an_idle_cpu_has_balanced_in_vain() {
+    // Two CPUs: a pass takes 2 * 2 ms and a tick of 4 ms at most; four of them 32 ms.
+    let lines = TWO.to_owned() + "0 queued 0 b 0\n100000000 switch 0 a b S";
+    let balancing = ("scheduler/balancing/persistent", 68_000_000);
+    let placement = ("scheduler/placement", 32_000_000);
+    assert_eq!(wasted(&story(2, full(), &lines)), [balancing, placement]);
+    // What was before the counted time tells causes all the same.
+    let window = Window { from: Time(50_000_000), to: Time(60_000_000) };
+    let found = check(&story(2, full(), &lines), &Options { window, ..Options::default() });
+    assert_eq!(lost(&found, Loss::Waste), [("scheduler/balancing/persistent", 10_000_000)]);
+}
+
+#[test]
+fn idle_time_without_waste_is_no_chance_to_balance() {
+    let lines = TWO.to_owned() + "1000000000 queued 0 b 0\n1010000000 switch 0 a b S";
+    let found = wasted(&story(2, full(), &lines));
+    assert_eq!(found, [("scheduler/placement", 10_000_000)]);
+}
+
+#[test]
+fn a_wait_that_began_before_the_recording_has_an_unknown_onset() {
+    let lines = TWO.to_owned() + "0 switch 0 a b R\n60 switch 0 b a S";
+    assert_eq!(wasted(&story(2, full(), &lines)), [("unknown", 60)]);
+}
+
+#[test]
+fn a_thread_that_may_run_on_one_cpu_only_holds_it() {
+    let lines = "0 switch 0 - a S
+        0 switch 1 x - S
+        0 queued 0 kworker/0:1 0
+        10 switch 0 a kworker/0:1 R+
+        50 switch 0 kworker/0:1 a S
+        60 switch 0 a - S";
+    assert_eq!(wasted(&story(2, full(), lines)), [("host/pinned-thread", 40)]);
+}
+
+#[test]
+fn of_the_longest_waiting_tasks_as_many_are_charged_as_cpus_are_idle() {
+    let lines = "0 switch 0 - a S
+        0 switch 1 x - S
+        10 new 0 b 0
+        20 queued 0 c 0
+        60 switch 0 a b S
+        90 switch 0 b c S
+        95 switch 0 c - S";
+    let found = wasted(&story(2, full(), lines));
+    assert_eq!(found, [("scheduler/placement/fork-crowd", 50), ("scheduler/placement", 30)]);
+}
+
+#[test]
+fn a_late_start_is_the_hosts() {
+    let lines = "0 switch 0 a - S
+        10 queued 0 b 0
+        2000010 switch 0 - b R
+        2000020 switch 0 b - S
+        2000030 queued 0 b 0
+        2000090 switch 0 - b R";
+    let found = check(&story(1, full(), lines), &Options::default());
+    let expected = [("host/late-start", 2_000_000), ("host/wakeup", 60)];
+    assert_eq!(lost(&found, Loss::WakeDelay), expected);
+}
+
+#[test]
+fn affinities_and_quotas_are_the_configurations() {
+    let lines = "0 mask a 0
+        0 mask b 0
+        0 switch 0 - a S
+        0 switch 1 x - S
+        0 queued 0 b 0
+        0 queued 0 c 0
+        0 throttled c yes
+        40 switch 0 a b S
+        60 throttled c no
+        60 end";
+    let found = check(&story(2, full() | Carries::AFFINITY, lines), &Options::default());
+    assert_eq!(lost(&found, Loss::Affinity), [("configuration/affinity", 40)]);
+    assert_eq!(lost(&found, Loss::Quota), [("configuration/quota", 60)]);
+}
+
+#[test]
+fn who_asks_for_a_cause_gets_its_stretches() {
+    let history = story(2, full(), &(TWO.to_owned() + "20 queued 0 b 0\n60 switch 0 a b S"));
+    let of = |path: &str| {
+        let of_cause = Some(node(path).expect("a cause"));
+        let options = Options { of_cause, ..Options::default() };
+        let report: Report = check(&history, &options).report(&history, &options);
+        let table = report.tables.iter().find(|table| table.name == "stretches").expect("it");
+        table.rows.clone()
+    };
+    assert_eq!(of("scheduler").len(), 1);
+    assert_eq!(of("scheduler/placement")[0][0], Value::from("b"));
+    assert!(of("scheduler/balancing").is_empty() && of("host").is_empty());
+    let error = node("placement").expect_err("no root");
+    assert!(error.contains("scheduler/placement/previous-idle"), "{error}");
+    assert!(node("nonsense").expect_err("nothing").contains("list causes"));
+}
+
+#[test]
+fn without_causes_nothing_else_changes() {
+    let history = story(2, full(), &(TWO.to_owned() + "20 queued 0 b 0\n60 switch 0 a b S"));
+    let of = |causes: bool| check(&history, &Options { causes, ..Options::default() });
+    let (with, without) = (of(true), of(false));
+    assert_eq!((with.waste.cpu_ns, without.causes), (without.waste.cpu_ns, None));
+    assert_eq!(with.waste.worst, without.waste.worst);
+}
+
+#[test]
+fn the_tree_names_what_refutes_each_cause_and_what_to_do() {
+    for cause in TREE {
+        for text in [cause.about, cause.evidence, cause.refuted_by, cause.advice, cause.source] {
+            assert!(!text.is_empty() && !text.contains("  "), "{}: {text}", cause.path);
+        }
+    }
+}

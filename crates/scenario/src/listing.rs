@@ -1,0 +1,52 @@
+//! The names that scenarios may use, as Reports.
+
+use wastenot_model::{Report, Table};
+
+use crate::{CATALOGUE, presets};
+
+/// Every preset of a machine.
+pub fn machines() -> Report {
+    let mut report = Report::new("list.machines/1", "Machines");
+    report.verdict = "Use a name with `--machine` or as `machine` in a scenario; arguments in \
+                      brackets are whole numbers. Any other machine: an hwloc description such as \
+                      'pack:2 core:4 pu:2', or a file (hwloc XML, `lscpu -p`, /sys)."
+        .into();
+    let columns = [("name", "name"), ("about", "what it is"), ("source", "")];
+    let mut all = Table::listing("machines", "Machines", &columns);
+    for preset in presets() {
+        all.push(vec![preset.usage().into(), preset.about.into(), preset.source.into()]);
+    }
+    report.tables = vec![all];
+    report
+}
+
+/// Every workload of the catalogue, with its arguments.
+pub fn workloads() -> Report {
+    let mut report = Report::new("list.workloads/1", "Workloads");
+    report.verdict = "Use a name as `use = \"NAME\"` in [[tasks]] of a scenario; arguments are \
+                      further keys there (docs/scenario.md)."
+        .into();
+    let columns =
+        [("name", "name"), ("family", ""), ("about", "what its tasks do"), ("source", "")];
+    let mut all = Table::listing("workloads", "Workloads", &columns);
+    let columns = [
+        ("workload", "workload"),
+        ("argument", "argument"),
+        ("default", "default"),
+        ("about", "what it sets"),
+    ];
+    let mut arguments = Table::listing("arguments", "Arguments", &columns);
+    for family in CATALOGUE {
+        for function in family.functions {
+            let (name, about) = (function.name, function.about);
+            let row = vec![name.into(), family.about.into(), about.into(), function.source.into()];
+            all.push(row);
+            for argument in function.arguments {
+                let (key, default) = (argument.name.into(), argument.default.into());
+                arguments.push(vec![name.into(), key, default, argument.about.into()]);
+            }
+        }
+    }
+    report.tables = vec![all, arguments];
+    report
+}
