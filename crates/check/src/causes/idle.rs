@@ -1,4 +1,4 @@
-//! Which CPU has been idle longest.
+//! Which CPU has been idle longest, and how much waste there was since.
 
 use wastenot_model::{CpuId, Span};
 
@@ -53,14 +53,18 @@ impl IdleOrder {
         }
     }
 
-    /// The idle CPUs, the one that has been idle longest first, and how long there had been
-    /// waste before it became idle.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (CpuId, Span)> + '_ {
+    /// How long there had been waste before `cpu` became idle, if it is.
+    pub(super) fn before(&self, cpu: CpuId) -> Option<Span> {
+        let link = self.links[cpu.index()];
+        link.idle.then_some(link.wasted)
+    }
+
+    /// The idle CPUs, the one that has been idle longest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = CpuId> + '_ {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let link = self.links.get(usize::from(next))?;
-            let cpu = CpuId(std::mem::replace(&mut next, link.after));
-            Some((cpu, link.wasted))
+            Some(CpuId(std::mem::replace(&mut next, link.after)))
         })
     }
 }

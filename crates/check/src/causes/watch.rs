@@ -23,8 +23,19 @@ struct Piece {
     cpu: CpuId,
     /// The CPU that it may use and that has been idle longest.
     idle: Option<CpuId>,
-    /// From then on balancing must have seen tasks wait while this CPU was idle.
-    persists: Time,
+    /// From then on balancing should have acted: while this CPU was idle there was waste for as long
+    /// as a pass takes at most.
+    acts: Time,
+    /// So long there has to be waste while it is idle until balancing surely has failed.
+    needed: Span,
+}
+
+/// A stretch of which it is known when a CPU stops being idle whether balancing failed.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    evidence: Evidence,
+    stretch: Stretch,
+    needed: Span,
 }
 
 /// Assigns causes.
@@ -41,6 +52,8 @@ pub struct Watch<'a> {
     pieces: Vec<Option<Piece>>,
     /// By CPU: the number of pieces that name it as idle.
     named: Vec<u32>,
+    /// By idle CPU.
+    pending: Vec<Vec<Pending>>,
     /// By task: how the queue where it waits came to be too long.
     onsets: Vec<Onset>,
     /// By task: whether its priority is above those of the fair class.
@@ -79,6 +92,7 @@ impl<'a> Watch<'a> {
             fresh: Vec::new(),
             pieces: vec![None; tasks],
             named: vec![0; cpus],
+            pending: vec![Vec::new(); cpus],
             onsets: vec![Onset::Unknown; tasks],
             is_real_time: vec![false; tasks],
             idle: IdleOrder::new(cpus),
@@ -149,19 +163,42 @@ impl<'a> Watch<'a> {
     /// `cpu` is idle from now on, or is not, as far as it counts.
     #[inline]
     pub(crate) fn set_idle(&mut self, cpu: CpuId, idle: bool, now: Time) {
-        self.idle.set(cpu, idle, self.wasted);
         if !idle && self.named[cpu.index()] > 0 {
             let names = |piece: &Option<Piece>| piece.is_some_and(|it| it.idle == Some(cpu));
             let tasks = self.pieces.iter().enumerate().filter(|(_, piece)| names(piece));
             let tasks: Vec<TaskId> = tasks.map(|(index, _)| TaskId::nth(index)).collect();
             tasks.into_iter().for_each(|task| self.begin_anew(task, now));
         }
+        if !idle {
+            self.resolve(cpu);
+        }
+        self.idle.set(cpu, idle, self.wasted);
+    }
+
+    /// `cpu` stops being idle, or the History ends.
+    fn resolve(&mut self, cpu: CpuId) {
+        if self.pending[cpu.index()].is_empty() {
+            return;
+        }
+        let seen = self.seen(cpu);
+        for it in std::mem::take(&mut self.pending[cpu.index()]) {
+            let evidence = Evidence { persisted: seen >= it.needed, ..it.evidence };
+            self.charge(&evidence, it.stretch.window.span().0, it.stretch);
+        }
+    }
+
+    /// For how long there was waste while `cpu` was idle.
+    fn seen(&self, cpu: CpuId) -> Span {
+        self.idle.before(cpu).map_or(Span::ZERO, |before| Span(self.wasted.0 - before.0))
     }
 
     /// The History ended.
     pub(crate) fn end_all(&mut self, now: Time) {
         for index in 0..self.pieces.len() {
             self.close(TaskId::nth(index), now);
+        }
+        for cpu in 0..self.pending.len() {
+            self.resolve(CpuId(cpu as u16));
         }
     }
 
@@ -272,7 +309,7 @@ impl<'a> Watch<'a> {
     }
 
     fn onset(&self, state: &State, task: TaskId, known: &TaskState, cpu: CpuId, how: How) -> Onset {
-        let idle = || self.idle.iter().map(|(cpu, _)| cpu);
+        let idle = || self.idle.iter();
         let landing = Landing::of(self.history, self.movable, state, task, cpu, idle);
         let previous = match landing {
             Landing::Unknown => return Onset::Unknown,
@@ -306,17 +343,15 @@ impl<'a> Watch<'a> {
         let Some(cpu) = known.cpu else { return };
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let allowed = |cpu: CpuId| mask.is_none_or(|mask: &CpuSet| mask.contains(cpu));
-        let longest = self.idle.iter().find(|(cpu, _)| allowed(*cpu));
-        let persists = longest.map_or(Time::MAX, |(idle, before)| {
-            let needed = self.intervals.between(&self.history.head.machine, cpu, idle) * PASSES;
-            let seen = self.wasted.0 - before.0;
-            now + Span(needed.0.saturating_sub(seen))
-        });
-        let idle = longest.map(|(idle, _)| idle);
-        if let Some(idle) = idle {
+        let longest = self.idle.iter().find(|cpu| allowed(*cpu));
+        let (mut acts, mut needed) = (Time::MAX, Span(u64::MAX));
+        if let Some(idle) = longest {
+            let interval = self.intervals.between(&self.history.head.machine, cpu, idle);
+            needed = interval * PASSES;
+            acts = now + Span(interval.0.saturating_sub(self.seen(idle).0));
             self.named[idle.index()] += 1;
         }
-        self.pieces[index] = Some(Piece { from: now, cpu, idle, persists });
+        self.pieces[index] = Some(Piece { from: now, cpu, idle: longest, acts, needed });
     }
 
     /// What is known of the charged `task` changes.
@@ -330,28 +365,29 @@ impl<'a> Watch<'a> {
         if let Some(idle) = piece.idle {
             self.named[idle.index()] -= 1;
         }
-        let turns = piece.persists.clamp(piece.from, now);
-        self.add(task, piece, Window { from: piece.from, to: turns }, false);
-        self.add(task, piece, Window { from: turns, to: now }, true);
+        let turns = piece.acts.clamp(piece.from, now);
+        self.add(task, piece, Window { from: piece.from, to: turns }, None);
+        self.add(task, piece, Window { from: turns, to: now }, piece.idle);
     }
 
-    fn add(&mut self, task: TaskId, piece: Piece, window: Window, persisted: bool) {
+    /// Adds a part of `piece`; `idle` is the CPU for which balancing should have acted in it.
+    fn add(&mut self, task: TaskId, piece: Piece, window: Window, idle: Option<CpuId>) {
         let Some((from, to)) = self.scope.window.clip(window.from, window.to) else { return };
         let Some(index) = task.index() else { return };
         let ahead = match self.ahead[piece.cpu.index()] {
             Ahead::HigherClass if self.is_real_time[index] => Ahead::Peer,
             ahead => ahead,
         };
-        let evidence = Evidence {
-            onset: self.onsets[index],
-            ahead,
-            rules: self.rules,
-            persisted,
-            ..Evidence::of(Loss::Waste)
-        };
-        let window = Window { from, to };
-        let stretch = Stretch { window, task, cpu: piece.cpu };
-        self.charge(&evidence, window.span().0, stretch);
+        let onset = self.onsets[index];
+        let evidence = Evidence { onset, ahead, rules: self.rules, ..Evidence::of(Loss::Waste) };
+        let stretch = Stretch { window: Window { from, to }, task, cpu: piece.cpu };
+        match idle {
+            Some(cpu) => {
+                let pending = Pending { evidence, stretch, needed: piece.needed };
+                self.pending[cpu.index()].push(pending);
+            }
+            None => self.charge(&evidence, stretch.window.span().0, stretch),
+        }
     }
 
     /// `ns` of `stretch` have the cause for which there is this evidence.

@@ -41,7 +41,8 @@ impl Check {
             let ns = self.causes.as_ref().map(|causes| {
                 let within = CLASSES.iter().filter(|(_, other)| *other != path);
                 let within = within.filter(|(_, other)| causes::is_within(other, path));
-                let below = within.map(|(_, other)| causes.ns(Loss::Waste, other)).sum::<u64>();
+                let below = within.map(|(_, other)| causes.ns(Loss::Waste, other));
+                let below = below.fold(0, u64::saturating_add);
                 causes.ns(Loss::Waste, path).saturating_sub(below)
             });
             let label = if ns > Some(0) { format!("  by {word}") } else { String::new() };
