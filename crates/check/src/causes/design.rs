@@ -1,6 +1,6 @@
 //! CPU time that a scheduler reserves.
 
-use super::{Cause, Rules};
+use super::{Cause, Loss, Rules};
 
 /// CPU time that a scheduler reserves.
 pub(super) static CAUSE: Cause = Cause {
@@ -11,5 +11,5 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Compare with a scheduler that does not reserve: wastenot what-if.",
     source: "Ousterhout, Scheduling Techniques for Concurrent Systems, ICDCS 1982",
     missing: "Whether the reserved time was worth it: what the tasks gain by it.",
-    holds: |it| it.is_waste_under(Rules::Reserving),
+    holds: |it| it.rules == Rules::Reserving && matches!(it.loss, Loss::Waste | Loss::WakeDelay),
 };
