@@ -66,6 +66,33 @@ fn the_page_of_schedulers_is_up_to_date() {
     page("schedulers.md", &text);
 }
 
+#[test]
+fn the_page_on_causes_is_up_to_date() {
+    let output = Desk::laid().bash("wastenot list causes --json");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut text = String::from(
+        "# Causes of lost time\n\nGenerated from the program: `wastenot list causes --json`.\n\n",
+    );
+    text += json["verdict"].as_str().expect("a verdict");
+    text += "\n\nThe first cause of this list whose evidence is there gets a stretch of time. A unit of \
+             waste belongs to a waiting task: of those that may use an idle CPU, to those whose wait \
+             began first, as many as CPUs are idle. How often causes are right: [measured](../causes.md).\n";
+    for row in json["causes"].as_array().expect("rows") {
+        let cell = |name: &str| row[name].as_str().expect(name);
+        text += &format!("\n## {}\n\nTime was lost because {}.\n\n", cell("cause"), cell("about"));
+        for (title, name) in [
+            ("Evidence", "evidence"),
+            ("Refuted by", "refuted_by"),
+            ("What to do", "advice"),
+            ("Not known", "missing"),
+            ("Source", "source"),
+        ] {
+            text += &format!("- {title}: {}\n", cell(name));
+        }
+    }
+    page("causes.md", &text);
+}
+
 /// Paths of single values, and of lists with the keys of their first object.
 fn names(path: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
     match value {

@@ -98,6 +98,7 @@ fn every_link_in_the_pages_leads_somewhere() {
         .chain(["bench/README.md", "traces/README.md", "fuzz/README.md"])
         .chain(["docs/reference/check.md", "docs/reference/cli.md", "docs/reference/formats.md"])
         .chain([
+            "docs/reference/causes.md",
             "docs/reference/schedulers.md",
             "docs/reference/run.md",
             "docs/reference/what-if.md",
