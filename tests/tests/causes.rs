@@ -9,6 +9,10 @@ use wastenot_check::{Options, check};
 use wastenot_experiment::{Bench as _, Sim};
 use wastenot_model::{Span, Time};
 
+const BESIDE_GROUP: &str = "scheduler/balancing/beside-group";
+const AFTER_HOTPLUG: &str = "scheduler/balancing/after-hotplug";
+const BEYOND_ONE_HOP: &str = "scheduler/balancing/beyond-one-hop";
+
 /// What a run wasted in a second of CPU time, in ns, and the part of it that is due to `class`.
 fn wasted(scenario: &str, variant: &str, limit: Span, class: &str) -> (f64, f64) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -29,10 +33,10 @@ fn wasted(scenario: &str, variant: &str, limit: Span, class: &str) -> (f64, f64)
 fn each_fault_of_the_seeds_is_named_and_its_cause_goes_with_it() {
     let mut page = String::new();
     for (scenario, fault, fixed, limit, class) in [
-        ("group-imbalance-make", "bug", "fix", Span::s(3), "scheduler/balancing"),
-        ("group-imbalance-lu", "bug", "fix", Span::s(2), "scheduler/balancing"),
-        ("missing-domains-cg", "bug", "fix", Span::s(3), "scheduler/balancing"),
-        ("scheduling-groups-cg", "bug", "fix", Span::s(3), "scheduler/balancing"),
+        ("group-imbalance-make", "bug", "fix", Span::s(3), BESIDE_GROUP),
+        ("group-imbalance-lu", "bug", "fix", Span::s(2), BESIDE_GROUP),
+        ("missing-domains-cg", "bug", "fix", Span::s(3), AFTER_HOTPLUG),
+        ("scheduling-groups-cg", "bug", "fix", Span::s(3), BEYOND_ONE_HOP),
         ("overload-on-wakeup-q18", "none", "wakeup", Span::s(2), "scheduler/placement"),
         ("wake-affine-ua", "ambient before", "ambient after", Span::s(2), "scheduler/placement"),
         ("wake-affine-h2", "before", "after", Span::s(1), "scheduler/placement"),

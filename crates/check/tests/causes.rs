@@ -114,6 +114,63 @@ fn beside_waste_that_lasts_for_four_passes_an_idle_cpu_has_balanced_in_vain() {
     assert_eq!(lost(&found, Loss::Waste), [("scheduler/balancing/persistent", 10_000_000)]);
 }
 
+/// Four nodes of one CPU in a row: the ends are three hops apart. CPU 0 runs `a`, the others idle.
+fn row(lines: &str) -> Vec<(&'static str, u64)> {
+    let cpu = |n: u32| Cpu { llc: Some(n), node: Some(n), ..Machine::unknown_cpu() };
+    let links = (0..4u32).map(|a| (0..4).filter(|b| a.abs_diff(*b) == 1).collect());
+    let mut machine = Machine { cpus: (0..4).map(cpu).collect(), ..Machine::flat(4) };
+    machine.links = Some(links.collect());
+    let busy = "0 switch 0 - a S
+        0 switch 1 x - S
+        0 switch 2 - c S
+        0 switch 3 - d S
+    ";
+    wasted(&told(machine, full() | Carries::AFFINITY, &(busy.to_owned() + lines)))
+}
+
+/// A pass takes 2 * 4 ms and a tick of 4 ms; the task waits for longer than four of them.
+const FAILED: u64 = 100_000_000 - 12_000_000;
+
+#[test]
+fn balancing_that_fails_within_a_hop_has_no_more_specific_cause() {
+    let found = row("0 queued 0 b 0\n100000000 switch 0 a b S");
+    assert_eq!(found[0], ("scheduler/balancing/persistent", FAILED));
+}
+
+#[test]
+fn balancing_does_not_reach_beyond_one_hop() {
+    // `b` may use CPUs 0 and 3 only, and CPU 3 is idle.
+    let lines = "0 mask b 0,3\n0 switch 3 d - S\n0 switch 1 - x R
+        0 queued 0 b 0\n100000000 switch 0 a b S";
+    assert_eq!(row(lines)[0], ("scheduler/balancing/beyond-one-hop", FAILED));
+}
+
+#[test]
+fn balancing_between_nodes_ended_as_a_cpu_came_online() {
+    let lines = "0 down 2\n0 up 2\n0 queued 0 b 0\n100000000 switch 0 a b S";
+    assert_eq!(row(lines)[0], ("scheduler/balancing/after-hotplug", FAILED));
+    // A task moves between nodes after that.
+    let lines = "0 down 2\n0 up 2\n0 queued 2 e 2\n1 migrate 2 e 3\n2 switch 3 d e S
+        3 queued 0 b 0\n100000003 switch 0 a b S";
+    let found = row(lines);
+    assert_eq!(found[0].0, "scheduler/balancing/persistent", "{found:?}");
+}
+
+#[test]
+fn a_task_of_another_group_hides_idle_cpus() {
+    let cpu = |n: u32| Cpu { llc: Some(n / 2), node: Some(n / 2), ..Machine::unknown_cpu() };
+    let machine = Machine { cpus: (0..4).map(cpu).collect(), ..Machine::flat(4) };
+    let lines = |group: &str| {
+        format!(
+            "0 cgroup b /make\n0 cgroup d {group}\n0 switch 0 - a S\n0 switch 1 - c S
+            0 switch 2 x - S\n0 switch 3 - d S\n0 queued 0 b 0\n100000000 switch 0 a b S"
+        )
+    };
+    let of = |group: &str| wasted(&told(machine.clone(), full(), &lines(group)))[0];
+    assert_eq!(of("/r"), ("scheduler/balancing/beside-group", FAILED));
+    assert_eq!(of("/make"), ("scheduler/balancing/persistent", FAILED));
+}
+
 #[test]
 fn idle_time_without_waste_is_no_chance_to_balance() {
     let lines = TWO.to_owned() + "1000000000 queued 0 b 0\n1010000000 switch 0 a b S";

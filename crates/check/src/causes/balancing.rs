@@ -14,5 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel/sched/fair.c: sched_balance_rq; Lozi et al., EuroSys 2016, section 3",
     missing: "Whether no pass ran or a pass left the task: the passes and their results \
        .",
-    holds: |it| it.is_waste_under(Rules::Fair) && (it.persisted || it.onset == Onset::AllBusy),
+    holds: |it| {
+        it.is_waste_under(Rules::Fair) && (it.balancing.failed() || it.onset == Onset::AllBusy)
+    },
 };

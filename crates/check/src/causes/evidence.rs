@@ -83,6 +83,39 @@ impl Ahead {
     pub const ALL: [Ahead; 3] = [Ahead::Peer, Ahead::HigherClass, Ahead::Pinned];
 }
 
+/// Whether balancing failed: while one CPU was idle there was waste for so long that it must have
+/// balanced several times; and what that CPU's balancing could not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Balancing {
+    /// It had no time to fail.
+    Pending,
+    /// It failed.
+    Failed,
+    /// It failed, the task waited on another node, and since a CPU came online no task has moved
+    /// between nodes.
+    FailedAfterHotplug,
+    /// It failed, the task waited two hops away or farther, and none waited within one hop while the
+    /// CPU was idle.
+    FailedBeyondOneHop,
+    /// It failed, and a task of another cgroup or session ran on the idle CPU's node.
+    FailedBesideGroup,
+}
+
+impl Balancing {
+    /// All of them.
+    pub const ALL: [Balancing; 5] = [
+        Balancing::Pending,
+        Balancing::Failed,
+        Balancing::FailedAfterHotplug,
+        Balancing::FailedBeyondOneHop,
+        Balancing::FailedBesideGroup,
+    ];
+    /// Whether it failed.
+    pub(super) fn failed(self) -> bool {
+        self != Balancing::Pending
+    }
+}
+
 /// Whose rules placed and balanced the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
@@ -124,9 +157,8 @@ pub struct Evidence {
     pub ahead: Ahead,
     /// Whose rules they were.
     pub rules: Rules,
-    /// While one CPU was idle there was waste for so long that it must have balanced several times
-    /// (waste).
-    pub persisted: bool,
+    /// What balancing did (waste).
+    pub balancing: Balancing,
     /// The CPU took longer than `--wake-grace` (wake delay).
     pub over_grace: bool,
     /// The hypervisor took this time from the CPU (wake delay).
@@ -143,7 +175,7 @@ impl Evidence {
             onset: Onset::Unknown,
             ahead: Ahead::Peer,
             rules: Rules::Fair,
-            persisted: false,
+            balancing: Balancing::Pending,
             over_grace: false,
             stolen: false,
             possibly_throttled: false,

@@ -17,9 +17,12 @@
 //! the time.
 
 mod affinity;
+mod after_hotplug;
 mod balancing;
 mod behind_pinned;
 mod behind_waker;
+mod beside_group;
+mod beyond_one_hop;
 mod charge;
 mod design;
 mod evidence;
@@ -47,7 +50,7 @@ use std::collections::BTreeMap;
 
 use wastenot_model::{CpuId, Report, Table, TaskId, Value, Window};
 
-pub use self::evidence::{Ahead, Evidence, Loss, Onset, Rules};
+pub use self::evidence::{Ahead, Balancing, Evidence, Loss, Onset, Rules};
 pub use self::watch::Watch;
 
 /// Why time was lost.
@@ -84,6 +87,9 @@ pub static TREE: &[&Cause] = &[
     &behind_pinned::CAUSE,
     &not_taken::CAUSE,
     &policy::CAUSE,
+    &after_hotplug::CAUSE,
+    &beyond_one_hop::CAUSE,
+    &beside_group::CAUSE,
     &persistent::CAUSE,
     &newly_idle::CAUSE,
     &balancing::CAUSE,
@@ -241,9 +247,10 @@ mod tests {
 
     /// All that can be known of a stretch.
     fn every() -> impl Iterator<Item = Evidence> {
-        let flags = |n: u32| [n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0];
-        (0..16).flat_map(move |n| {
-            let [persisted, over_grace, stolen, possibly_throttled] = flags(n);
+        let flags = |n: usize| [n & 1 > 0, n & 2 > 0, n & 4 > 0];
+        (0..40).flat_map(move |n| {
+            let ([over_grace, stolen, possibly_throttled], balancing) =
+                (flags(n), Balancing::ALL[n / 8]);
             let all = Loss::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));
             let all = all.flat_map(|(loss, onset)| Ahead::ALL.map(|ahead| (loss, onset, ahead)));
             all.flat_map(move |(loss, onset, ahead)| {
@@ -252,7 +259,7 @@ mod tests {
                     onset,
                     ahead,
                     rules,
-                    persisted,
+                    balancing,
                     over_grace,
                     stolen,
                     possibly_throttled,

@@ -1,6 +1,6 @@
 //! Load balancing that leaves a task for several passes.
 
-use super::{Cause, Onset, Rules};
+use super::{Balancing, Cause, Onset, Rules};
 
 /// Load balancing that leaves a task for several passes.
 pub(super) static CAUSE: Cause = Cause {
@@ -17,5 +17,9 @@ pub(super) static CAUSE: Cause = Cause {
         al., EuroSys 2016, section 3",
     missing: "Whether no pass ran or a pass left the task: the passes and their results \
        .",
-    holds: |it| it.is_waste_under(Rules::Fair) && it.persisted && it.onset != Onset::AllBusy,
+    holds: |it| {
+        it.is_waste_under(Rules::Fair)
+            && it.balancing == Balancing::Failed
+            && it.onset != Onset::AllBusy
+    },
 };

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use wastenot_model::machine::Hops;
 use wastenot_model::{
-    Context, CpuId, CpuMode, CpuSet, CpuState, Distance, Entry, Event, History, How, Machine, Prio,
-    Span, State, TaskId, TaskState, Time, Window,
+    Change, Context, CpuId, CpuMode, CpuSet, CpuState, Distance, Entry, Event, History, How,
+    Machine, NameId, Prio, Span, State, TaskId, TaskState, Time, Window,
 };
 
 use super::charge::Charges;
 use super::evidence::begins_now;
 use super::idle::IdleOrder;
-use super::{Ahead, Causes, Evidence, Loss, Onset, Rules, Stretch, cause_of};
+use super::{Ahead, Balancing, Causes, Evidence, Loss, Onset, Rules, Stretch, cause_of};
 use crate::matching::{Class, Matching};
 use crate::placements::Landing;
 use crate::{Movable, Options, Scope, stolen};
@@ -28,6 +29,8 @@ struct Piece {
     acts: Time,
     /// So long there has to be waste while it is idle until balancing surely has failed.
     needed: Span,
+    /// How it failed, if it has.
+    failed: Balancing,
 }
 
 /// A stretch of which it is known when a CPU stops being idle whether balancing failed.
@@ -36,6 +39,7 @@ struct Pending {
     evidence: Evidence,
     stretch: Stretch,
     needed: Span,
+    failed: Balancing,
 }
 
 /// Assigns causes.
@@ -54,6 +58,8 @@ pub struct Watch<'a> {
     named: Vec<u32>,
     /// By idle CPU.
     pending: Vec<Vec<Pending>>,
+    /// By idle CPU: whether a task that it might have taken waited within one hop.
+    near: Vec<bool>,
     /// By task: how the queue where it waits came to be too long.
     onsets: Vec<Onset>,
     /// By task: whether its priority is above those of the fair class.
@@ -61,6 +67,11 @@ pub struct Watch<'a> {
     idle: IdleOrder,
     /// For how long there was waste so far.
     wasted: Span,
+    /// A CPU came online, and no task has moved between nodes since.
+    replugged: bool,
+    hops: Hops,
+    /// By task: its cgroup or session, where known.
+    groups: Vec<Option<NameId>>,
     /// By CPU: what runs there.
     ahead: Vec<Ahead>,
     intervals: Intervals,
@@ -93,10 +104,14 @@ impl<'a> Watch<'a> {
             pieces: vec![None; tasks],
             named: vec![0; cpus],
             pending: vec![Vec::new(); cpus],
+            near: vec![false; cpus],
             onsets: vec![Onset::Unknown; tasks],
             is_real_time: vec![false; tasks],
             idle: IdleOrder::new(cpus),
             wasted: Span::ZERO,
+            replugged: false,
+            hops: Hops::of(&history.head.machine),
+            groups: vec![None; tasks],
             ahead: vec![Ahead::Peer; cpus],
             intervals: Intervals::new(&history.head.machine, scope),
             grace: options.wake_grace,
@@ -172,6 +187,7 @@ impl<'a> Watch<'a> {
         if !idle {
             self.resolve(cpu);
         }
+        self.near[cpu.index()] = false;
         self.idle.set(cpu, idle, self.wasted);
     }
 
@@ -182,8 +198,16 @@ impl<'a> Watch<'a> {
         }
         let seen = self.seen(cpu);
         for it in std::mem::take(&mut self.pending[cpu.index()]) {
-            let evidence = Evidence { persisted: seen >= it.needed, ..it.evidence };
-            self.charge(&evidence, it.stretch.window.span().0, it.stretch);
+            let balancing = match it.failed {
+                _ if seen < it.needed => Balancing::Pending,
+                Balancing::FailedBeyondOneHop if self.near[cpu.index()] => Balancing::Failed,
+                failed => failed,
+            };
+            self.charge(
+                &Evidence { balancing, ..it.evidence },
+                it.stretch.window.span().0,
+                it.stretch,
+            );
         }
     }
 
@@ -246,7 +270,7 @@ impl<'a> Watch<'a> {
                 self.learn(task, prio);
                 self.queued(state, task, on, how);
             }
-            _ => {}
+            event => self.rare(&event),
         }
     }
 
@@ -345,13 +369,72 @@ impl<'a> Watch<'a> {
         let allowed = |cpu: CpuId| mask.is_none_or(|mask: &CpuSet| mask.contains(cpu));
         let longest = self.idle.iter().find(|cpu| allowed(*cpu));
         let (mut acts, mut needed) = (Time::MAX, Span(u64::MAX));
+        let mut failed = Balancing::Failed;
         if let Some(idle) = longest {
             let interval = self.intervals.between(&self.history.head.machine, cpu, idle);
             needed = interval * PASSES;
             acts = now + Span(interval.0.saturating_sub(self.seen(idle).0));
+            failed = self.blindness(state, task, cpu, idle);
+            self.near[idle.index()] |= self.hops_between(cpu, idle).is_some_and(|hops| hops < 2);
             self.named[idle.index()] += 1;
         }
-        self.pieces[index] = Some(Piece { from: now, cpu, idle: longest, acts, needed });
+        self.pieces[index] = Some(Piece { from: now, cpu, idle: longest, acts, needed, failed });
+    }
+
+    fn node(&self, cpu: CpuId) -> Option<usize> {
+        Some(self.history.head.machine.cpu(cpu)?.node? as usize)
+    }
+
+    fn hops_between(&self, a: CpuId, b: CpuId) -> Option<u32> {
+        self.hops.between(self.node(a)?, self.node(b)?)
+    }
+
+    /// What balancing of the `idle` CPU cannot see of `task` on `cpu`, should it fail.
+    fn blindness(&self, state: &State, task: TaskId, cpu: CpuId, idle: CpuId) -> Balancing {
+        let (there, here) = (self.node(cpu), self.node(idle));
+        if there.is_none() || here.is_none() {
+            return Balancing::Failed;
+        }
+        let within_one_hop = |cpu: CpuId| {
+            let known = state.cpu(cpu);
+            let waits = known.is_busy() && known.waiting > 0;
+            waits && self.hops_between(cpu, idle).is_none_or(|hops| hops < 2)
+        };
+        let group = self.groups[task.ordinal()];
+        let of_other_group = |cpu: CpuId| match state.cpu(cpu).mode {
+            CpuMode::Busy(other) => other.index().is_some_and(|other| {
+                self.groups[other].zip(group).is_some_and(|(other, group)| other != group)
+            }),
+            _ => false,
+        };
+        if self.replugged && there != here {
+            Balancing::FailedAfterHotplug
+        } else if self.hops_between(cpu, idle) > Some(1) && !self.scope.cpus().any(within_one_hop) {
+            Balancing::FailedBeyondOneHop
+        } else if self.scope.cpus().any(|cpu| self.node(cpu) == here && of_other_group(cpu)) {
+            Balancing::FailedBesideGroup
+        } else {
+            Balancing::Failed
+        }
+    }
+
+    /// A task moves between nodes, or the number of CPUs changes.
+    fn rare(&mut self, event: &Event) {
+        match *event {
+            Event::Cpu { up: true, .. } => self.replugged = true,
+            // A move from a place that the source does not tell may be one between nodes.
+            Event::Migrate { from, to, .. }
+                if from.is_none_or(|from| self.node(from) != self.node(to)) =>
+            {
+                self.replugged = false;
+            }
+            Event::Changed { task, what: Change::Cgroup(group) } => {
+                if let Some(index) = task.index() {
+                    self.groups[index] = Some(group);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// What is known of the charged `task` changes.
@@ -383,7 +466,8 @@ impl<'a> Watch<'a> {
         let stretch = Stretch { window: Window { from, to }, task, cpu: piece.cpu };
         match idle {
             Some(cpu) => {
-                let pending = Pending { evidence, stretch, needed: piece.needed };
+                let Piece { needed, failed, .. } = piece;
+                let pending = Pending { evidence, stretch, needed, failed };
                 self.pending[cpu.index()].push(pending);
             }
             None => self.charge(&evidence, stretch.window.span().0, stretch),

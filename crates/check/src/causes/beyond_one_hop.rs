@@ -1,0 +1,19 @@
+//! Balancing between nodes that are two hops apart.
+
+use super::{Balancing, Cause, Rules};
+
+/// Balancing between nodes that are two hops apart.
+pub(super) static CAUSE: Cause = Cause {
+    path: "scheduler/balancing/beyond-one-hop",
+    about: "balancing did not move tasks between nodes that are two hops apart",
+    evidence: "As for scheduler/balancing/persistent; and the task waited on a node two hops \
+        away from the idle CPU or farther, while no task waited within one hop of that \
+        CPU.",
+    refuted_by: "Tasks waited within one hop of the idle CPU, or the hops are not known.",
+    advice: "Look at the groups of the top level (/sys/kernel/debug/sched/domains): both \
+        nodes are in all groups if these are built from one CPU's view. Pin such \
+        programs to adjacent nodes.",
+    source: "Lozi et al., EuroSys 2016, section 3.2 (scheduling group construction)",
+    missing: "The groups of the top domain.",
+    holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedBeyondOneHop,
+};
