@@ -45,7 +45,7 @@ fn each_fault_of_the_seeds_is_named_and_its_cause_goes_with_it() {
         let (left, left_share) = wasted(scenario, fixed, limit, class);
         let gone = 1.0 - left * left_share / (waste * share);
         page += &format!(
-            "{scenario}: {share:.3} of {:.1} ms a second is {class}; {gone:.3} goes with the fault\n",
+            "{scenario}: {share:.3} of {:.1} ms a second is {class}; {gone:.3} goes with it\n",
             waste / 1e6
         );
         assert!(share > 0.5, "{page}");

@@ -25,7 +25,7 @@ fn a_contradiction_qualifies_the_verdict_and_names_task_and_cpu() {
     let report_of_all = report(&history, &Options::default());
     let verdict = &report_of_all.verdict;
     assert!(verdict.starts_with("About 50 ns of CPU time wasted"), "{verdict}");
-    assert!(verdict.contains("the first: c:103 left CPU 1, where another task ran"), "{verdict}");
+    assert!(verdict.contains("Events contradict each other 1 time, so"), "{verdict}");
     let loss = &report_of_all.losses[0];
     assert!(loss.note.contains("c:103 left CPU 1"), "{}", loss.note);
     // Where they do not count, they qualify nothing.

@@ -6,8 +6,8 @@ use super::{Cause, Onset, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing",
     about: "load balancing did not move the waiting tasks to the idle CPUs",
-    evidence: "No CPU was idle when the wait began, so a CPU that became idle did not take the task; \
-        and since then there was waste for longer than four balancing passes take.",
+    evidence: "No CPU was idle when the wait began, so a CPU that became idle did not take the \
+        task; and since then there was waste for longer than four balancing passes take.",
     refuted_by: "A CPU that the task may use was idle when its wait began, and no CPU was idle for \
         four balancing passes beside waste.",
     advice: "See the causes below this one.",

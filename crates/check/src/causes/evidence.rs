@@ -94,8 +94,8 @@ pub enum Balancing {
     /// It failed, the task waited on another node, and since a CPU came online no task has moved
     /// between nodes.
     FailedAfterHotplug,
-    /// It failed, the task waited two hops away or farther, and none waited within one hop while the
-    /// CPU was idle.
+    /// It failed, the task waited two hops away or farther, and while the CPU was idle none waited
+    /// within one hop.
     FailedBeyondOneHop,
     /// It failed, and a task of another cgroup or session ran on the idle CPU's node.
     FailedBesideGroup,

@@ -8,8 +8,8 @@
 //! # How
 //! 1. A unit of waste belongs to a waiting task: those that wait longest are *charged* (`charge`).
 //!    A unit of wake delay belongs to the CPU that is about to start a task.
-//! 2. What is known of the stretch is its [`Evidence`]: *onset*, how the wait began and *persistence*,
-//!    whether a CPU was idle so long that it must have balanced.
+//! 2. What is known of the stretch is its [`Evidence`]: *onset*, how the wait began, and
+//!    *persistence*, whether a CPU was idle so long that it must have balanced.
 //! 3. The first cause of [`TREE`] whose evidence is there gets the stretch. Leaves stand before the
 //!    nodes above them, and [`UNKNOWN`] is the last.
 //!

@@ -7,9 +7,9 @@ pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/persistent",
     about: "several passes of load balancing left them where they waited",
     evidence: "While one CPU was idle, there was waste for longer than four balancing passes of an \
-        idle CPU take at most at the level that it shares with the waiting task's CPU: a pass takes \
-        twice the CPUs of that level in milliseconds, and a tick. Of that CPU's idle time all but \
-        the first pass counts.",
+        idle CPU take at most at the level that it shares with the waiting task's CPU: a pass \
+        takes twice the CPUs of that level in milliseconds, and a tick. Of that CPU's idle time all \
+        but the first pass counts.",
     refuted_by: "No CPU was idle for so long beside waste.",
     advice: "Look at the domains (/sys/kernel/debug/sched/domains) and at group averages: \
         autogroup, cgroup weights, CPUs that were offline.",

@@ -24,8 +24,8 @@ struct Piece {
     cpu: CpuId,
     /// The CPU that it may use and that has been idle longest.
     idle: Option<CpuId>,
-    /// From then on balancing should have acted: while this CPU was idle there was waste for as long
-    /// as a pass takes at most.
+    /// From then on balancing should have acted: while this CPU was idle there was waste for as
+    /// long as a pass takes at most.
     acts: Time,
     /// So long there has to be waste while it is idle until balancing surely has failed.
     needed: Span,

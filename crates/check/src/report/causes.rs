@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use wastenot_model::{Column, History, Report, Table, Unit, Value};
+use wastenot_model::{Column, Finding, History, Report, Span, Table, Unit, Value, Window};
 
 use crate::causes::{self, Cause, Causes, Loss, Stretch, TREE};
 use crate::{Check, Options};
@@ -25,13 +25,35 @@ impl Check {
         classes
     }
 
-    /// The class that took most of what was wasted, if it is the larger part.
+    /// The cause that took the larger part of what was wasted: the deepest one in the tree, since
+    /// it says most.
+    fn main_cause(&self) -> Option<(&'static Cause, u64)> {
+        let causes = self.causes.as_ref()?;
+        let took = TREE.iter().map(|cause| (*cause, causes.ns(Loss::Waste, cause.path)));
+        let took = took.filter(|(_, ns)| *ns > self.waste.cpu_ns / 2);
+        took.max_by_key(|(cause, _)| cause.path.matches('/').count())
+    }
+
+    /// That cause and what to do about it.
     pub(super) fn cause_words(&self) -> String {
-        let first = self.classes().into_iter().next();
-        let first = first.filter(|(_, ns)| *ns > self.waste.cpu_ns / 2);
-        first.map_or(String::new(), |(cause, ns)| {
+        self.main_cause().map_or(String::new(), |(cause, ns)| {
             let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
             format!(" Cause of {share}: {}.", cause.about)
+        })
+    }
+
+    /// The larger causes with what to do about them.
+    pub(super) fn cause_findings(&self, whole: Window) -> impl Iterator<Item = Finding> + '_ {
+        let causes = self.causes.iter().flat_map(Causes::iter);
+        let large = causes.filter_map(|(cause, part)| {
+            let ns = part.ns[Loss::Waste as usize];
+            (ns > 0 && ns as f64 >= LEAST * self.waste.cpu_ns as f64).then_some((cause, part, ns))
+        });
+        large.map(move |(cause, part, ns)| Finding {
+            code: "cause".to_owned(),
+            window: part.worst.map_or(whole, |worst| worst.window),
+            message: format!("{} of CPU time was wasted because {}.", Span(ns), cause.about),
+            help: Some(cause.advice.to_owned()),
         })
     }
 
@@ -143,3 +165,6 @@ const CLASSES: [(&str, &str); 7] = [
     ("design", "design"),
     ("unknown", "unknown"),
 ];
+
+/// Causes of less than this share of the waste are in the table only.
+const LEAST: f64 = 0.1;

@@ -35,8 +35,9 @@ impl Check {
         is_cut(history) || self.contradictions.counted > 0
     }
 
-    /// Figures that together say how bad it is, and why. Nothing is gained but what was wasted: whether
-    /// work that comes earlier would have made other tasks runnable, no trace shows.
+    /// Five figures that together say how bad it is, and why. Nothing is gained but what was
+    /// wasted: whether work that comes earlier would have made other tasks runnable, no trace
+    /// shows.
     pub(super) fn proportions(&self, history: &History, options: &Options) -> Vec<Proportion> {
         let waste = &self.waste;
         if waste.known_ns == 0 {
@@ -55,16 +56,11 @@ impl Check {
             (gain, [waste.cpu_ns, waste.cpu_ns_max], waste.busy_ns, "busy CPU time"),
             ("Time with waste", [waste.wasteful_ns; 2], elapsed.0, "elapsed time"),
         ];
-        // Where causes are not asked for, this says more than nothing.
         let within = self.violations.total.idle_ns;
-        if self.causes.is_none() {
-            all.push(("Violations", [within; 2], waste.wait_ns, "all waiting"));
-        }
-        let classes = self.classes();
-        let shown = classes.iter().filter(|(_, ns)| *ns as f64 >= LEAST * waste.cpu_ns as f64);
-        for (cause, ns) in shown.take(2) {
-            all.push((cause.label(), [*ns; 2], waste.cpu_ns, "CPU time wasted"));
-        }
+        all.push(match self.classes().first() {
+            Some((cause, ns)) => (cause.label(), [*ns; 2], waste.cpu_ns, "CPU time wasted"),
+            None => ("Violations", [within; 2], waste.wait_ns, "all waiting"),
+        });
         // A share of nothing says nothing.
         all.retain(|(_, _, whole, _)| *whole > 0);
         let one = |(label, [ns, most], whole, of): (&str, [u64; 2], u64, &str)| Proportion {
@@ -78,6 +74,3 @@ impl Check {
         all.into_iter().map(one).collect()
     }
 }
-
-/// Causes of less than this share are not among them.
-const LEAST: f64 = 0.1;

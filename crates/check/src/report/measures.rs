@@ -65,6 +65,7 @@ impl Check {
         report.measure("waste.cpu_ns", "CPU time wasted", waste.cpu_ns, Ns);
         report.measure("waste.cpu_ns_max", "  at most", waste.cpu_ns_max, Ns);
         report.measure("waste.share", "  of known CPU time", waste.share(), Share);
+        self.cause_measures(report);
         let figure = self.without_probably_pinned.as_ref().map(|figures| figures.cpu_ns);
         let label = if figure.is_some() { "  without probably pinned tasks" } else { "" };
         report.measure("waste.cpu_ns_without_probably_pinned", label, figure, Ns);

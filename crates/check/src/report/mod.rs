@@ -25,7 +25,6 @@ impl Check {
         trace(&mut report, history);
         selection(&mut report, history, options);
         self.waste_measures(&mut report, history);
-        self.cause_measures(&mut report);
         self.beside_measures(&mut report);
         self.wait_measures(&mut report);
         self.placement_measures(&mut report, history.head.carries);
@@ -102,12 +101,9 @@ impl Check {
             text += " A task that seems to wait may run on a CPU whose events are missing, so \
                      these figures are not bounds.";
         }
-        if let Some(first) = self.contradictions.first_counted {
-            text += &format!(
-                " Events contradict each other {}, so figures are approximate; the first: {}.",
-                count(self.contradictions.counted, "time"),
-                first.words(history)
-            );
+        if self.contradictions.counted > 0 {
+            let times = count(self.contradictions.counted, "time");
+            text += &format!(" Events contradict each other {times}, so figures are approximate.");
         }
         if waste.known_share() < 0.995 {
             let known = waste.known_share() * 100.0;
@@ -152,7 +148,14 @@ impl Check {
             message: it.sentence(),
             help: None,
         });
-        trigger.chain(violations).chain(not_started).chain(kept).chain(throttled).collect()
+        let causes = self.cause_findings(counted);
+        trigger
+            .chain(causes)
+            .chain(violations)
+            .chain(not_started)
+            .chain(kept)
+            .chain(throttled)
+            .collect()
     }
 
     fn assumptions(&self, history: &History, options: &Options) -> Vec<String> {

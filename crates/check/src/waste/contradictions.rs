@@ -20,8 +20,6 @@ pub struct Contradictions {
     pub first: Option<Contradicted>,
     /// How many came in the counted time, where they make figures doubtful.
     pub counted: u64,
-    /// The first of these.
-    pub first_counted: Option<Contradicted>,
     window: Window,
 }
 
@@ -77,7 +75,6 @@ impl Contradictions {
             undead: 0,
             first: None,
             counted: 0,
-            first_counted: None,
             window,
         }
     }
@@ -117,7 +114,6 @@ impl Observer for Contradictions {
         self.first = self.first.or(this);
         if self.window.holds(entry.time) {
             self.counted += 1;
-            self.first_counted = self.first_counted.or(this);
         }
         match what {
             Contradiction::OtherPrev => self.other_prev += 1,

@@ -95,8 +95,8 @@ impl Table {
             first: false,
         }
     }
-    /// A table of names, shown whole. Of each column its name in JSON and its title; without a title
-    /// it is in JSON only.
+    /// A table of names, shown whole. Of each column its name in JSON and its title; without a
+    /// title it is in JSON only.
     pub fn listing(name: &str, title: &str, columns: &[(&str, &str)]) -> Table {
         let columns = columns.iter().map(|&(name, title)| match title {
             "" => Column::for_programs(name, Unit::None),

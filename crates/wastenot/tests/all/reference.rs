@@ -74,9 +74,10 @@ fn the_page_on_causes_is_up_to_date() {
         "# Causes of lost time\n\nGenerated from the program: `wastenot list causes --json`.\n\n",
     );
     text += json["verdict"].as_str().expect("a verdict");
-    text += "\n\nThe first cause of this list whose evidence is there gets a stretch of time. A unit of \
-             waste belongs to a waiting task: of those that may use an idle CPU, to those whose wait \
-             began first, as many as CPUs are idle. How often causes are right: [measured](../causes.md).\n";
+    text += "\n\nThe first cause of this list whose evidence is there gets a stretch of time. A \
+             unit of waste belongs to a waiting task: of those that may use an idle CPU, to those \
+             whose wait began first, as many as CPUs are idle. How often causes are right: \
+             [measured](../causes.md).\n";
     for row in json["causes"].as_array().expect("rows") {
         let cell = |name: &str| row[name].as_str().expect(name);
         text += &format!("\n## {}\n\nTime was lost because {}.\n\n", cell("cause"), cell("about"));
