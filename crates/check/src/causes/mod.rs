@@ -179,6 +179,23 @@ fn cause_of(evidence: &Evidence) -> &'static Cause {
     TREE.iter().find(|cause| (cause.holds)(evidence)).unwrap_or(&&unknown::CAUSE)
 }
 
+/// Classes of causes of waste: a word for each, as in names of measures, and its node.
+pub const CLASSES: [(&str, &str); 7] = [
+    ("placement", "scheduler/placement"),
+    ("balancing", "scheduler/balancing"),
+    ("policy", "scheduler/policy"),
+    ("scheduler", "scheduler"),
+    ("host", "host"),
+    ("design", "design"),
+    ("unknown", "unknown"),
+];
+
+/// Which of [`CLASSES`] the cause `path` is of: the narrowest.
+pub fn class_of(path: &str) -> Option<usize> {
+    let all = CLASSES.iter().enumerate().filter(|(_, (_, node))| is_within(path, node));
+    all.max_by_key(|(_, (_, node))| node.len()).map(|(class, _)| class)
+}
+
 /// What was lost by a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {

@@ -25,9 +25,9 @@ impl Check {
         classes
     }
 
-    /// The cause that took the larger part of what was wasted: the deepest one in the tree, since
+    /// The cause that took the larger part of what was wasted, and how much: the deepest one in the tree, since
     /// it says most.
-    fn main_cause(&self) -> Option<(&'static Cause, u64)> {
+    pub fn main_cause(&self) -> Option<(&'static Cause, u64)> {
         let causes = self.causes.as_ref()?;
         let took = TREE.iter().map(|cause| (*cause, causes.ns(Loss::Waste, cause.path)));
         let took = took.filter(|(_, ns)| *ns > self.waste.cpu_ns / 2);
@@ -59,13 +59,10 @@ impl Check {
 
     /// Waste by class; what a class above has not given to one below it counts there.
     pub(super) fn cause_measures(&self, report: &mut Report) {
-        for (word, path) in CLASSES {
-            let ns = self.causes.as_ref().map(|causes| {
-                let within = CLASSES.iter().filter(|(_, other)| *other != path);
-                let within = within.filter(|(_, other)| causes::is_within(other, path));
-                let below = within.map(|(_, other)| causes.ns(Loss::Waste, other));
-                let below = below.fold(0, u64::saturating_add);
-                causes.ns(Loss::Waste, path).saturating_sub(below)
+        for (class, (word, _)) in causes::CLASSES.iter().enumerate() {
+            let ns = self.causes.as_ref().map(|all| {
+                let of = all.iter().filter(|(it, _)| causes::class_of(it.path) == Some(class));
+                of.fold(0, |sum: u64, (_, part)| sum.saturating_add(part.ns[Loss::Waste as usize]))
             });
             let label = if ns > Some(0) { format!("  by {word}") } else { String::new() };
             report.measure(&format!("lost.{word}_ns"), &label, ns, Unit::Ns);
@@ -154,17 +151,6 @@ impl Check {
         table
     }
 }
-
-/// Classes of causes of waste, with the names of their measures.
-const CLASSES: [(&str, &str); 7] = [
-    ("placement", "scheduler/placement"),
-    ("balancing", "scheduler/balancing"),
-    ("policy", "scheduler/policy"),
-    ("scheduler", "scheduler"),
-    ("host", "host"),
-    ("design", "design"),
-    ("unknown", "unknown"),
-];
 
 /// Causes of less than this share of the waste are in the table only.
 const LEAST: f64 = 0.1;

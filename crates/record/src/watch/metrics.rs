@@ -12,6 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+use wastenot_check::causes::{self, CLASSES};
 use wastenot_model::Span;
 
 use super::shelf::Fate;
@@ -37,6 +38,7 @@ pub struct Metrics {
     looks: Counter,
     suspicions: Split<3>,
     violations: Split<{ Kind::ALL.len() }>,
+    causes: Split<{ CLASSES.len() }>,
     open: Gauge,
     length: Histogram,
     wait: Histogram,
@@ -68,6 +70,7 @@ impl Metrics {
             looks: Counter::default(),
             suspicions: Split::new("verdict", ["confirmed", "cleared", "failed"]),
             violations: Split::new("kind", Kind::ALL.map(Kind::name)),
+            causes: Split::new("cause", CLASSES.map(|(word, _)| word)),
             open: Gauge::default(),
             length: Histogram::new(BOUNDS),
             wait: Histogram::new(BOUNDS),
@@ -104,6 +107,8 @@ impl Metrics {
         let help = "Suspicions that a recording checked";
         all.register("suspicions", help, self.suspicions.clone());
         all.register("violations", "Confirmed violations", self.violations.clone());
+        let help = "Reported violations by the class of their main cause";
+        all.register("violation_causes", help, self.causes.clone());
         let help = "Whether a CPU idles while tasks wait that could use it: 1 or 0";
         all.register("violation_open", help, self.open.clone());
         let help = "Lengths of violations that have ended";
@@ -147,6 +152,8 @@ impl Metrics {
     /// A violation was found.
     pub fn found(&self, violation: &Violation) {
         self.violated(violation.kind, 1);
+        let class = violation.cause.and_then(causes::class_of);
+        class.into_iter().for_each(|class| self.causes.add(class, 1));
         self.waited(Span(violation.wait_ns));
     }
     /// A violation goes on. The looks' findings count from `suspect_cpu_ns` on.

@@ -64,6 +64,9 @@ pub struct Violation {
     pub prev_cpu: Option<u16>,
     /// What its CPU ran instead.
     pub behind: Option<Actor>,
+    /// Why most of the waste came about: a path in the tree of causes, where one has more than
+    /// half of it.
+    pub cause: Option<&'static str>,
     /// The saved recording, if there is one.
     pub recording: Option<String>,
 }
@@ -104,6 +107,7 @@ impl Violation {
             waker: wait.waker.and_then(|by| by.task).map(|task| Actor::of(history, task)),
             prev_cpu: wait.prev.map(|cpu| cpu.0),
             behind: wait.behind.map(|task| Actor::of(history, task)),
+            cause: check.main_cause().map(|(cause, _)| cause.path),
             recording: None,
         }
     }
@@ -127,6 +131,7 @@ impl Violation {
             waker: None,
             prev_cpu: None,
             behind: None,
+            cause: None,
             recording: None,
         }
     }
@@ -186,6 +191,7 @@ pub(super) mod tests {
             waker: None,
             prev_cpu: Some(0),
             behind: None,
+            cause: Some("scheduler/placement/fork-crowd"),
             recording: None,
         }
     }
