@@ -4,6 +4,7 @@ use wastenot_model::{CpuSet, History, Moment, Proportion, Span, Unit, Window};
 
 use super::is_cut;
 use super::words::sentence;
+use crate::causes::Loss;
 use crate::recorder::is_recorders;
 use crate::violations::Violation;
 use crate::{Check, Options};
@@ -56,11 +57,7 @@ impl Check {
             (gain, [waste.cpu_ns, waste.cpu_ns_max], waste.busy_ns, "busy CPU time"),
             ("Time with waste", [waste.wasteful_ns; 2], elapsed.0, "elapsed time"),
         ];
-        let within = self.violations.total.idle_ns;
-        all.push(match self.classes().first() {
-            Some((cause, ns)) => (cause.label(), [*ns; 2], waste.cpu_ns, "CPU time wasted"),
-            None => ("Violations", [within; 2], waste.wait_ns, "all waiting"),
-        });
+        all.push(self.largest_loss());
         // A share of nothing says nothing.
         all.retain(|(_, _, whole, _)| *whole > 0);
         let one = |(label, [ns, most], whole, of): (&str, [u64; 2], u64, &str)| Proportion {
@@ -72,5 +69,33 @@ impl Check {
             of: of.to_owned(),
         };
         all.into_iter().map(one).collect()
+    }
+
+    /// What most time was lost by, as a figure of that loss: a class of causes of waste, an
+    /// affinity, a quota, or late starts.
+    fn largest_loss(&self) -> (&'static str, [u64; 2], u64, &'static str) {
+        let waste = &self.waste;
+        let mut all = Vec::new();
+        if let Some((cause, ns)) = self.classes().first() {
+            all.push((*ns, cause.label(), waste.cpu_ns, "CPU time wasted"));
+        }
+        if let Some(causes) = &self.causes {
+            let lost =
+                |loss: Loss| causes.iter().map(move |(it, part)| (it, part.ns[loss as usize]));
+            for (cause, ns) in lost(Loss::Affinity).chain(lost(Loss::WakeDelay)) {
+                all.push((ns, cause.label(), waste.known_ns, "known CPU time"));
+            }
+            for (cause, ns) in lost(Loss::Quota) {
+                let wanted = [ns, waste.busy_ns, waste.wait_ns];
+                let wanted = wanted.into_iter().fold(0, u64::saturating_add);
+                all.push((ns, cause.label(), wanted, "time tasks wanted"));
+            }
+        }
+        let largest =
+            all.into_iter().filter(|it| it.0 > 0).reduce(|a, b| if b.0 > a.0 { b } else { a });
+        let within = self.violations.total.idle_ns;
+        largest.map_or(("Violations", [within; 2], waste.wait_ns, "all waiting"), |it| {
+            (it.1, [it.0; 2], it.2, it.3)
+        })
     }
 }

@@ -15,6 +15,13 @@ fn ns(json: &Value, names: &[&str]) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{names:?}: {value}"))
 }
 
+/// What was lost by this cause.
+fn lost(json: &Value, cause: &str) -> u64 {
+    let rows = json["causes"].as_array().expect("a table");
+    let row = rows.iter().find(|row| row["cause"] == cause);
+    row.map_or(0, |row| ns(row, &["ns"]))
+}
+
 #[test]
 fn what_a_quota_holds_back_is_as_long_as_the_kernel_says() {
     let test = "what_a_quota_holds_back_is_as_long_as_the_kernel_says";
@@ -49,6 +56,7 @@ fn what_a_quota_holds_back_is_as_long_as_the_kernel_says() {
     assert!(ns(&group, &["count"]) * 100_000_000 * 10 > recorded * 7, "{group} in {recorded}");
     assert_eq!(ns(&task, &["held_ns"]), ns(&group, &["held_ns"]));
     assert!(ns(&json, &["throttled", "held_ns"]) >= ns(&group, &["held_ns"]));
+    assert_eq!(lost(&json, "configuration/quota"), ns(&json, &["throttled", "held_ns"]));
     assert!(of("not_started", "task", "wnheld").is_none(), "{}", json["not_started"]);
     let verdict = json["verdict"].as_str().expect("a text");
     assert!(verdict.contains("Quotas held tasks back for"), "{verdict}");
@@ -78,6 +86,7 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
     // Two of the loops wait at any time, so that they could use two idle CPUs.
     let most = idle.min(2 * recorded);
     assert!(kept <= idle && kept * 2 > most, "{kept} of {idle} ns idle; {text}");
+    assert_eq!(lost(&json, "configuration/affinity"), kept);
     let rows = json["kept_tasks"].as_array().expect("a table");
     let loops = rows.iter().filter(|row| row["task"] == "wnpinned" && row["cpus"] == "1");
     assert_eq!(loops.count(), 3, "{rows:?}");
