@@ -54,6 +54,8 @@ pub struct Watch<'a> {
     fresh: Vec<TaskId>,
     /// By task: the piece that is open.
     pieces: Vec<Option<Piece>>,
+    /// The tasks of which one is open: as many as there is waste now.
+    open: Vec<TaskId>,
     /// By CPU: the number of pieces that name it as idle.
     named: Vec<u32>,
     /// By idle CPU.
@@ -102,6 +104,7 @@ impl<'a> Watch<'a> {
             charges: Charges::new(classes, tasks),
             fresh: Vec::new(),
             pieces: vec![None; tasks],
+            open: Vec::new(),
             named: vec![0; cpus],
             pending: vec![Vec::new(); cpus],
             near: vec![false; cpus],
@@ -179,9 +182,10 @@ impl<'a> Watch<'a> {
     #[inline]
     pub(crate) fn set_idle(&mut self, cpu: CpuId, idle: bool, now: Time) {
         if !idle && self.named[cpu.index()] > 0 {
-            let names = |piece: &Option<Piece>| piece.is_some_and(|it| it.idle == Some(cpu));
-            let tasks = self.pieces.iter().enumerate().filter(|(_, piece)| names(piece));
-            let tasks: Vec<TaskId> = tasks.map(|(index, _)| TaskId::nth(index)).collect();
+            let names = |task: &TaskId| {
+                self.pieces[task.ordinal()].is_some_and(|piece| piece.idle == Some(cpu))
+            };
+            let tasks: Vec<TaskId> = self.open.iter().copied().filter(names).collect();
             tasks.into_iter().for_each(|task| self.begin_anew(task, now));
         }
         if !idle {
@@ -218,8 +222,8 @@ impl<'a> Watch<'a> {
 
     /// The History ended.
     pub(crate) fn end_all(&mut self, now: Time) {
-        for index in 0..self.pieces.len() {
-            self.close(TaskId::nth(index), now);
+        while let Some(&task) = self.open.last() {
+            self.close(task, now);
         }
         for cpu in 0..self.pending.len() {
             self.resolve(CpuId(cpu as u16));
@@ -378,6 +382,7 @@ impl<'a> Watch<'a> {
             self.near[idle.index()] |= self.hops_between(cpu, idle).is_some_and(|hops| hops < 2);
             self.named[idle.index()] += 1;
         }
+        self.open.push(task);
         self.pieces[index] = Some(Piece { from: now, cpu, idle: longest, acts, needed, failed });
     }
 
@@ -445,6 +450,7 @@ impl<'a> Watch<'a> {
 
     fn close(&mut self, task: TaskId, now: Time) {
         let Some(piece) = task.index().and_then(|index| self.pieces[index].take()) else { return };
+        self.open.retain(|it| *it != task);
         if let Some(idle) = piece.idle {
             self.named[idle.index()] -= 1;
         }
