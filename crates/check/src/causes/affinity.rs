@@ -5,7 +5,7 @@ use super::{Cause, Loss};
 /// Affinities, cpusets, isolated CPUs.
 pub(super) static CAUSE: Cause = Cause {
     path: "configuration/affinity",
-    about: "their affinities kept the tasks that waited from the idle CPUs",
+    about: "affinities kept tasks that waited from the idle CPUs",
     evidence: "The matching between idle CPUs and waiting tasks would be larger without \
         affinities.",
     refuted_by: "The task may use an idle CPU. Threads that serve one CPU or interrupt do not \

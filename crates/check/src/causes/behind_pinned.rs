@@ -5,7 +5,7 @@ use super::{Ahead, Cause, Loss};
 /// Threads that are bound to one CPU.
 pub(super) static CAUSE: Cause = Cause {
     path: "host/pinned-thread",
-    about: "a thread that may run on one CPU only held the CPU where they waited",
+    about: "tasks waited behind a thread that may run on that CPU only",
     evidence: "The CPU ran a per-CPU kernel thread or a task that is pinned to it, and \
         another CPU was idle.",
     refuted_by: "The task that runs may run elsewhere.",

@@ -5,7 +5,7 @@ use super::{Cause, Onset, Rules};
 /// Wakeups onto the CPU of the waker.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement/behind-waker",
-    about: "they were woken on their waker's CPU, which went on",
+    about: "tasks were put on the CPU of their waker, which ran on",
     evidence: "The task was put on the CPU of the task that woke it, that one ran on, and \
         another CPU was idle.",
     refuted_by: "Another CPU was selected, or an interrupt woke the task.",

@@ -5,7 +5,7 @@ use super::{Ahead, Cause, Loss};
 /// Tasks of higher scheduling classes.
 pub(super) static CAUSE: Cause = Cause {
     path: "host/higher-class",
-    about: "a task of a higher scheduling class held the CPU where they waited",
+    about: "tasks waited behind a task of a higher scheduling class",
     evidence: "The CPU ran a task with priority below 100 (stop, deadline, real time), the \
         one that waited has none, and another CPU was idle.",
     refuted_by: "A task of the same class runs there.",

@@ -5,7 +5,7 @@ use super::{Cause, Onset, Rules};
 /// Newly-idle balancing that takes no task.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/newly-idle",
-    about: "a CPU that became idle did not take them",
+    about: "CPUs that became idle did not take the tasks that waited",
     evidence: "No CPU was idle when the wait began. One became idle later and did not take \
         the task.",
     refuted_by: "A CPU that the task may use was idle when its wait began.",

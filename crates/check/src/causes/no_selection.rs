@@ -5,7 +5,7 @@ use super::{Cause, Onset, Rules};
 /// Wakeups for which no CPU is selected.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement/no-selection",
-    about: "they were woken while still queued, so that no CPU was selected",
+    about: "tasks were woken while still queued, so that no CPU was selected",
     evidence: "The wakeup names a task that was still on the run queue (delayed dequeue, \
         Linux 6.12 and later), and another CPU was idle.",
     refuted_by: "The kernel selected a CPU for the task.",

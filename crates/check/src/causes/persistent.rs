@@ -5,7 +5,7 @@ use super::{Balancing, Cause, Onset, Rules};
 /// Load balancing that leaves a task for several passes.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/persistent",
-    about: "several passes of load balancing left them where they waited",
+    about: "several passes of load balancing left the tasks where they waited",
     evidence: "While one CPU was idle, there was waste for longer than four balancing passes of an \
         idle CPU take at most at the level that it shares with the waiting task's CPU: a pass \
         takes twice the CPUs of that level in milliseconds, and a tick. Of that CPU's idle time all \

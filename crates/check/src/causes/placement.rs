@@ -5,7 +5,7 @@ use super::{Cause, Rules};
 /// Placement of woken and new tasks.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement",
-    about: "a busy CPU was selected for them while another one was idle",
+    about: "a busy CPU was selected for tasks while another one was idle",
     evidence: "At the wakeup a busy CPU was selected while an allowed one was idle.",
     refuted_by: "No allowed CPU was idle.",
     advice: "Compare with a scheduler that selects idle CPUs first: wastenot what-if.",

@@ -5,7 +5,7 @@ use super::{Cause, Onset, Rules};
 /// Wakeups that pass over the idle previous CPU.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement/previous-idle",
-    about: "they were woken on a busy CPU while their previous CPU was idle",
+    about: "tasks were woken on a busy CPU while their previous CPU was idle",
     evidence: "At the wakeup the CPU where the task last ran was idle and allowed, and the \
         task was put on a busy one.",
     refuted_by: "The previous CPU was busy, or not allowed.",

@@ -5,7 +5,7 @@ use super::{Cause, Loss};
 /// CPU bandwidth of cgroups.
 pub(super) static CAUSE: Cause = Cause {
     path: "configuration/quota",
-    about: "quotas held the tasks back",
+    about: "quotas held tasks back",
     evidence: "The kernel marked the task's run queue as throttled while the task wanted to \
         run.",
     refuted_by: "The task waits on a run queue that is not throttled.",

@@ -5,8 +5,7 @@ use super::{Cause, Onset, Rules};
 /// Wakeups that search one cache.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement/search-limited",
-    about: "they were woken on a busy CPU while idle ones were outside of its last-level \
-        cache",
+    about: "tasks were woken on a busy CPU while the idle ones did not share its last-level cache",
     evidence: "At the wakeup no allowed CPU that shares the selected CPU's last-level cache \
         was idle, and another one was.",
     refuted_by: "A CPU of that cache was idle.",
