@@ -14,6 +14,7 @@
 //! | [`depth`] | how long run queues were |
 //! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
 //! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
+//! | [`stall`] | what a dump of sched_ext shows |
 //! | [`trigger`] | which wait or episode ended a flight recording |
 //! | [`budget`] | whether waste stays within a stated bound |
 //! | [`compare`] | what differs between runs |
@@ -35,6 +36,7 @@ mod report;
 pub mod sanity;
 pub mod schedviz;
 mod scope;
+pub mod stall;
 mod stolen;
 pub mod systing;
 pub mod throttled;

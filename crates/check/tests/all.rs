@@ -6,6 +6,7 @@ mod doubt;
 mod fairness;
 mod first;
 mod sanity;
+mod stall;
 mod story;
 mod throttled;
 mod violations;

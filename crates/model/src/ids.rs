@@ -148,6 +148,25 @@ impl CpuSet {
         &self.words
     }
 
+    /// Reads bitmaps as the kernel (`%*pb`) and hwloc write them: words of 32 bits in hexadecimal,
+    /// highest first, separated by commas. `None` for bitmaps that are too large, such as hwloc's
+    /// infinite ones, which begin with `0xf...f`.
+    pub fn from_hex(text: &str) -> Option<CpuSet> {
+        let mut set = CpuSet::new();
+        for (index, word) in text.rsplit(',').enumerate() {
+            let digits = word.strip_prefix("0x").unwrap_or(word);
+            let bits = if digits.is_empty() { 0 } else { u32::from_str_radix(digits, 16).ok()? };
+            for bit in (0..32).filter(|bit| bits >> bit & 1 == 1) {
+                let cpu = index * 32 + bit;
+                if cpu >= CpuId::LIMIT {
+                    return None;
+                }
+                set.insert(CpuId(cpu as u16));
+            }
+        }
+        Some(set)
+    }
+
     /// Reads the kernel's list form: `0-3,8,10-11`. An empty text is the empty set.
     pub fn parse(text: &str) -> Option<CpuSet> {
         let mut set = CpuSet::new();

@@ -216,7 +216,7 @@ fn capacities(topology: Node<'_, '_>) -> Vec<u16> {
         let mut infos = kind.children();
         let info = infos.find(|info| info.attribute("name") == Some("LinuxCapacity"));
         let capacity = info.and_then(|info| info.attribute("value")?.parse::<u16>().ok());
-        let cpus = kind.attribute("cpuset").and_then(bitmap);
+        let cpus = kind.attribute("cpuset").and_then(CpuSet::from_hex);
         if let (Some(capacity), Some(cpus)) = (capacity, cpus) {
             capacities.resize(CpuId::LIMIT, full);
             cpus.iter().for_each(|cpu| capacities[cpu.index()] = capacity.min(full));
@@ -229,29 +229,12 @@ fn capacities(topology: Node<'_, '_>) -> Vec<u16> {
 /// process that asked; in either case their properties are unknown.
 fn add_missing(machine: &mut Machine, topology: Node<'_, '_>) {
     let root = topology.children().find(|child| child.has_tag_name("object"));
-    let complete = root.and_then(|root| root.attribute("complete_cpuset")).and_then(bitmap);
+    let complete =
+        root.and_then(|root| root.attribute("complete_cpuset")).and_then(CpuSet::from_hex);
     let len = complete.and_then(|cpus| cpus.iter().last()).map_or(0, |last| last.index() + 1);
     while machine.len() < len {
         machine.cpus.push(wastenot_model::Cpu { online: false, ..Machine::unknown_cpu() });
     }
-}
-
-/// hwloc's bitmaps: words of 32 bits in hexadecimal, highest first. `None` for bitmaps that are too
-/// large, such as the infinite ones, which begin with `0xf...f`.
-fn bitmap(text: &str) -> Option<CpuSet> {
-    let mut set = CpuSet::new();
-    for (index, word) in text.rsplit(',').enumerate() {
-        let digits = word.strip_prefix("0x").unwrap_or(word);
-        let bits = if digits.is_empty() { 0 } else { u32::from_str_radix(digits, 16).ok()? };
-        for bit in (0..32).filter(|bit| bits >> bit & 1 == 1) {
-            let cpu = index * 32 + bit;
-            if cpu >= CpuId::LIMIT {
-                return None;
-            }
-            set.insert(CpuId(cpu as u16));
-        }
-    }
-    Some(set)
 }
 
 /// Latencies between nodes: `<distances2>`, or `<distances>` in version 1.

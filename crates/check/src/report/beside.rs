@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use wastenot_model::{Column, History, NameId, Report, Span, Table, Unit, Value};
 
 use crate::Check;
+use crate::causes::{Causes, Loss, Part};
 use crate::throttled::Held;
 use crate::waste::Kept;
 
@@ -38,6 +39,22 @@ impl Check {
 
     fn share_of(&self, kept: &Kept) -> f64 {
         kept.cpu_ns as f64 / self.waste.known_ns.max(1) as f64
+    }
+
+    /// Whether affinities or quotas took notably more time than was wasted.
+    pub(super) fn is_beside_larger(&self) -> bool {
+        let kept = self.waste.kept.as_ref().map_or(0, |kept| kept.cpu_ns);
+        let held = self.throttled.as_ref().map_or(0, |found| found.all.held_ns);
+        let notable = |ns: u64| ns as f64 > NOTABLE * self.waste.known_ns as f64;
+        kept.max(held) > self.waste.cpu_ns && notable(kept.max(held))
+    }
+
+    /// What to do about the larger of the two.
+    pub(super) fn beside_advice(&self) -> &'static str {
+        let causes = self.causes.iter().flat_map(Causes::iter);
+        let ns = |part: &Part| part.ns[Loss::Affinity as usize].max(part.ns[Loss::Quota as usize]);
+        let largest = causes.max_by_key(|(_, part)| ns(part));
+        largest.map_or("", |(cause, _)| cause.advice)
     }
 
     /// What has to be said of them beside waste.

@@ -38,7 +38,7 @@ impl Check {
     pub(super) fn cause_words(&self) -> String {
         self.main_cause().map_or(String::new(), |(cause, ns)| {
             let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
-            format!(" Cause of {share}: {}.", cause.about)
+            format!(" Cause of {share}: {}. {}", cause.about, cause.advice)
         })
     }
 
@@ -49,7 +49,9 @@ impl Check {
             let ns = part.ns[Loss::Waste as usize];
             (ns > 0 && ns as f64 >= LEAST * self.waste.cpu_ns as f64).then_some((cause, part, ns))
         });
-        large.map(move |(cause, part, ns)| Finding {
+        let mut large: Vec<_> = large.collect();
+        large.sort_by_key(|(_, _, ns)| Reverse(*ns));
+        large.into_iter().map(move |(cause, part, ns)| Finding {
             code: "cause".to_owned(),
             window: part.worst.map_or(whole, |worst| worst.window),
             message: format!("{} of CPU time was wasted because {}.", Span(ns), cause.about),

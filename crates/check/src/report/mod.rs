@@ -95,7 +95,13 @@ impl Check {
                 Span(waste.longest_ns),
             ),
         };
-        text += &self.cause_words();
+        // What matters more than the waste comes first.
+        let beside = self.beside_words(history);
+        let (first, then) = match self.is_beside_larger() {
+            true => (format!("{} {} ", beside.trim_start(), self.beside_advice()), String::new()),
+            false => (String::new(), self.cause_words() + &beside),
+        };
+        text = first + &text + &then;
         text += &cut_words(history);
         if cut {
             text += " A task that seems to wait may run on a CPU whose events are missing, so \
@@ -119,7 +125,6 @@ impl Check {
                 count(silent, "CPU")
             );
         }
-        text += &self.beside_words(history);
         text + &self.trigger_words()
     }
 

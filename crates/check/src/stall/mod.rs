@@ -1,0 +1,94 @@
+//! What a sched_ext dump shows: which task stalled, where it waited, which CPUs could have run it
+//! and what they did.
+//!
+//! The kernel writes a dump when it ejects a BPF scheduler: to the tracepoint `sched_ext_dump`, and
+//! to the loader, which prints it. The kernel's log has the reason and the message only. Each line
+//! may have the prefix of a log. Format: `scx_dump_state` and `scx_dump_task` in
+//! kernel/sched/ext.c; it is no ABI, so lines that are not understood are skipped.
+
+mod parse;
+mod report;
+
+use wastenot_model::{CpuId, CpuSet, Span};
+
+/// A dump.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dump {
+    /// What the kernel says: `runnable task stall (make[7] failed to run for 5.314s)`.
+    pub reason: String,
+    /// `SCX_EXIT_*` (include/linux/sched/ext.h).
+    pub kind: Option<u32>,
+    /// The task that did not run, and for how long, where the reason is that.
+    pub stalled: Option<(Named, Span)>,
+    /// The CPUs in it. The kernel leaves out those that are idle without runnable tasks.
+    pub cpus: Vec<Cpu>,
+    /// The end is missing: the kernel's buffer was too small.
+    pub truncated: bool,
+}
+
+/// A task by name and tid.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Its command name.
+    pub name: String,
+    /// Its thread id.
+    pub tid: i32,
+}
+
+/// A CPU of a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// Which.
+    pub cpu: CpuId,
+    /// What it ran.
+    pub current: Named,
+    /// The scheduling class of that: `rt_sched_class`.
+    pub class: String,
+    /// Its runnable tasks of sched_ext.
+    pub tasks: Vec<Task>,
+}
+
+/// A runnable task of a dump.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Task {
+    /// Which.
+    pub task: Named,
+    /// Whether its CPU ran it.
+    pub runs: bool,
+    /// Since when it was runnable, before the dump.
+    pub runnable: Span,
+    /// Where it is between scheduler and kernel, where that is told.
+    pub place: Option<Place>,
+    /// The CPUs that it may use, where they are told.
+    pub cpus: Option<CpuSet>,
+}
+
+/// Where a runnable task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The BPF scheduler has it (`SCX_OPSS_QUEUED`): it was enqueued and not dispatched.
+    Scheduler,
+    /// The local queue of its CPU: it was dispatched.
+    Local,
+    /// The global queue.
+    Global,
+    /// A queue of the scheduler, by number.
+    Queue(u64),
+    /// None of these.
+    Nowhere,
+}
+
+pub use self::parse::{is_dump, parse};
+
+impl Place {
+    /// In words.
+    fn words(self) -> String {
+        match self {
+            Place::Scheduler => "in the BPF scheduler, which had not dispatched it".to_owned(),
+            Place::Local => "in the local queue of that CPU".to_owned(),
+            Place::Global => "in the global queue".to_owned(),
+            Place::Queue(id) => format!("in the scheduler's queue {id}"),
+            Place::Nowhere => "in no queue".to_owned(),
+        }
+    }
+}

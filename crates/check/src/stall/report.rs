@@ -1,0 +1,162 @@
+//! What a dump shows, as a Report.
+
+use wastenot_model::{Column, CpuSet, Report, Table, Unit, Value};
+
+use super::{Cpu, Dump, Task};
+
+impl Dump {
+    /// The answer.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new("stall/1", "A dump of sched_ext");
+        report.verdict = self.verdict();
+        let stalled = self.stalled.as_ref();
+        report.measure("reason", "Reason", self.reason.as_str(), Unit::None);
+        report.measure("exit_kind", "", self.kind, Unit::None);
+        let task = stalled.map(|(task, _)| task.name.clone());
+        report.measure("stalled.task", "Task", task, Unit::None);
+        report.measure("stalled.tid", "", stalled.map(|(task, _)| task.tid), Unit::None);
+        report.measure("stalled.waited_ns", "Did not run for", stalled.map(|it| it.1), Unit::Ns);
+        let may_use = self.found().and_then(|(_, task)| task.cpus.as_ref());
+        report.measure("stalled.cpus", "May use CPUs", may_use.map(CpuSet::to_string), Unit::None);
+        report.tables = vec![self.cpu_table(), self.task_table()];
+        if self.truncated {
+            report.assumptions.push(
+                "The dump is truncated: CPUs behind its end are missing, so nothing is known of \
+                 CPUs that it does not list (a loader's --dump-len makes it longer)."
+                    .to_owned(),
+            );
+        }
+        report
+    }
+
+    /// The task that stalled, and the CPU where the dump has it.
+    fn found(&self) -> Option<(&Cpu, &Task)> {
+        let (stalled, _) = self.stalled.as_ref()?;
+        let tasks = self.cpus.iter().flat_map(|cpu| cpu.tasks.iter().map(move |task| (cpu, task)));
+        tasks.into_iter().find(|(_, task)| task.task.tid == stalled.tid)
+    }
+
+    fn verdict(&self) -> String {
+        let Some((stalled, waited)) = &self.stalled else {
+            return "The dump names no task that stalled.".to_owned();
+        };
+        let mut text =
+            format!("{}:{} was runnable and did not run for {waited}.", stalled.name, stalled.tid);
+        let Some((cpu, task)) = self.found() else {
+            text += match self.cpus.is_empty() {
+                true => {
+                    " The text has no states of CPUs, so it is unknown which of them could have \
+                     run it: the whole dump is printed by the loader, and recorded by the \
+                     tracepoint sched_ext_dump."
+                }
+                false => " The dump does not list the task.",
+            };
+            return text;
+        };
+        text += &format!(" It waited on CPU {}", cpu.cpu);
+        if let Some(place) = task.place {
+            text += &format!(", {}", place.words());
+        }
+        text += &format!(". {}.", Dump::current(cpu));
+        text += &self.others(task);
+        text
+    }
+
+    /// What a CPU ran.
+    fn current(cpu: &Cpu) -> String {
+        match cpu.class.strip_suffix("_sched_class") {
+            Some("idle") => format!("CPU {} was idle", cpu.cpu),
+            Some(class) => format!(
+                "CPU {} ran {}:{} of the class {class}",
+                cpu.cpu, cpu.current.name, cpu.current.tid
+            ),
+            None => format!("CPU {} ran {}:{}", cpu.cpu, cpu.current.name, cpu.current.tid),
+        }
+    }
+
+    /// Which CPUs could have run `task`.
+    fn others(&self, task: &Task) -> String {
+        let Some(allowed) = &task.cpus else {
+            return " Which CPUs it may use is not in the dump.".to_owned();
+        };
+        let is_idle = |cpu: &&Cpu| cpu.class == "idle_sched_class";
+        let listed: CpuSet = self.cpus.iter().map(|cpu| cpu.cpu).collect();
+        let mut idle: CpuSet = self.cpus.iter().filter(is_idle).map(|cpu| cpu.cpu).collect();
+        if !self.truncated {
+            // CPUs without tasks that are idle are left out.
+            allowed.iter().filter(|cpu| !listed.contains(*cpu)).for_each(|cpu| idle.insert(cpu));
+        }
+        let idle = idle.and(allowed);
+        if !idle.is_empty() {
+            return format!(
+                " It may use CPUs {allowed}; of these CPU {idle} was idle: the scheduler had a CPU \
+                 for the task and did not dispatch it there, or did not kick that CPU."
+            );
+        }
+        let unlisted: CpuSet = allowed.iter().filter(|cpu| !listed.contains(*cpu)).collect();
+        if !unlisted.is_empty() {
+            return format!(
+                " It may use CPUs {allowed}; none of these that the dump lists was idle, and of CPU \
+                 {unlisted} nothing is known."
+            );
+        }
+        const HIGHER: [&str; 3] = ["rt_sched_class", "dl_sched_class", "stop_sched_class"];
+        let mut usable = self.cpus.iter().filter(|cpu| allowed.contains(cpu.cpu)).peekable();
+        if usable.peek().is_some() && usable.all(|cpu| HIGHER.contains(&&*cpu.class)) {
+            return format!(
+                " All CPUs that it may use ({allowed}) ran tasks of higher classes, which no BPF \
+                 scheduler can preempt: look at these tasks, not at the scheduler."
+            );
+        }
+        format!(
+            " No CPU that it may use ({allowed}) was idle: the scheduler ran other tasks first."
+        )
+    }
+
+    fn cpu_table(&self) -> Table {
+        let columns = [
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("current", "ran", Unit::None),
+            Column::new("class", "class", Unit::None),
+            Column::new("runnable", "runnable tasks", Unit::None),
+        ];
+        let mut table = Table::new("cpus", "CPUs", columns);
+        for cpu in &self.cpus {
+            table.push(vec![
+                cpu.cpu.into(),
+                format!("{}:{}", cpu.current.name, cpu.current.tid).into(),
+                cpu.class.as_str().into(),
+                cpu.tasks.len().into(),
+            ]);
+        }
+        table
+    }
+
+    fn task_table(&self) -> Table {
+        let columns = [
+            Column::new("task", "task", Unit::None),
+            Column::new("tid", "tid", Unit::None),
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("runs", "runs", Unit::None),
+            Column::new("runnable_ns", "runnable for", Unit::Ns),
+            Column::new("place", "where", Unit::None),
+            Column::new("cpus", "may use", Unit::None),
+        ];
+        let mut table = Table::new("tasks", "Runnable tasks, longest first", columns);
+        let tasks = self.cpus.iter().flat_map(|cpu| cpu.tasks.iter().map(move |task| (cpu, task)));
+        let mut tasks: Vec<_> = tasks.collect();
+        tasks.sort_by_key(|(_, task)| std::cmp::Reverse(task.runnable));
+        for (cpu, task) in tasks {
+            table.push(vec![
+                task.task.name.as_str().into(),
+                task.task.tid.into(),
+                cpu.cpu.into(),
+                task.runs.into(),
+                task.runnable.into(),
+                task.place.filter(|_| !task.runs).map_or(Value::Unknown, |it| it.words().into()),
+                task.cpus.as_ref().map(CpuSet::to_string).into(),
+            ]);
+        }
+        table
+    }
+}

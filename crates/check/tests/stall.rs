@@ -1,0 +1,122 @@
+//! Dumps of sched_ext: which task stalled, where it waited, and who could have run it.
+
+use wastenot_check::stall::{Place, is_dump, parse};
+use wastenot_model::{CpuId, CpuSet, Span};
+
+/// A dump of a machine of four CPUs, with the lines that kernel/sched/ext.c writes.
+fn dump(cpus: &str, current: &str, class: &str) -> String {
+    format!(
+        "DEBUG DUMP
+================================================================================
+
+kworker/u8:1[40] triggered exit kind 1026:
+  runnable task stall (worker 1[77] failed to run for 6.028s)
+
+Backtrace:
+  scx_watchdog_workfn+0x154/0x1e0
+
+CPU states
+----------
+
+CPU 0   : nr_run=2 flags=0x1 cpu_rel=0 ops_qseq=2022 pnt_seq=8107
+          curr={current} class={class}
+
+ *R kworker/u8:1[40] +0ms
+      scx_state/flags=3/0xd dsq_flags=0x0 ops_state/qseq=0/0
+      sticky/holding_cpu=-1/-1 dsq_id=(n/a)
+      dsq_vtime=0 slice=20000000 weight=100
+      cpus=f
+
+    scx_dump_state+0x5f8/0x700
+
+  R worker 1[77] -6028ms
+      scx_state/flags=3/0x9 dsq_flags=0x0 ops_state/qseq=2/34
+      sticky/holding_cpu=-1/-1 dsq_id=(n/a) dsq_vtime=5190387810 slice=41281 weight=100
+      cpus={cpus} no_mig=0
+
+    do_nanosleep+0x67/0x190
+
+================================================================================
+"
+    )
+}
+
+#[test]
+fn a_dump_is_read_line_by_line() {
+    let text = dump("f", "kworker/u8:1[40]", "ext_sched_class");
+    assert!(is_dump(&text) && !is_dump("CPU 0: nothing"));
+    let dump = parse(&text);
+    assert_eq!((dump.kind, dump.truncated, dump.cpus.len()), (Some(1026), false, 1));
+    let (stalled, waited) = dump.stalled.as_ref().expect("a stall");
+    assert_eq!((&*stalled.name, stalled.tid, *waited), ("worker 1", 77, Span::ms(6028)));
+    let cpu = &dump.cpus[0];
+    assert_eq!((cpu.cpu, &*cpu.class, cpu.current.tid), (CpuId(0), "ext_sched_class", 40));
+    let [running, waiting] = &cpu.tasks[..] else { panic!("{:?}", cpu.tasks) };
+    assert!(running.runs && !waiting.runs);
+    assert_eq!((waiting.place, waiting.runnable), (Some(Place::Scheduler), Span::ms(6028)));
+    assert_eq!(waiting.cpus, CpuSet::parse("0-3"));
+}
+
+#[test]
+fn cpus_that_are_left_out_were_idle() {
+    let text = dump("f", "kworker/u8:1[40]", "ext_sched_class");
+    let verdict = parse(&text).report().verdict;
+    assert!(
+        verdict.starts_with("worker 1:77 was runnable and did not run for 6.028 s."),
+        "{verdict}"
+    );
+    assert!(verdict.contains("on CPU 0, in the BPF scheduler, which had not"), "{verdict}");
+    assert!(verdict.contains("It may use CPUs 0-3; of these CPU 1-3 was idle"), "{verdict}");
+    // Where the end is missing, nothing is known of them.
+    let cut = parse(&(text + "~~~~ TRUNCATED ~~~~\n")).report();
+    assert!(cut.verdict.contains("of CPU 1-3 nothing is known"), "{}", cut.verdict);
+    assert_eq!(cut.assumptions.len(), 1);
+}
+
+#[test]
+fn tasks_of_higher_classes_are_not_the_schedulers_fault() {
+    let verdict = parse(&dump("1", "audio[9]", "rt_sched_class")).report().verdict;
+    assert!(verdict.contains("CPU 0 ran audio:9 of the class rt."), "{verdict}");
+    assert!(verdict.contains("ran tasks of higher classes"), "{verdict}");
+}
+
+#[test]
+fn logs_write_prefixes() {
+    let text = dump("f", "kworker/u8:1[40]", "ext_sched_class");
+    let journal = text.lines().map(|line| format!("Jun 13 05:27:08 host bash[1097]: {line}\n"));
+    assert_eq!(parse(&journal.collect::<String>()), parse(&text));
+    let log = "[  512.4] sched_ext: BPF scheduler \"x\" disabled (runnable task stall)
+[  512.4] sched_ext: x: make[7] failed to run for 5.314s
+[  512.4]    scx_watchdog_workfn+0x154/0x1e0\n";
+    let dump = parse(log);
+    assert_eq!(dump.stalled.as_ref().map(|(task, _)| task.tid), Some(7));
+    assert!(dump.report().verdict.contains("no states of CPUs"), "{}", dump.report().verdict);
+}
+
+#[test]
+fn places_are_told_by_the_number_of_the_queue() {
+    for (id, place) in [
+        ("0x8000000000000002", Place::Local),
+        ("0xc000000000000003", Place::Local),
+        ("0x8000000000000001", Place::Global),
+        ("0x7", Place::Queue(7)),
+        ("(n/a)", Place::Nowhere),
+    ] {
+        let text = dump("f", "a[1]", "ext_sched_class");
+        let text = text
+            .replace("qseq=2/34", "qseq=0/0")
+            .replace("dsq_id=(n/a) dsq", &format!("dsq_id={id} dsq"));
+        assert_eq!(parse(&text).cpus[0].tasks[1].place, Some(place), "{id}");
+    }
+}
+
+#[test]
+fn damaged_dumps_are_read_as_far_as_they_go() {
+    let text = dump("f", "kworker/u8:1[40]", "ext_sched_class");
+    for at in 0..text.len() {
+        parse(&text[..at]).report();
+        let mut other = text.clone();
+        other.replace_range(at..=at, "9");
+        parse(&other).report();
+    }
+}
