@@ -15,7 +15,7 @@ use crate::out;
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["doctor"]),
     ("Observe", &["record", "watch"]),
-    ("Analyse", &["check", "compare"]),
+    ("Analyse", &["check", "compare", "explain"]),
     ("See", &["report", "draw"]),
     ("Try", &["run", "what-if"]),
     ("Write", &["rota", "prove"]),

@@ -1,10 +1,11 @@
 //! From what was typed to what is asked of a trace.
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 use wastenot_check::Options;
-use wastenot_model::{CpuSet, History, TaskId, Window};
+use wastenot_model::{Change, CpuSet, Event, History, TaskId, Window};
 
 use crate::args::check::{Select, Which};
+use crate::args::explain::Whom;
 use crate::args::when::cycles;
 use crate::fail::Stop;
 
@@ -52,13 +53,7 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
         if let Ok(tid) = pattern.parse::<i32>() {
             chosen.extend(history.tasks().filter(|(_, task)| task.tid == tid).map(|(id, _)| id));
         }
-        let glob = Glob::new(pattern).map_err(|error| {
-            Stop::new(
-                format_args!("--task {pattern}: {}", error.kind()),
-                "quote it: --task 'make*'",
-            )
-        })?;
-        let named = glob.compile_matcher();
+        let named = glob("--task", pattern)?;
         let fits = |id: TaskId| named.is_match(history.task_name(id));
         chosen.extend(history.tasks().map(|(id, _)| id).filter(|&id| fits(id)));
         if chosen.len() == before {
@@ -68,6 +63,34 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
     chosen.sort_unstable();
     chosen.dedup();
     Ok(Some(chosen))
+}
+
+/// The tasks that `explain` is asked about.
+pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> {
+    let Whom { task, pid, command, cgroup } = whom;
+    if let Some(names) = task.as_ref().or(command.as_ref()) {
+        return Ok(tasks(history, std::slice::from_ref(names))?.unwrap_or_default());
+    }
+    let asked = cgroup.clone().or(pid.map(|pid| pid.to_string())).unwrap_or_default();
+    let glob = cgroup.as_deref().map(|group| glob("--cgroup", group)).transpose()?;
+    let fits = |name| glob.as_ref().is_some_and(|glob| glob.is_match(history.name(name)));
+    let moved = history.entries().filter_map(|entry| match entry.event {
+        Event::Changed { task, what: Change::Cgroup(name) } => fits(name).then_some(task),
+        _ => None,
+    });
+    let threads = history.tasks().filter(|(_, task)| pid.is_some() && task.pid == *pid);
+    let chosen: Vec<TaskId> = moved.chain(threads.map(|(id, _)| id)).collect();
+    if chosen.is_empty() { Err(nobody(history, &asked)) } else { Ok(chosen) }
+}
+
+fn glob(option: &str, pattern: &str) -> Result<GlobMatcher, Stop> {
+    let glob = Glob::new(pattern).map_err(|error| {
+        Stop::new(
+            format_args!("{option} {pattern}: {}", error.kind()),
+            format_args!("quote it: {option} 'make*'"),
+        )
+    })?;
+    Ok(glob.compile_matcher())
 }
 
 /// No task is called like that.
