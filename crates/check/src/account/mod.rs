@@ -55,7 +55,7 @@ pub enum Kind {
     Wait,
     /// A task that it waited for waited for a CPU.
     WaitOther,
-    /// A task was woken, and its CPU was about to start it.
+    /// A task was woken or queued, and its CPU was idle and about to start it.
     WakeDelay,
     /// A quota held a task back.
     Held,
@@ -132,6 +132,9 @@ mod reason {
         of("none-left", "no idle CPU was left that the task may use");
     pub(super) const NOT_KNOWN: Reason =
         of("not-known", "whether a CPU was idle for the task is not known");
+    pub(super) const WAKEUP: Reason =
+        of("wakeup", "it takes time from the waking until the task is queued");
+    pub(super) const STARTING: Reason = of("starting", "its CPU was about to start it");
     pub(super) const NO_WAKER: Reason =
         of("no-waker", "the trace does not hold what woke the task");
     pub(super) const NOT_RECORDED: Reason =
@@ -304,28 +307,30 @@ fn interval(ground: &Ground, tasks: &[TaskId], window: Window) -> Option<(TaskId
     (from < to).then_some((last, Window { from, to }))
 }
 
-/// Which loss is charged to which wait.
+/// Which lost time has which cause.
 fn charges(figures: &Figures) -> Charges {
-    let mut charges = Charges::new();
+    let mut charges = Charges::default();
     for (cause, loss, stretch) in figures.causes.iter().flat_map(|causes| &causes.stretches) {
-        let kind = match loss {
-            Loss::Waste => Kind::Wait,
-            Loss::WakeDelay => Kind::WakeDelay,
-            Loss::Affinity | Loss::Quota => continue,
-        };
         let is_waste = *loss == Loss::Waste;
         let reason = Reason { name: cause.path, about: cause.about, is_waste };
-        charges.entry(stretch.task).or_default().push((stretch.window, kind, reason));
-    }
-    for of_task in charges.values_mut() {
-        of_task.sort_by_key(|(window, ..)| window.from);
-        // A wake delay may have two causes: its time belongs to the first.
-        let mut known = Time(0);
-        for (window, ..) in of_task.iter_mut() {
-            window.from = window.from.max(known).min(window.to);
-            known = known.max(window.to);
+        match loss {
+            Loss::Waste => charges.waits.entry(stretch.task).or_default(),
+            Loss::WakeDelay => charges.delays.entry(stretch.cpu).or_default(),
+            Loss::Affinity | Loss::Quota => continue,
         }
-        of_task.retain(|(window, ..)| window.span() > Span::ZERO);
+        .push((stretch.window, reason));
     }
+    charges.waits.values_mut().chain(charges.delays.values_mut()).for_each(set_apart);
     charges
+}
+
+/// Sorts them by time. Where two have the same time it belongs to the first.
+fn set_apart(reasons: &mut Vec<(Window, Reason)>) {
+    reasons.sort_by_key(|(window, _)| window.from);
+    let mut known = Time(0);
+    for (window, _) in reasons.iter_mut() {
+        window.from = window.from.max(known).min(window.to);
+        known = known.max(window.to);
+    }
+    reasons.retain(|(window, _)| window.span() > Span::ZERO);
 }

@@ -86,7 +86,8 @@ impl Account {
         report.measure("every.cut", shown("  cut, not counted"), cut, Count);
         report.measure("every.ns", shown("  all"), lengths.map(|it| it.sum), Ns);
         let quantile = |share: f64| lengths.and_then(|it| it.quantile(share));
-        report.measure("every.median_ns", shown("  median"), quantile(0.5), Ns);
+        let median = every.and_then(|every| every.median.as_ref()).map(|(it, _)| it.window.span());
+        report.measure("every.median_ns", shown("  median"), median, Ns);
         report.measure("every.p99_ns", shown("  99th percentile"), quantile(0.99), Ns);
     }
 

@@ -4,11 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::{CpuId, Left, TaskId, Time, Window};
 
-use super::watch::{Is, Life, Segment, Sight, Waker};
+use super::watch::{Is, Life, Place, Segment, Sight, Waker};
 use super::{Kind, Reason, Step, reason};
 
-/// Which lost time was charged to which wait: by task, in order, without overlap.
-pub(super) type Charges = BTreeMap<TaskId, Vec<(Window, Kind, Reason)>>;
+/// Which lost time has which cause; in order, without overlap.
+#[derive(Debug, Default)]
+pub(super) struct Charges {
+    /// Waste, by the task that waited.
+    pub waits: BTreeMap<TaskId, Vec<(Window, Reason)>>,
+    /// Wake delay, by the CPU.
+    pub delays: BTreeMap<CpuId, Vec<(Window, Reason)>>,
+}
+
+/// A part of a wait: what it was, and why.
+type Piece = (Window, Kind, Reason);
+
+/// Those that overlap `window`, of some in order without overlap.
+fn within<T: Copy>(
+    all: Option<&Vec<(Window, T)>>,
+    window: Window,
+) -> impl Iterator<Item = (Window, T)> {
+    let all = all.map_or(&[][..], Vec::as_slice);
+    let first = all.partition_point(|(it, _)| it.to <= window.from);
+    let clip = move |&(it, what): &(Window, T)| {
+        let (from, to) = window.clip(it.from, it.to)?;
+        Some((Window { from, to }, what))
+    };
+    all[first..].iter().map_while(clip)
+}
 
 /// What is known for walking.
 #[derive(Debug)]
@@ -79,59 +102,45 @@ impl Ground {
     }
 
     /// Splits a wait of `task` into pieces by why it waited, in order.
-    fn wait(
-        &self,
-        task: TaskId,
-        is: Is,
-        window: Window,
-        kind: Kind,
-    ) -> Vec<(Window, Kind, Reason)> {
+    fn wait(&self, task: TaskId, is: Is, window: Window, kind: Kind) -> Vec<Piece> {
         let Is::Waiting { cpu, sure } = is else { return Vec::new() };
-        let charged = self.charges.get(&task).map_or(&[][..], Vec::as_slice);
-        let first = charged.partition_point(|(it, ..)| it.to <= window.from);
-        let charged = charged[first..].iter().take_while(|(it, ..)| it.from < window.to);
         let mut pieces = Vec::new();
         let mut from = window.from;
-        for &(charge, loss, reason) in charged {
-            let Some((start, to)) = window.clip(charge.from, charge.to) else { continue };
-            self.uncharged(cpu, sure, Window { from, to: start }, kind, &mut pieces);
-            let kind = if loss == Kind::Wait { kind } else { loss };
-            pieces.push((Window { from: start, to }, kind, reason));
-            from = to;
+        for (it, reason) in within(self.charges.waits.get(&task), window) {
+            self.uncharged(cpu, sure, Window { from, to: it.from }, kind, &mut pieces);
+            pieces.push((it, kind, reason));
+            from = it.to;
         }
         self.uncharged(cpu, sure, Window { from, to: window.to }, kind, &mut pieces);
         pieces
     }
 
-    /// A part of a wait to which no loss was charged.
+    /// A part of a wait to which no waste was charged.
     fn uncharged(
         &self,
         cpu: Option<CpuId>,
         sure: bool,
         window: Window,
         kind: Kind,
-        pieces: &mut Vec<(Window, Kind, Reason)>,
+        pieces: &mut Vec<Piece>,
     ) {
-        let unsure = cpu.and_then(|cpu| self.sight.unsure.get(&cpu));
-        let unsure = unsure.map_or(&[][..], Vec::as_slice);
-        let first = unsure.partition_point(|it| it.to <= window.from);
         let mut from = window.from;
-        for it in unsure[first..].iter().take_while(|it| it.from < window.to) {
-            let Some((start, to)) = window.clip(it.from, it.to) else { continue };
-            self.by_look(sure, Window { from, to: start }, kind, pieces);
-            pieces.push((Window { from: start, to }, Kind::Unknown, reason::NOT_RECORDED));
-            from = to;
+        for (it, place) in within(cpu.and_then(|cpu| self.sight.places.get(&cpu)), window) {
+            self.by_look(sure, Window { from, to: it.from }, kind, pieces);
+            pieces.push(match place {
+                Place::Unsure => (it, Kind::Unknown, reason::NOT_RECORDED),
+                Place::Waking => {
+                    let delays = cpu.and_then(|cpu| self.charges.delays.get(&cpu));
+                    let cause = within(delays, it).next().map(|(_, reason)| reason);
+                    (it, Kind::WakeDelay, cause.unwrap_or(reason::STARTING))
+                }
+            });
+            from = it.to;
         }
         self.by_look(sure, Window { from, to: window.to }, kind, pieces);
     }
 
-    fn by_look(
-        &self,
-        sure: bool,
-        window: Window,
-        kind: Kind,
-        pieces: &mut Vec<(Window, Kind, Reason)>,
-    ) {
+    fn by_look(&self, sure: bool, window: Window, kind: Kind, pieces: &mut Vec<Piece>) {
         let looks = &self.sight.looks;
         let mut next = looks.partition_point(|(time, _)| *time <= window.from);
         let mut from = window.from;
@@ -178,7 +187,8 @@ impl Walk<'_> {
             }
             Is::Sleeping { left, waking, waker } => {
                 if waking.max(from) < self.now {
-                    self.step(waking.max(from), Kind::WakeDelay, task, None, None);
+                    let reason = Some(reason::WAKEUP);
+                    self.step(waking.max(from), Kind::WakeDelay, task, None, reason);
                 }
                 if self.now > from {
                     self.sleep(frame, from, left, waker);

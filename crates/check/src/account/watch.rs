@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    Context, CpuId, CpuMode, CpuState, Entry, Event, Left, Observer, Phase, State, TaskId,
+    Context, CpuId, CpuMode, CpuState, Entry, Event, Left, Observer, Origin, Phase, State, TaskId,
     TaskReceiver, TaskSpan, TaskSpans, TaskState, Time, Window,
 };
 
@@ -71,27 +71,35 @@ pub(super) struct Look {
 #[derive(Debug)]
 pub(super) struct Watch {
     spans: TaskSpans<Lives>,
-    cpus: Vec<Seen>,
+    cpus: Vec<(Seen, Time)>,
     /// How many CPUs are idle, and of how many it is not known.
     counts: [usize; 2],
     looks: Vec<(Time, Look)>,
-    unsure: BTreeMap<CpuId, Vec<Window>>,
+    places: BTreeMap<CpuId, Vec<(Window, Place)>>,
 }
 
-/// What was seen of a CPU last, and since when.
+/// What there is to know of a CPU where tasks wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It runs its idle task: it is about to start one that was queued.
+    Waking,
+    /// A task that seems to wait there may run already.
+    Unsure,
+}
+
+/// What was seen of a CPU last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     Idle,
     Busy,
-    /// A task that seems to wait there may run already.
-    Unsure(Time),
     Silent,
+    Of(Place),
 }
 
 impl Seen {
     /// Whether it is idle, and whether it is not known.
     fn counts(self) -> [bool; 2] {
-        [self == Seen::Idle, matches!(self, Seen::Unsure(_) | Seen::Silent)]
+        [self == Seen::Idle, matches!(self, Seen::Of(Place::Unsure) | Seen::Silent)]
     }
 }
 
@@ -101,39 +109,45 @@ pub(super) struct Sight {
     pub lives: Vec<Life>,
     /// Since when which look holds, in order.
     pub looks: Vec<(Time, Look)>,
-    /// When a task that seems to wait on a CPU may run there already.
-    pub unsure: BTreeMap<CpuId, Vec<Window>>,
+    /// By CPU, what there is to know of it, in order.
+    pub places: BTreeMap<CpuId, Vec<(Window, Place)>>,
 }
 
 impl Watch {
     pub(super) fn new(window: Window, tasks: usize) -> Watch {
         let lives = vec![Life::default(); tasks];
-        let lives = Lives { window, lives, left: vec![Left::Unknown; tasks] };
+        let lives = Lives { window, lives, lasts: vec![Last::default(); tasks] };
         let spans = TaskSpans::new(lives);
         Watch {
             spans,
             cpus: Vec::new(),
             counts: [0, 0],
             looks: Vec::new(),
-            unsure: BTreeMap::new(),
+            places: BTreeMap::new(),
         }
     }
 
     /// What was seen, once the replay has ended.
     pub(super) fn finish(self) -> Sight {
-        Sight { lives: self.spans.to.lives, looks: self.looks, unsure: self.unsure }
+        Sight { lives: self.spans.to.lives, looks: self.looks, places: self.places }
     }
 
     fn see(&mut self, cpu: CpuId, seen: Seen, now: Time) {
         if cpu.index() >= self.cpus.len() {
-            self.cpus.resize(cpu.index() + 1, Seen::Busy);
+            self.cpus.resize(cpu.index() + 1, (Seen::Busy, now));
         }
-        let was = std::mem::replace(&mut self.cpus[cpu.index()], seen);
+        let known = &mut self.cpus[cpu.index()];
+        if known.0 == seen {
+            return;
+        }
+        let (was, from) = std::mem::replace(known, (seen, now));
+        if let Seen::Of(place) = was
+            && from < now
+        {
+            self.places.entry(cpu).or_default().push((Window { from, to: now }, place));
+        }
         self.counts.iter_mut().zip(was.counts()).for_each(|(count, it)| *count -= usize::from(it));
         self.counts.iter_mut().zip(seen.counts()).for_each(|(count, it)| *count += usize::from(it));
-        if let Seen::Unsure(from) = was {
-            self.unsure.entry(cpu).or_default().push(Window { from, to: now });
-        }
         let [idle, unknown] = self.counts.map(|count| count > 0);
         let look = Look { idle, unknown };
         match self.looks.last_mut() {
@@ -156,36 +170,42 @@ impl Observer for Watch {
 
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, is: &CpuState) {
-        let now = state.now();
         let seen = match is.mode {
             CpuMode::Unknown if is.silent => Seen::Silent,
-            CpuMode::Unknown => Seen::Unsure(now),
+            CpuMode::Unknown => Seen::Of(Place::Unsure),
             CpuMode::Idle if is.is_idle() => Seen::Idle,
-            _ => Seen::Busy,
+            CpuMode::Idle => Seen::Of(Place::Waking),
+            CpuMode::Busy(_) | CpuMode::Offline => Seen::Busy,
         };
-        let was = self.cpus.get(cpu.index()).copied();
-        let still = matches!((was, seen), (Some(Seen::Unsure(_)), Seen::Unsure(_)));
-        if !still && was != Some(seen) {
-            self.see(cpu, seen, now);
-        }
+        self.see(cpu, seen, state.now());
     }
 
     #[inline]
     fn event(&mut self, state: &State, entry: &Entry) {
         self.spans.event(state, entry);
-        if let Event::Switch { prev, left, .. } = entry.event
-            && let Some(of) = prev.index().and_then(|index| self.spans.to.left.get_mut(index))
-        {
-            *of = left;
+        let lives = &mut self.spans.to;
+        match entry.event {
+            Event::Switch { prev, next, left, .. } => {
+                if let Some(last) = lives.last(prev) {
+                    last.left = Some(left);
+                }
+                if let Some(last) = lives.last(next) {
+                    last.woken_awake = false;
+                }
+            }
+            Event::Waking { task, .. } if state.task(task).phase == Phase::Running => {
+                if let Some(last) = lives.last(task) {
+                    last.woken_awake = true;
+                }
+            }
+            _ => {}
         }
     }
 
     fn end(&mut self, state: &State) {
         self.spans.end(state);
-        for cpu in 0..self.cpus.len() {
-            if let Seen::Unsure(_) = self.cpus[cpu] {
-                self.see(CpuId(cpu as u16), Seen::Silent, state.now());
-            }
+        for (cpu, _) in state.cpus() {
+            self.see(cpu, Seen::Silent, state.now());
         }
     }
 }
@@ -195,8 +215,39 @@ impl Observer for Watch {
 struct Lives {
     window: Window,
     lives: Vec<Life>,
-    /// How each left its CPU last.
-    left: Vec<Left>,
+    lasts: Vec<Last>,
+}
+
+/// What was seen last of a task, and State does not keep.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    /// How it left its CPU.
+    left: Option<Left>,
+    /// It was being woken while it still ran: it was about to sleep.
+    woken_awake: bool,
+}
+
+impl Lives {
+    fn last(&mut self, task: TaskId) -> Option<&mut Last> {
+        self.lasts.get_mut(task.index()?)
+    }
+
+    /// What it means that `span.task` sleeps, or is new.
+    fn sleep(&mut self, span: &TaskSpan<'_, (Phase, Option<CpuId>)>) -> Is {
+        let Window { from, to } = span.window;
+        let Last { left, woken_awake } = self.last(span.task).copied().unwrap_or_default();
+        let left = left.unwrap_or(Left::Unknown);
+        let Some(next) = span.next else {
+            return Is::Sleeping { left, waking: to, waker: Waker::Unknown };
+        };
+        let (waker, at) = woken(next, to);
+        let waking = match span.seen.0 {
+            Phase::New => to, // until it is queued its parent creates it
+            _ if next.waking.is_none() && woken_awake => from,
+            _ => at.clamp(from, to),
+        };
+        Is::Sleeping { left, waking, waker }
+    }
 }
 
 impl TaskReceiver for Lives {
@@ -209,32 +260,25 @@ impl TaskReceiver for Lives {
     }
 
     fn span(&mut self, span: TaskSpan<'_, Self::Seen>) {
-        let Some(life) = span.task.index().and_then(|index| self.lives.get_mut(index)) else {
+        let is = match span.seen {
+            (Phase::Running, Some(cpu)) => Some(Is::Running(cpu)),
+            (Phase::Waiting, cpu) => Some(Is::Waiting { cpu, sure: span.was.origin.is_sure() }),
+            (Phase::Held, _) => Some(Is::Held),
+            (Phase::Sleeping | Phase::New, _) => Some(self.sleep(&span)),
+            (Phase::Unknown | Phase::Dead | Phase::Running, _) => None,
+        };
+        let life = span.task.index().and_then(|index| self.lives.get_mut(index));
+        let Some(life) = life else { return };
+        let Some(is) = is else {
+            match span.seen.0 {
+                Phase::Dead => life.died = Some(span.window.from),
+                _ => life.born = life.born.or_else(|| birth(span.next?)),
+            }
             return;
         };
-        let is = match span.seen {
-            (Phase::Running, Some(cpu)) => Is::Running(cpu),
-            (Phase::Waiting, cpu) => Is::Waiting { cpu, sure: span.was.origin.is_sure() },
-            (Phase::Held, _) => Is::Held,
-            (Phase::Sleeping | Phase::New, _) => {
-                let to = span.window.to;
-                let (waker, waking) =
-                    span.next.map_or((Waker::Unknown, to), |next| woken(next, to));
-                // Until a new task is queued, its parent creates it.
-                let is_new = span.seen.0 == Phase::New;
-                let waking = if is_new { to } else { waking.clamp(span.window.from, to) };
-                Is::Sleeping { left: self.left[span.task.index().unwrap_or(0)], waking, waker }
-            }
-            (Phase::Dead, _) => {
-                life.died = Some(span.window.from);
-                return;
-            }
-            (Phase::Unknown | Phase::Running, _) => {
-                life.born = life.born.or_else(|| birth(span.next?));
-                return;
-            }
-        };
-        if self.window.clip(span.window.from, span.window.to).is_some() {
+        // That a task was woken counts also where it is not known since when it slept.
+        let is_woken = matches!(is, Is::Sleeping { .. }) && self.window.holds(span.window.to);
+        if is_woken || self.window.clip(span.window.from, span.window.to).is_some() {
             life.segments.push(Segment { window: span.window, is });
         }
     }
@@ -243,8 +287,7 @@ impl TaskReceiver for Lives {
 /// Whether a task of which nothing was known begins here.
 fn birth(next: &TaskState) -> Option<(Time, Waker)> {
     let is_queued = matches!(next.phase, Phase::Waiting | Phase::Held);
-    let is_new =
-        next.phase == Phase::New || is_queued && next.origin == wastenot_model::Origin::Fork;
+    let is_new = next.phase == Phase::New || is_queued && next.origin == Origin::Fork;
     is_new.then(|| (next.since, woken(next, next.since).0))
 }
 

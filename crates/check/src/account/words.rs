@@ -32,12 +32,13 @@ impl Account {
 
     fn every_verdict(&self, history: &History, who: &str, every: &Every) -> String {
         let Some((median, of_median)) = &every.median else {
-            return format!("{who} was not seen to be woken and to sleep again.");
+            return format!("No wakeup of {who} is followed by a sleep in this time.");
         };
         let (count, all) = (every.lengths.count, sum_of(&every.parts));
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let was = if self.tasks.len() == 1 { "was" } else { "were" };
         let mut text = format!(
-            "{who} was woken and slept again {times}, {} in all: {}. The median took {}, the \
+            "{who} {was} woken and slept again {times}, {} in all: {}. The median took {}, the \
              slowest {}",
             Span(all),
             shares(history, &every.parts),
@@ -81,7 +82,7 @@ impl Account {
 fn sentence(history: &History, step: &Step) -> String {
     let (task, span) = (history.task_label(step.task), step.window.span());
     let cpu = step.cpu.map_or("a CPU".to_owned(), |cpu| format!("CPU {cpu}"));
-    let because = step.reason.map_or(String::new(), |it| format!(" because {}", it.about));
+    let because = step.reason.map_or(String::new(), |it| format!(": {}", it.about));
     match step.kind {
         Kind::Held => format!("a quota held {task} back for {span}."),
         Kind::WakeDelay => format!("{task} was woken {span} before {cpu} started it{because}."),
@@ -102,8 +103,10 @@ fn shares(history: &History, parts: &[Part]) -> String {
         let share = ns as f64 / all * 100.0;
         let about = first.map_or(String::new(), |part| match (part.other, part.reason) {
             (Some(task), _) => within(part, ns, &format!("above all {}", label(history, task))),
-            (None, Some(reason)) => within(part, ns, &format!("because {}", reason.about)),
-            (None, None) => String::new(),
+            (None, Some(reason)) if kind != Kind::WakeDelay => {
+                within(part, ns, &format!("because {}", reason.about))
+            }
+            _ => String::new(),
         });
         format!("{share:.0} % {}{about}", doing(kind))
     };

@@ -54,7 +54,9 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
             chosen.extend(history.tasks().filter(|(_, task)| task.tid == tid).map(|(id, _)| id));
         }
         let named = glob("--task", pattern)?;
-        let fits = |id: TaskId| named.is_match(history.task_name(id));
+        let fits = |id: TaskId| {
+            named.is_match(history.task_name(id)) || history.task_label(id) == *pattern
+        };
         chosen.extend(history.tasks().map(|(id, _)| id).filter(|&id| fits(id)));
         if chosen.len() == before {
             return Err(nobody(history, pattern));
