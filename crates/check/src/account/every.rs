@@ -80,10 +80,10 @@ fn activations(life: &Life) -> Vec<(Option<Time>, Option<Time>)> {
             from = Some(born.filter(|born| *born == begins));
         }
     }
-    let is_asleep = life.segments.last().is_none_or(|it| matches!(it.is, Is::Sleeping { .. }));
-    if !is_asleep {
-        let died = life.died.filter(|died| Some(*died) == known);
-        all.extend(from.take().map(|from| (from, died)));
+    let died = life.died.filter(|died| Some(*died) == known);
+    let sleeps = life.segments.last().is_some_and(|it| matches!(it.is, Is::Sleeping { .. }));
+    if died.is_some() || !sleeps {
+        all.extend(from.map(|from| (from, died)));
     }
     all.retain(|(from, to)| from.zip(*to).is_none_or(|(from, to)| to - from > Span::ZERO));
     all

@@ -24,13 +24,13 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{CpuId, CpuSet, History, Span, TaskId, Time, Window, replay};
+use wastenot_model::{CpuId, CpuSet, History, Loss, Span, TaskId, Time, Window, replay};
 
 pub use self::every::{Activation, Every};
 use self::walk::{Charges, Ground};
 use self::watch::{Is, Watch};
-use crate::causes::Loss;
-use crate::waste::{Figures, Waste, assumptions};
+use crate::causes;
+use crate::waste::{Contradictions, Figures, Waste, assumptions};
 use crate::{Movable, Options, Scope};
 
 /// What is asked.
@@ -55,7 +55,7 @@ pub enum Kind {
     Wait,
     /// A task that it waited for waited for a CPU.
     WaitOther,
-    /// A task was woken or queued, and its CPU was idle and about to start it.
+    /// A task was woken and not queued yet, or its CPU was idle and about to start it.
     WakeDelay,
     /// A quota held a task back.
     Held,
@@ -198,6 +198,7 @@ pub struct Account {
     pub every: Option<Every>,
     /// What was taken for granted about waste.
     assumed: Vec<String>,
+    losses: Vec<Loss>,
 }
 
 impl Account {
@@ -214,7 +215,9 @@ impl Account {
         let (movable, scope) = (Movable::survey(history), Scope::new(history, &options));
         let mut waste = Waste::new(history, &scope, &movable, &options);
         let mut watch = Watch::new(scope.window, history.task_count());
-        replay(history, options.silent, &mut (&mut waste, &mut watch));
+        let mut contradictions = Contradictions::within(scope.window, history);
+        let mut all = (&mut waste, (&mut watch, &mut contradictions));
+        replay(history, options.silent, &mut all);
         let asked: BTreeSet<TaskId> = question.tasks.iter().copied().collect();
         let tasks: Vec<TaskId> = asked.iter().copied().collect();
         let ground = Ground { sight: watch.finish(), charges: charges(&waste.finish()), asked };
@@ -227,7 +230,8 @@ impl Account {
         let window = of_path.map_or(nothing, |(_, window)| window);
         let path = of_path.map_or(Vec::new(), |(last, window)| ground.walk(last, window));
         let assumed = assumptions(history, &movable, &options);
-        Account { tasks, window, path, every, assumed }
+        let losses = contradictions.losses(history);
+        Account { tasks, window, path, every, assumed, losses }
     }
 
     /// The path by what it was, longest first.
@@ -311,12 +315,12 @@ fn interval(ground: &Ground, tasks: &[TaskId], window: Window) -> Option<(TaskId
 fn charges(figures: &Figures) -> Charges {
     let mut charges = Charges::default();
     for (cause, loss, stretch) in figures.causes.iter().flat_map(|causes| &causes.stretches) {
-        let is_waste = *loss == Loss::Waste;
+        let is_waste = *loss == causes::Loss::Waste;
         let reason = Reason { name: cause.path, about: cause.about, is_waste };
         match loss {
-            Loss::Waste => charges.waits.entry(stretch.task).or_default(),
-            Loss::WakeDelay => charges.delays.entry(stretch.cpu).or_default(),
-            Loss::Affinity | Loss::Quota => continue,
+            causes::Loss::Waste => charges.waits.entry(stretch.task).or_default(),
+            causes::Loss::WakeDelay => charges.delays.entry(stretch.cpu).or_default(),
+            causes::Loss::Affinity | causes::Loss::Quota => continue,
         }
         .push((stretch.window, reason));
     }

@@ -16,23 +16,23 @@ impl Account {
         report.proportions = self.proportions();
         report.worst = self.moment(history);
         trace(&mut report, history);
-        self.measures(&mut report, history);
+        self.measures(&mut report);
         report.tables = vec![
             self.every_table(),
             self.part_table(history),
             self.other_table(history),
             self.path_table(history),
         ];
-        report.losses = history.losses().to_vec();
+        report.losses = self.losses.clone();
         report.assumptions = self.assumptions(history);
         report
     }
 
     /// At least so much the interval would have taken without what was lost in its waits; `None`
     /// where nothing was, or something is not known.
-    pub(super) fn least_ns(&self, history: &History) -> Option<u64> {
+    pub(super) fn least_ns(&self) -> Option<u64> {
         let lost = self.wasted_ns() + self.ns(Kind::Held);
-        let known = self.ns(Kind::Unknown) == 0 && history.losses().is_empty();
+        let known = self.ns(Kind::Unknown) == 0 && self.losses.is_empty();
         (known && lost > 0 && self.every.is_none()).then(|| self.window.span().0 - lost)
     }
 
@@ -62,7 +62,7 @@ impl Account {
         Kind::ALL.into_iter().filter_map(one).collect()
     }
 
-    fn measures(&self, report: &mut Report, history: &History) {
+    fn measures(&self, report: &mut Report) {
         use Unit::{At, None as Count, Ns};
         report.measure("account.tasks", "Tasks asked about", self.tasks.len(), Count);
         let whole = if self.every.is_some() { "Slowest activation" } else { "Interval" };
@@ -74,7 +74,7 @@ impl Account {
             report.measure(&name, "", self.ns(kind), Ns);
         }
         report.measure("account.wasted_ns", "Waste on the path", self.wasted_ns(), Ns);
-        let least = self.least_ns(history);
+        let least = self.least_ns();
         let shown = if least.is_some() { "At least, without what was lost" } else { "" };
         report.measure("account.least_ns", shown, least, Ns);
         let every = self.every.as_ref();
@@ -250,7 +250,7 @@ impl Account {
              a packet of another task led to it."
                 .to_owned(),
         );
-        if self.least_ns(history).is_some() {
+        if self.least_ns().is_some() {
             lines.push(
                 "What it would have taken at least: everything else on the path would have taken \
                  as long as it did."

@@ -106,35 +106,37 @@ impl Ground {
         let Is::Waiting { cpu, sure } = is else { return Vec::new() };
         let mut pieces = Vec::new();
         let mut from = window.from;
-        for (it, reason) in within(self.charges.waits.get(&task), window) {
-            self.uncharged(cpu, sure, Window { from, to: it.from }, kind, &mut pieces);
-            pieces.push((it, kind, reason));
+        for (it, place) in within(cpu.and_then(|cpu| self.sight.places.get(&cpu)), window) {
+            let (kind_of, reason) = match place {
+                Place::Unsure => (Kind::Unknown, reason::NOT_RECORDED),
+                Place::Waking(head) if head == task => {
+                    let delays = cpu.and_then(|cpu| self.charges.delays.get(&cpu));
+                    let cause = within(delays, it).next().map(|(_, reason)| reason);
+                    (Kind::WakeDelay, cause.unwrap_or(reason::STARTING))
+                }
+                Place::Waking(_) => continue,
+            };
+            self.by_charge(task, sure, Window { from, to: it.from }, kind, &mut pieces);
+            pieces.push((it, kind_of, reason));
             from = it.to;
         }
-        self.uncharged(cpu, sure, Window { from, to: window.to }, kind, &mut pieces);
+        self.by_charge(task, sure, Window { from, to: window.to }, kind, &mut pieces);
         pieces
     }
 
-    /// A part of a wait to which no waste was charged.
-    fn uncharged(
+    /// A part of a wait behind another task.
+    fn by_charge(
         &self,
-        cpu: Option<CpuId>,
+        task: TaskId,
         sure: bool,
         window: Window,
         kind: Kind,
         pieces: &mut Vec<Piece>,
     ) {
         let mut from = window.from;
-        for (it, place) in within(cpu.and_then(|cpu| self.sight.places.get(&cpu)), window) {
+        for (it, reason) in within(self.charges.waits.get(&task), window) {
             self.by_look(sure, Window { from, to: it.from }, kind, pieces);
-            pieces.push(match place {
-                Place::Unsure => (it, Kind::Unknown, reason::NOT_RECORDED),
-                Place::Waking => {
-                    let delays = cpu.and_then(|cpu| self.charges.delays.get(&cpu));
-                    let cause = within(delays, it).next().map(|(_, reason)| reason);
-                    (it, Kind::WakeDelay, cause.unwrap_or(reason::STARTING))
-                }
-            });
+            pieces.push((it, kind, reason));
             from = it.to;
         }
         self.by_look(sure, Window { from, to: window.to }, kind, pieces);

@@ -81,8 +81,8 @@ pub(super) struct Watch {
 /// What there is to know of a CPU where tasks wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It runs its idle task: it is about to start one that was queued.
-    Waking,
+    /// It runs its idle task and is about to start this one, which has waited there longest.
+    Waking(TaskId),
     /// A task that seems to wait there may run already.
     Unsure,
 }
@@ -173,8 +173,10 @@ impl Observer for Watch {
         let seen = match is.mode {
             CpuMode::Unknown if is.silent => Seen::Silent,
             CpuMode::Unknown => Seen::Of(Place::Unsure),
-            CpuMode::Idle if is.is_idle() => Seen::Idle,
-            CpuMode::Idle => Seen::Of(Place::Waking),
+            CpuMode::Idle => match state.first_waiting(cpu) {
+                Some(head) => Seen::Of(Place::Waking(head)),
+                None => Seen::Idle,
+            },
             CpuMode::Busy(_) | CpuMode::Offline => Seen::Busy,
         };
         self.see(cpu, seen, state.now());

@@ -20,7 +20,7 @@ impl Account {
         }
         let parts = shares(history, &self.parts());
         let mut text = format!("{who} took {}: {parts}.", self.window.span());
-        if let Some(least) = self.least_ns(history) {
+        if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
                 " Without the {lost} that was lost in these waits it would have taken at least {}.",
@@ -50,7 +50,7 @@ impl Account {
             .iter()
             .filter(|(_, more)| *more as f64 > LEAST * self.window.span().0 as f64)
             .take(2)
-            .map(|(part, more)| format!("{} more {}", Span(*more), doing(part.kind) + &why(part)))
+            .map(|(part, more)| format!("{} more {}{}", Span(*more), doing(part.kind), why(part)))
             .collect();
         if !most.is_empty() {
             text += &format!(": {}", most.join("; "));
@@ -100,36 +100,27 @@ fn shares(history: &History, parts: &[Part]) -> String {
     sums.sort_by_key(|(_, ns)| Reverse(*ns));
     let words = |(kind, ns): (Kind, u64)| {
         let first = of(kind).next();
-        let share = ns as f64 / all * 100.0;
-        let about = first.map_or(String::new(), |part| match (part.other, part.reason) {
-            (Some(task), _) => within(part, ns, &format!("above all {}", label(history, task))),
-            (None, Some(reason)) if kind != Kind::WakeDelay => {
-                within(part, ns, &format!("because {}", reason.about))
-            }
-            _ => String::new(),
+        let why = |part: &Part| match (part.other, part.reason) {
+            (Some(task), _) => Some(history.task_label(task)),
+            (None, Some(it)) if kind != Kind::WakeDelay => Some(format!("because {}", it.about)),
+            _ => None,
+        };
+        let why = first.and_then(|part| {
+            let all = part.ns == ns;
+            let of_it = if all { String::new() } else { format!("{} of it ", Span(part.ns)) };
+            Some(format!(" ({of_it}{})", why(part)?))
         });
-        format!("{share:.0} % {}{about}", doing(kind))
+        let share = ns as f64 / all * 100.0;
+        format!("{share:.0} % {}{}", doing(kind), why.unwrap_or_default())
     };
     sums.into_iter().map(words).collect::<Vec<_>>().join(", ")
-}
-
-/// What is said of the first part of a kind, which took `all`.
-fn within(part: &Part, all: u64, text: &str) -> String {
-    match part.ns == all {
-        true => format!(" ({})", text.trim_start_matches("above all ")),
-        false => format!(" ({} of it {text})", Span(part.ns)).replace(" of it above", ", above"),
-    }
-}
-
-fn label(history: &History, task: TaskId) -> String {
-    history.task_label(task)
 }
 
 fn why(part: &Part) -> String {
     part.reason.map_or(String::new(), |reason| format!(" because {}", reason.about))
 }
 
-fn doing(kind: Kind) -> String {
+fn doing(kind: Kind) -> &'static str {
     match kind {
         Kind::Run => "running",
         Kind::RunOther => "waiting while other tasks ran",
@@ -141,7 +132,6 @@ fn doing(kind: Kind) -> String {
         Kind::TimerOrDevice => "sleeping until a timer or device",
         Kind::Unknown => "not known",
     }
-    .to_owned()
 }
 
 /// What the first has more of than the second, most first.

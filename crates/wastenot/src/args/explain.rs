@@ -8,11 +8,15 @@ use super::check::Face;
 use super::input::{FILE, Reading};
 use super::when::WindowArgs;
 
-/// Report where the time of tasks went: running, or waiting for what
+/// Report where the time of a task went
 #[derive(Args, Debug)]
+#[command(override_usage = "\
+wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]")]
 #[command(after_help = "\
-Follows the critical path: a task through its runs and waits for a CPU, and where
-it slept, the task that woke it. The parts sum to the interval.
+Follows the critical path: the runs of a task, its waits for a CPU, and where it
+slept, the task that woke it. The parts sum to the interval.
+
+Exit codes: 0 success; 2 failure.
 
 Examples:
   wastenot explain trace.dat --command 'make*'

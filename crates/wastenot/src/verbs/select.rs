@@ -69,20 +69,32 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
 
 /// The tasks that `explain` is asked about.
 pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> {
-    let Whom { task, pid, command, cgroup } = whom;
-    if let Some(names) = task.as_ref().or(command.as_ref()) {
+    if let Some(names) = whom.task.as_ref().or(whom.command.as_ref()) {
         return Ok(tasks(history, std::slice::from_ref(names))?.unwrap_or_default());
     }
-    let asked = cgroup.clone().or(pid.map(|pid| pid.to_string())).unwrap_or_default();
-    let glob = cgroup.as_deref().map(|group| glob("--cgroup", group)).transpose()?;
-    let fits = |name| glob.as_ref().is_some_and(|glob| glob.is_match(history.name(name)));
-    let moved = history.entries().filter_map(|entry| match entry.event {
-        Event::Changed { task, what: Change::Cgroup(name) } => fits(name).then_some(task),
+    if let Some(pid) = whom.pid {
+        let threads = history.tasks().filter(|(_, task)| task.pid == Some(pid));
+        let threads: Vec<TaskId> = threads.map(|(id, _)| id).collect();
+        let help = "`--task TASK`: a tid, or a name; many recordings do not hold processes";
+        return if threads.is_empty() {
+            Err(Stop::new(format_args!("no task of process {pid} is in the trace"), help))
+        } else {
+            Ok(threads)
+        };
+    }
+    let pattern = whom.cgroup.as_deref().unwrap_or("*");
+    let glob = glob("--cgroup", pattern)?;
+    let groups = history.entries().filter_map(|entry| match entry.event {
+        Event::Changed { task, what: Change::Cgroup(group) } => Some((task, history.name(group))),
         _ => None,
     });
-    let threads = history.tasks().filter(|(_, task)| pid.is_some() && task.pid == *pid);
-    let chosen: Vec<TaskId> = moved.chain(threads.map(|(id, _)| id)).collect();
-    if chosen.is_empty() { Err(nobody(history, &asked)) } else { Ok(chosen) }
+    let (in_it, others): (Vec<_>, Vec<_>) = groups.partition(|(_, group)| glob.is_match(group));
+    if in_it.is_empty() {
+        let what = format!("no task was in a cgroup that matches `{pattern}`");
+        let other = others.first().map(|(_, group)| format!("the trace contains `{group}`"));
+        return Err(Stop::new(what, other.unwrap_or("the trace holds no cgroups".to_owned())));
+    }
+    Ok(in_it.into_iter().map(|(task, _)| task).collect())
 }
 
 fn glob(option: &str, pattern: &str) -> Result<GlobMatcher, Stop> {
