@@ -14,8 +14,10 @@ use wastenot_model::{
 };
 use wastenot_read::read;
 use wastenot_tests::Rng;
+use wastenot_tests::random::Plan;
 
 use crate::traces::{name, traces};
+use crate::windows::windows;
 
 /// What a task on the path does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -505,6 +507,42 @@ fn activations_of_generated_programs_are_those_that_were_laid_out() {
     }
 }
 
+/// The steps follow each other from one end of the interval to the other.
+fn covers(history: &History, question: &Question) -> Account {
+    let account = Account::of(history, question, &Options::default());
+    let mut at = account.window.from;
+    for step in &account.path {
+        assert!(step.window.from == at && at < step.window.to, "{step:?} at {at}");
+        at = step.window.to;
+    }
+    assert_eq!(at, account.window.to);
+    account
+}
+
+fn of_one(task: TaskId) -> Question {
+    Question { tasks: vec![task], window: Window::ALL, every: false }
+}
+
+#[test]
+fn accounts_of_random_histories_add_up_whatever_contradicts_what() {
+    let mut known = 0;
+    for seed in 0..crate::cases(300) {
+        let history = Plan { steps: 150, ..Plan::small(seed) }.history();
+        for (task, _) in history.tasks() {
+            let account = covers(&history, &of_one(task));
+            known += account.window.span().0 - account.ns(Kind::Unknown);
+        }
+        let tasks: Vec<TaskId> = history.tasks().map(|(task, _)| task).collect();
+        for window in windows(&history) {
+            let question = Question { tasks: tasks.clone(), window, every: false };
+            let account = covers(&history, &question);
+            assert_eq!(account.ns(Kind::RunOther) + account.ns(Kind::WaitOther), 0);
+            covers(&history, &Question { every: true, ..question });
+        }
+    }
+    assert!(known > 0);
+}
+
 #[test]
 fn accounts_of_recordings_add_up_for_every_task() {
     for path in traces() {
@@ -516,14 +554,7 @@ fn accounts_of_recordings_add_up_for_every_task() {
         let Ok(history) = read(&bytes, &wastenot_read::Options::default()) else { continue };
         let mut known = 0;
         for (task, _) in history.tasks() {
-            let question = Question { tasks: vec![task], window: Window::ALL, every: false };
-            let account = Account::of(&history, &question, &Options::default());
-            let mut at = account.window.from;
-            for step in &account.path {
-                assert_eq!(step.window.from, at, "{}", name(&path));
-                at = step.window.to;
-            }
-            assert_eq!(at, account.window.to, "{}: {}", name(&path), history.task_label(task));
+            let account = covers(&history, &of_one(task));
             known += u64::from(account.ns(Kind::Unknown) == 0);
         }
         assert!(known > 0, "{}", name(&path));

@@ -283,7 +283,7 @@ impl Tally {
         let key = (kind, reason.map_or("", |reason| reason.name), step.other());
         let new = Part { kind, reason, other: step.other(), ns: 0, longest: window };
         let part = self.0.entry(key).or_insert(new);
-        part.ns += window.span().0;
+        part.ns = part.ns.saturating_add(window.span().0);
         if window.span() > part.longest.span() {
             part.longest = window;
         }

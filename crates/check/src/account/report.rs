@@ -46,7 +46,7 @@ impl Account {
         let whole = sum_of(&parts);
         let of = if self.every.is_some() { "all activations" } else { "the interval" };
         let one = |kind: Kind| {
-            let ns: u64 = parts.iter().filter(|it| it.kind == kind).map(|it| it.ns).sum();
+            let ns = sum_of(parts.iter().filter(|it| it.kind == kind));
             let share = ns as f64 / whole as f64;
             let label = label(kind).to_owned();
             let (value, of) = (Span(ns).into(), of.to_owned());
@@ -208,7 +208,7 @@ impl Account {
                 part.reason.map(|reason| reason.name).into(),
                 median.into(),
                 slowest.into(),
-                (slowest as i64 - median as i64).into(),
+                (slowest as i64).saturating_sub(median as i64).into(),
             ]);
         }
         table

@@ -94,7 +94,7 @@ fn sentence(history: &History, step: &Step) -> String {
 fn shares(history: &History, parts: &[Part]) -> String {
     let all = sum_of(parts).max(1) as f64;
     let of = |kind: Kind| parts.iter().filter(move |part| part.kind == kind);
-    let sums = Kind::ALL.map(|kind| (kind, of(kind).map(|part| part.ns).sum::<u64>()));
+    let sums = Kind::ALL.map(|kind| (kind, sum_of(of(kind))));
     let mut sums: Vec<(Kind, u64)> =
         sums.into_iter().filter(|(_, ns)| *ns as f64 >= LEAST * all).collect();
     sums.sort_by_key(|(_, ns)| Reverse(*ns));
@@ -146,8 +146,8 @@ pub(super) fn more(parts: &[Part], than: &[Part]) -> Vec<(Part, u64)> {
     more
 }
 
-pub(super) fn sum_of(parts: &[Part]) -> u64 {
-    parts.iter().map(|part| part.ns).sum()
+pub(super) fn sum_of<'p>(parts: impl IntoIterator<Item = &'p Part>) -> u64 {
+    parts.into_iter().fold(0, |sum, part| sum.saturating_add(part.ns))
 }
 
 /// How much of `steps` is of which other task: what it ran, what it waited, and the rest.
