@@ -40,7 +40,7 @@ impl Every {
                 let whole = from.filter(|from| *from >= window.from && to <= Some(window.to));
                 match (whole, to) {
                     (Some(from), Some(to)) => {
-                        all.push(Activation { task, window: Window { from, to } })
+                        all.push(Activation { task, window: Window { from, to } });
                     }
                     _ => every.cut += 1,
                 }

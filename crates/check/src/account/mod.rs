@@ -18,19 +18,20 @@
 
 mod every;
 mod report;
+mod waits;
 mod walk;
 mod watch;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wastenot_model::{CpuId, CpuSet, History, Loss, Span, TaskId, Time, Window, replay};
+use wastenot_model::{CpuId, CpuSet, History, Loss, TaskId, Window, replay};
 
 pub use self::every::{Activation, Every};
-use self::walk::{Charges, Ground};
+use self::waits::Charges;
+use self::walk::Ground;
 use self::watch::{Is, Watch};
-use crate::causes;
-use crate::waste::{Contradictions, Figures, Waste, assumptions};
+use crate::waste::{Contradictions, Waste, assumptions};
 use crate::{Movable, Options, Scope};
 
 /// What is asked.
@@ -220,7 +221,7 @@ impl Account {
         replay(history, options.silent, &mut all);
         let asked: BTreeSet<TaskId> = question.tasks.iter().copied().collect();
         let tasks: Vec<TaskId> = asked.iter().copied().collect();
-        let ground = Ground { sight: watch.finish(), charges: charges(&waste.finish()), asked };
+        let ground = Ground { sight: watch.finish(), charges: Charges::of(&waste.finish()), asked };
         let every = question.every.then(|| Every::of(&ground, &tasks, scope.window));
         let of_path = match &every {
             None => interval(&ground, &tasks, scope.window),
@@ -309,32 +310,4 @@ fn interval(ground: &Ground, tasks: &[TaskId], window: Window) -> Option<(TaskId
     let first = tasks.iter().map(|task| born(task).unwrap_or(window.from)).min()?;
     let from = first.clamp(window.from, to);
     (from < to).then_some((last, Window { from, to }))
-}
-
-/// Which lost time has which cause.
-fn charges(figures: &Figures) -> Charges {
-    let mut charges = Charges::default();
-    for (cause, loss, stretch) in figures.causes.iter().flat_map(|causes| &causes.stretches) {
-        let is_waste = *loss == causes::Loss::Waste;
-        let reason = Reason { name: cause.path, about: cause.about, is_waste };
-        match loss {
-            causes::Loss::Waste => charges.waits.entry(stretch.task).or_default(),
-            causes::Loss::WakeDelay => charges.delays.entry(stretch.cpu).or_default(),
-            causes::Loss::Affinity | causes::Loss::Quota => continue,
-        }
-        .push((stretch.window, reason));
-    }
-    charges.waits.values_mut().chain(charges.delays.values_mut()).for_each(set_apart);
-    charges
-}
-
-/// Sorts them by time. Where two have the same time it belongs to the first.
-fn set_apart(reasons: &mut Vec<(Window, Reason)>) {
-    reasons.sort_by_key(|(window, _)| window.from);
-    let mut known = Time(0);
-    for (window, _) in reasons.iter_mut() {
-        window.from = window.from.max(known).min(window.to);
-        known = known.max(window.to);
-    }
-    reasons.retain(|(window, _)| window.span() > Span::ZERO);
 }

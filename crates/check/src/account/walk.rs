@@ -1,37 +1,12 @@
 //! The walk along the critical path, from its end backwards.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use wastenot_model::{CpuId, Left, TaskId, Time, Window};
 
-use super::watch::{Is, Life, Place, Segment, Sight, Waker};
+use super::waits::Charges;
+use super::watch::{Is, Life, Segment, Sight, Waker};
 use super::{Kind, Reason, Step, reason};
-
-/// Which lost time has which cause; in order, without overlap.
-#[derive(Debug, Default)]
-pub(super) struct Charges {
-    /// Waste, by the task that waited.
-    pub waits: BTreeMap<TaskId, Vec<(Window, Reason)>>,
-    /// Wake delay, by the CPU.
-    pub delays: BTreeMap<CpuId, Vec<(Window, Reason)>>,
-}
-
-/// A part of a wait: what it was, and why.
-type Piece = (Window, Kind, Reason);
-
-/// Those that overlap `window`, of some in order without overlap.
-fn within<T: Copy>(
-    all: Option<&Vec<(Window, T)>>,
-    window: Window,
-) -> impl Iterator<Item = (Window, T)> {
-    let all = all.map_or(&[][..], Vec::as_slice);
-    let first = all.partition_point(|(it, _)| it.to <= window.from);
-    let clip = move |&(it, what): &(Window, T)| {
-        let (from, to) = window.clip(it.from, it.to)?;
-        Some((Window { from, to }, what))
-    };
-    all[first..].iter().map_while(clip)
-}
 
 /// What is known for walking.
 #[derive(Debug)]
@@ -42,7 +17,7 @@ pub(super) struct Ground {
     pub asked: BTreeSet<TaskId>,
 }
 
-/// A task that the path follows, and since when.
+/// A task that the path follows, back to the floor.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     task: TaskId,
@@ -87,7 +62,7 @@ impl Ground {
         self.sight.lives.get(task.index()?)
     }
 
-    /// The last segment of `task` that begins before `time`, and where it ends or `time`.
+    /// The last segment of `task` that begins before `time`.
     fn segment(&self, task: TaskId, time: Time) -> Option<Segment> {
         let life = self.life(task)?;
         life.segments.get(life.before(time).checked_sub(1)?).copied()
@@ -98,64 +73,6 @@ impl Ground {
         match self.segment(task, time) {
             Some(Segment { window, is }) if window.to > time => matches!(is, Is::Running(_)),
             _ => true,
-        }
-    }
-
-    /// Splits a wait of `task` into pieces by why it waited, in order.
-    fn wait(&self, task: TaskId, is: Is, window: Window, kind: Kind) -> Vec<Piece> {
-        let Is::Waiting { cpu, sure } = is else { return Vec::new() };
-        let mut pieces = Vec::new();
-        let mut from = window.from;
-        for (it, place) in within(cpu.and_then(|cpu| self.sight.places.get(&cpu)), window) {
-            let (kind_of, reason) = match place {
-                Place::Unsure => (Kind::Unknown, reason::NOT_RECORDED),
-                Place::Waking(head) if head == task => {
-                    let delays = cpu.and_then(|cpu| self.charges.delays.get(&cpu));
-                    let cause = within(delays, it).next().map(|(_, reason)| reason);
-                    (Kind::WakeDelay, cause.unwrap_or(reason::STARTING))
-                }
-                Place::Waking(_) => continue,
-            };
-            self.by_charge(task, sure, Window { from, to: it.from }, kind, &mut pieces);
-            pieces.push((it, kind_of, reason));
-            from = it.to;
-        }
-        self.by_charge(task, sure, Window { from, to: window.to }, kind, &mut pieces);
-        pieces
-    }
-
-    /// A part of a wait behind another task.
-    fn by_charge(
-        &self,
-        task: TaskId,
-        sure: bool,
-        window: Window,
-        kind: Kind,
-        pieces: &mut Vec<Piece>,
-    ) {
-        let mut from = window.from;
-        for (it, reason) in within(self.charges.waits.get(&task), window) {
-            self.by_look(sure, Window { from, to: it.from }, kind, pieces);
-            pieces.push((it, kind, reason));
-            from = it.to;
-        }
-        self.by_look(sure, Window { from, to: window.to }, kind, pieces);
-    }
-
-    fn by_look(&self, sure: bool, window: Window, kind: Kind, pieces: &mut Vec<Piece>) {
-        let looks = &self.sight.looks;
-        let mut next = looks.partition_point(|(time, _)| *time <= window.from);
-        let mut from = window.from;
-        while from < window.to {
-            let to = looks.get(next).map_or(window.to, |(time, _)| *time).min(window.to);
-            let look = next.checked_sub(1).map(|last| looks[last].1);
-            let reason = match look {
-                Some(look) if sure && look.idle => reason::NONE_LEFT,
-                Some(look) if sure && !look.unknown => reason::BUSY,
-                _ => reason::NOT_KNOWN,
-            };
-            pieces.push((Window { from, to }, kind, reason));
-            (from, next) = (to, next + 1);
         }
     }
 }
@@ -173,7 +90,7 @@ impl Walk<'_> {
         let from = window.from.max(floor);
         match is {
             Is::Running(cpu) => {
-                self.step(from, kind(Kind::Run, Kind::RunOther), task, Some(cpu), None)
+                self.step(from, kind(Kind::Run, Kind::RunOther), task, Some(cpu), None);
             }
             Is::Held => self.step(from, Kind::Held, task, None, None),
             Is::Waiting { cpu, .. } => {
@@ -185,7 +102,7 @@ impl Walk<'_> {
             }
             // Who acts does not sleep.
             Is::Sleeping { .. } if self.now < window.to => {
-                self.unknown(from, task, reason::CONTRADICTION)
+                self.unknown(from, task, reason::CONTRADICTION);
             }
             Is::Sleeping { left, waking, waker } => {
                 if waking.max(from) < self.now {
@@ -217,7 +134,7 @@ impl Walk<'_> {
         let born = self.ground.life(task).and_then(|life| life.born);
         match born {
             Some((born, Waker::Task(parent))) if born == self.now => {
-                self.follow(task, parent, from)
+                self.follow(task, parent, from);
             }
             Some((born, _)) if born < self.now => {
                 self.unknown(born.max(from), task, reason::NOT_RECORDED);

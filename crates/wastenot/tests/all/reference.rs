@@ -130,9 +130,13 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("bounds-measure.md", "wastenot bounds measure --span 5ms --json");
     let calibrate = "wastenot bounds calibrate scenarios/measured/epyc-2.csv --within 100% --json";
     names_all("bounds-calibrate.md", calibrate);
+    names_all("what-if.md", "wastenot what-if trace.dat --scheduler cfs-4.1 --json");
+}
+
+#[test]
+fn the_page_on_accounts_names_all_that_is_printed_with_and_without_every() {
     names_all("explain.md", "wastenot explain trace.dat --task cc --json");
     names_all("explain.md", "wastenot explain trace.dat --task cc --every --json");
-    names_all("what-if.md", "wastenot what-if trace.dat --scheduler cfs-4.1 --json");
 }
 
 #[test]
