@@ -133,6 +133,22 @@ fn a_wait_has_its_cause_or_all_cpus_were_busy() {
 }
 
 #[test]
+fn where_no_cpu_ever_changes_all_are_busy_and_where_one_is_silent_that_is_not_known() {
+    let lines = "
+        0 switch 0 b a S
+        5 waking 0 b 0 by a
+        5 queued 0 b 0 by a
+        30 switch 0 a b S
+        40 switch 0 b a S
+        50 end";
+    for (cpus, reason) in [(1, "busy"), (2, "not-known")] {
+        let history = story(cpus, full(), lines);
+        let steps = path(&history, &account(&history, &["b"]));
+        assert!(steps.contains(&format!("5 wait b {reason}")), "{steps:?}");
+    }
+}
+
+#[test]
 fn what_a_quota_holds_back_is_held() {
     let lines = "
         0 switch 0 - a S

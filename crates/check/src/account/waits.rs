@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wastenot_model::{CpuId, Span, TaskId, Time, Window};
 
 use super::walk::Ground;
-use super::watch::{Is, Place};
+use super::watch::{Is, Look, Place};
 use super::{Kind, Reason, reason};
 use crate::causes::Loss;
 use crate::waste::Figures;
@@ -110,15 +110,17 @@ impl Ground {
 
     fn by_look(&self, sure: bool, window: Window, kind: Kind, pieces: &mut Vec<Piece>) {
         let looks = &self.sight.looks;
+        // The first is from the time 0.
         let mut next = looks.partition_point(|(time, _)| *time <= window.from);
         let mut from = window.from;
         while from < window.to {
             let to = looks.get(next).map_or(window.to, |(time, _)| *time).min(window.to);
-            let look = next.checked_sub(1).map(|last| looks[last].1);
+            let look = looks[next - 1].1;
             let reason = match look {
-                Some(look) if sure && look.idle => reason::NONE_LEFT,
-                Some(look) if sure && !look.unknown => reason::BUSY,
-                _ => reason::NOT_KNOWN,
+                _ if !sure => reason::NOT_KNOWN,
+                Look { idle: true, .. } => reason::NONE_LEFT,
+                Look { unknown: true, .. } => reason::NOT_KNOWN,
+                Look { .. } => reason::BUSY,
             };
             pieces.push((Window { from, to }, kind, reason));
             (from, next) = (to, next + 1);

@@ -122,7 +122,7 @@ impl Watch {
             spans,
             cpus: Vec::new(),
             counts: [0, 0],
-            looks: Vec::new(),
+            looks: vec![(Time(0), Look { idle: false, unknown: false })],
             places: BTreeMap::new(),
         }
     }
