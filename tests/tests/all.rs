@@ -5,6 +5,7 @@
     reason = "tests say what they ran and skipped"
 )]
 
+mod accounts;
 mod causes;
 mod cut;
 mod figures;

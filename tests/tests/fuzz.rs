@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
+use wastenot_check::account::{Account, Question};
 use wastenot_model::{Time, Window};
 use wastenot_read::write;
 use wastenot_tests::Rng;
@@ -157,6 +158,12 @@ fn read_and_check(bytes: &[u8]) {
     let options = wastenot_check::Options::default();
     let check = wastenot_check::check(&history, &options);
     assert!(!check.report(&history, &options).text().is_empty());
+    let tasks: Vec<_> = history.tasks().map(|(task, _)| task).collect();
+    for every in [false, true] {
+        let question = Question { tasks: tasks.clone(), window: Window::ALL, every };
+        let account = Account::of(&history, &question, &options);
+        assert!(!account.report(&history).text().is_empty());
+    }
 }
 
 #[test]

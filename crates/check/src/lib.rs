@@ -18,9 +18,11 @@
 //! | [`trigger`] | which wait or episode ended a flight recording |
 //! | [`budget`] | whether waste stays within a stated bound |
 //! | [`compare`] | what differs between runs |
+//! | [`account`] | where the time of some tasks went |
 //!
 //! [`check`] asks all of them in one replay and [`Check::report`] gives the answer.
 
+pub mod account;
 pub mod budget;
 pub mod causes;
 pub mod compare;

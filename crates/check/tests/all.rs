@@ -1,5 +1,6 @@
 //! Known answers: small Histories of which the waste can be counted on fingers.
 
+mod account;
 mod affinity;
 mod causes;
 mod doubt;

@@ -21,6 +21,8 @@ pub(crate) fn full() -> Carries {
 /// - `T up CPU` · `T down CPU` · `T mask TASK LIST` · `T throttled TASK yes|no`
 /// - `T nice TASK NICE` · `T cgroup TASK PATH`
 /// - `T end`
+///
+/// A line may end in `by TASK`, `by irq` or `by softirq`: in whose context it was recorded.
 pub(crate) fn story(cpus: usize, carries: Carries, lines: &str) -> History {
     told(Machine::flat(cpus), carries, lines)
 }
@@ -124,7 +126,12 @@ impl Teller {
             }
             other => panic!("no such event: {other}"),
         };
-        let by = By { task: None, context: Context::Unknown };
+        let by = match words.iter().position(|word| *word == "by").map(|at| words[at + 1]) {
+            Some("irq") => By { task: Some(TaskId::idle(at)), context: Context::Hardirq },
+            Some("softirq") => By { task: Some(TaskId::idle(at)), context: Context::Softirq },
+            Some(task) => By::task(self.task(task, at)),
+            None => By { task: None, context: Context::Unknown },
+        };
         self.sink.push(Entry { time, cpu: at, by, event });
     }
 }

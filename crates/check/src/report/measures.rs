@@ -6,7 +6,7 @@ use super::words::count;
 use crate::{Check, Options, Recorder, depth, is_cut};
 
 /// What was read.
-pub(super) fn trace(report: &mut Report, history: &History) {
+pub(crate) fn trace(report: &mut Report, history: &History) {
     use Unit::{At, None as Count};
     let head = &history.head;
     let (lost, uncounted) = history.lost_events();

@@ -9,7 +9,8 @@ mod words;
 
 use wastenot_model::{Finding, History, LossKind, Report, Span, Unit, Value};
 
-use self::measures::{selection, trace};
+use self::measures::selection;
+pub(crate) use self::measures::trace;
 use self::tables::histogram;
 use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
 use crate::waste::assumptions;

@@ -15,7 +15,7 @@ use crate::out;
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["doctor"]),
     ("Observe", &["record", "watch"]),
-    ("Analyse", &["check", "compare"]),
+    ("Analyse", &["check", "compare", "explain"]),
     ("See", &["report", "draw"]),
     ("Try", &["run", "what-if"]),
     ("Write", &["rota", "prove"]),
@@ -162,6 +162,10 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if lacks(error, "<TRACE>") {
         let line = format!("`wastenot {verb} trace.dat`; to record one: `wastenot doctor`");
         return Some(Stop::new(format_args!("{verb} needs a trace file"), line));
+    }
+    if lacks(error, "<--task") && !lacks(error, "<FILE>") {
+        let line = format!("`wastenot {} --task 'make*'`", typed.join(" "));
+        return Some(Stop::new("explain needs a task, --pid, --command or --cgroup", line));
     }
     if lacks(error, "<EXPERIMENT>") {
         let line = "`wastenot bounds sweep scenarios/sweeps/small.toml`; how to write one: \

@@ -8,6 +8,7 @@ pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod doctor;
 pub(crate) mod draw;
+pub(crate) mod explain;
 pub(crate) mod help;
 pub(crate) mod input;
 pub(crate) mod list;
@@ -47,6 +48,7 @@ pub(crate) enum Verb {
     Check(check::Check),
     Draw(draw::Draw),
     Compare(compare::Compare),
+    Explain(explain::Explain),
     Convert(convert::Convert),
     Run(run::Run),
     WhatIf(what_if::WhatIf),

@@ -5,7 +5,7 @@ use std::path::Path;
 use wastenot_check::Check as Found;
 use wastenot_check::budget::Judged;
 use wastenot_export::picture::around;
-use wastenot_model::{History, Report, Span, Window};
+use wastenot_model::{CpuSet, History, Report, Span, Window};
 
 use super::prove::quoted;
 use super::select;
@@ -53,10 +53,22 @@ fn rest(report: &Report) -> String {
     )
 }
 
+/// As many CPUs are drawn where the others are of less interest.
+const CPUS: usize = 2;
+
 /// The command that draws the moment to look at first in the terminal.
 pub(super) fn next(file: &Path, history: &History, check: &Found) -> Option<String> {
-    const CPUS: usize = 2;
     let (moment, places) = check.to_draw(history, CPUS)?;
+    picture(file, history, moment, &places)
+}
+
+/// The command that draws `moment` on `places` in the terminal.
+pub(super) fn picture(
+    file: &Path,
+    history: &History,
+    moment: Window,
+    places: &CpuSet,
+) -> Option<String> {
     let Window { from, to } = around(moment, history);
     let file = quoted(file).filter(|file| file != "-")?;
     let start = history.window().from;

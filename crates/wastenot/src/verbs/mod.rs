@@ -6,6 +6,7 @@ mod compare;
 mod convert;
 mod doctor;
 mod draw;
+mod explain;
 mod list;
 mod prove;
 mod record;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Record(args) => record::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Draw(args) => draw::run(&args),
+        Verb::Explain(args) => explain::run(&args),
         Verb::Compare(args) => compare::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Run(args) => run::run(&args),

@@ -1,10 +1,11 @@
 //! From what was typed to what is asked of a trace.
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 use wastenot_check::Options;
-use wastenot_model::{CpuSet, History, TaskId, Window};
+use wastenot_model::{Change, CpuSet, Event, History, TaskId, Window};
 
 use crate::args::check::{Select, Which};
+use crate::args::explain::Whom;
 use crate::args::when::cycles;
 use crate::fail::Stop;
 
@@ -52,14 +53,10 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
         if let Ok(tid) = pattern.parse::<i32>() {
             chosen.extend(history.tasks().filter(|(_, task)| task.tid == tid).map(|(id, _)| id));
         }
-        let glob = Glob::new(pattern).map_err(|error| {
-            Stop::new(
-                format_args!("--task {pattern}: {}", error.kind()),
-                "quote it: --task 'make*'",
-            )
-        })?;
-        let named = glob.compile_matcher();
-        let fits = |id: TaskId| named.is_match(history.task_name(id));
+        let named = glob("--task", pattern)?;
+        let fits = |id: TaskId| {
+            named.is_match(history.task_name(id)) || history.task_label(id) == *pattern
+        };
         chosen.extend(history.tasks().map(|(id, _)| id).filter(|&id| fits(id)));
         if chosen.len() == before {
             return Err(nobody(history, pattern));
@@ -68,6 +65,46 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
     chosen.sort_unstable();
     chosen.dedup();
     Ok(Some(chosen))
+}
+
+/// The tasks that `explain` is asked about.
+pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> {
+    if let Some(names) = whom.task.as_ref().or(whom.command.as_ref()) {
+        return Ok(tasks(history, std::slice::from_ref(names))?.unwrap_or_default());
+    }
+    if let Some(pid) = whom.pid {
+        let threads = history.tasks().filter(|(_, task)| task.pid == Some(pid));
+        let threads: Vec<TaskId> = threads.map(|(id, _)| id).collect();
+        let help = "`--task TASK`: a tid, or a name; many recordings do not hold processes";
+        return if threads.is_empty() {
+            Err(Stop::new(format_args!("no task of process {pid} is in the trace"), help))
+        } else {
+            Ok(threads)
+        };
+    }
+    let pattern = whom.cgroup.as_deref().unwrap_or("*");
+    let glob = glob("--cgroup", pattern)?;
+    let groups = history.entries().filter_map(|entry| match entry.event {
+        Event::Changed { task, what: Change::Cgroup(group) } => Some((task, history.name(group))),
+        _ => None,
+    });
+    let (in_it, others): (Vec<_>, Vec<_>) = groups.partition(|(_, group)| glob.is_match(group));
+    if in_it.is_empty() {
+        let what = format!("no task was in a cgroup that matches `{pattern}`");
+        let other = others.first().map(|(_, group)| format!("the trace contains `{group}`"));
+        return Err(Stop::new(what, other.unwrap_or("the trace holds no cgroups".to_owned())));
+    }
+    Ok(in_it.into_iter().map(|(task, _)| task).collect())
+}
+
+fn glob(option: &str, pattern: &str) -> Result<GlobMatcher, Stop> {
+    let glob = Glob::new(pattern).map_err(|error| {
+        Stop::new(
+            format_args!("{option} {pattern}: {}", error.kind()),
+            format_args!("quote it: {option} 'make*'"),
+        )
+    })?;
+    Ok(glob.compile_matcher())
 }
 
 /// No task is called like that.

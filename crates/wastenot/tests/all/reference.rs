@@ -134,6 +134,12 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
 }
 
 #[test]
+fn the_page_on_accounts_names_all_that_is_printed_with_and_without_every() {
+    names_all("explain.md", "wastenot explain trace.dat --task cc --json");
+    names_all("explain.md", "wastenot explain trace.dat --task cc --every --json");
+}
+
+#[test]
 fn the_page_on_bounds_names_every_implementation() {
     let page = fs::read_to_string(root().join("docs/reference/bounds.md")).expect("the page");
     let row = page.lines().find(|line| line.starts_with("| `implementation` |")).expect("a row");

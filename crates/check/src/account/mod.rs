@@ -1,0 +1,313 @@
+//! Accounts: where the time of some tasks went, as their critical path.
+//!
+//! # What it finds
+//! The account of some tasks over a window covers the time from its start, or from the creation of
+//! the first of them, to the last moment at which one of them ran. The path begins there and goes
+//! back in time. It follows a task through its runs and waits. Where the task slept and another
+//! one woke it, the path follows that one back to the beginning of the sleep, and then the sleeper
+//! again; so it passes through threads, pipes and locks. It ends, since each step goes back. Each
+//! nanosecond is in one step of one [`Kind`], so the parts sum to the interval.
+//!
+//! # What is unknown
+//! Where the source does not tell who woke a task, or what the task did (before its first event,
+//! after a loss), the time is [`Kind::Unknown`]. A waker that cannot have run then is not followed.
+//!
+//! # Source
+//! Giraldeau and Dagenais, "Wait analysis of distributed systems using kernel tracing", IEEE TPDS
+//! 2016; this is the analysis within one machine. Why a task waited for a CPU: [`crate::causes`].
+
+mod every;
+mod report;
+mod waits;
+mod walk;
+mod watch;
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wastenot_model::{CpuId, CpuSet, History, Loss, TaskId, Window, replay};
+
+pub use self::every::{Activation, Every};
+use self::waits::Charges;
+use self::walk::Ground;
+use self::watch::{Is, Watch};
+use crate::waste::{Contradictions, Waste, assumptions};
+use crate::{Movable, Options, Scope};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Of which tasks.
+    pub tasks: Vec<TaskId>,
+    /// Over which time.
+    pub window: Window,
+    /// Of each activation: from a wakeup to the next sleep.
+    pub every: bool,
+}
+
+/// What a part of the time was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A task that was asked about ran.
+    Run,
+    /// A task that it waited for ran.
+    RunOther,
+    /// A task that was asked about waited for a CPU.
+    Wait,
+    /// A task that it waited for waited for a CPU.
+    WaitOther,
+    /// A task was woken and not queued yet, or its CPU was idle and about to start it.
+    WakeDelay,
+    /// A quota held a task back.
+    Held,
+    /// A task was blocked until an interrupt.
+    Io,
+    /// A task slept until an interrupt.
+    TimerOrDevice,
+    /// The source does not tell.
+    Unknown,
+}
+
+impl Kind {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Kind; 9] = [
+        Kind::Run,
+        Kind::RunOther,
+        Kind::Wait,
+        Kind::WaitOther,
+        Kind::WakeDelay,
+        Kind::Held,
+        Kind::Io,
+        Kind::TimerOrDevice,
+        Kind::Unknown,
+    ];
+    /// Its name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        const NAMES: [&str; 9] = [
+            "run",
+            "run-other",
+            "wait",
+            "wait-other",
+            "wake-delay",
+            "held",
+            "io",
+            "timer-or-device",
+            "unknown",
+        ];
+        NAMES[self as usize]
+    }
+    /// Whether another schedule may have had less of it.
+    fn is_wait(self) -> bool {
+        matches!(self, Kind::Wait | Kind::WaitOther | Kind::WakeDelay | Kind::Held)
+    }
+}
+
+/// Why a part of the time was so.
+#[derive(Clone, Copy, Debug)]
+pub struct Reason {
+    /// The path of a cause, or a word.
+    pub name: &'static str,
+    /// What can follow "because".
+    pub about: &'static str,
+    /// Whether CPU time was wasted meanwhile, and charged to this wait.
+    pub is_waste: bool,
+}
+
+/// Names are unique.
+impl PartialEq for Reason {
+    fn eq(&self, other: &Reason) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Why, where no loss was charged.
+mod reason {
+    use super::Reason;
+
+    const fn of(name: &'static str, about: &'static str) -> Reason {
+        Reason { name, about, is_waste: false }
+    }
+
+    pub(super) const BUSY: Reason = of("busy", "all CPUs were busy");
+    pub(super) const NONE_LEFT: Reason =
+        of("none-left", "no idle CPU was left that the task may use");
+    pub(super) const NOT_KNOWN: Reason =
+        of("not-known", "whether a CPU was idle for the task is not known");
+    pub(super) const WAKEUP: Reason =
+        of("wakeup", "it takes time from the waking until the task is queued");
+    pub(super) const STARTING: Reason = of("starting", "its CPU was about to start it");
+    pub(super) const NO_WAKER: Reason =
+        of("no-waker", "the trace does not hold what woke the task");
+    pub(super) const NOT_RECORDED: Reason =
+        of("not-recorded", "the trace does not hold what the task did");
+    pub(super) const CONTRADICTION: Reason =
+        of("contradiction", "the task that woke it cannot have run then");
+}
+
+/// A stretch of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// When.
+    pub window: Window,
+    /// What it was.
+    pub kind: Kind,
+    /// The task that ran, waited or slept.
+    pub task: TaskId,
+    /// Where it ran or waited.
+    pub cpu: Option<CpuId>,
+    /// Why it waited, or nothing is known.
+    pub reason: Option<Reason>,
+}
+
+impl Step {
+    /// Whether it is the same as an adjacent one, but for the time.
+    fn continues(&self, other: &Step) -> bool {
+        Step { window: other.window, ..*self } == *other
+    }
+    /// The task that ran although it was not asked about.
+    fn other(&self) -> Option<TaskId> {
+        (self.kind == Kind::RunOther).then_some(self.task)
+    }
+}
+
+/// Stretches of the path that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// What they were.
+    pub kind: Kind,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// The task that ran although it was not asked about.
+    pub other: Option<TaskId>,
+    /// Their sum.
+    pub ns: u64,
+    /// The longest.
+    pub longest: Window,
+}
+
+/// Where the time went.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Of which tasks, in order.
+    pub tasks: Vec<TaskId>,
+    /// The interval; empty where none of the tasks ran in the window. With [`Question::every`] that
+    /// of the slowest activation.
+    pub window: Window,
+    /// Its critical path, in order. It covers the interval.
+    pub path: Vec<Step>,
+    /// All activations, where they were asked for.
+    pub every: Option<Every>,
+    /// What was taken for granted about waste.
+    assumed: Vec<String>,
+    losses: Vec<Loss>,
+}
+
+impl Account {
+    /// The account of `history` that was asked for. Of `options` counts how waste is told.
+    pub fn of(history: &History, question: &Question, options: &Options) -> Account {
+        let options = Options {
+            window: question.window,
+            cpus: None,
+            tasks: None,
+            causes: true,
+            marks: true,
+            ..options.clone()
+        };
+        let (movable, scope) = (Movable::survey(history), Scope::new(history, &options));
+        let mut waste = Waste::new(history, &scope, &movable, &options);
+        let mut watch = Watch::new(scope.window, history.task_count());
+        let mut contradictions = Contradictions::within(scope.window, history);
+        let mut all = (&mut waste, (&mut watch, &mut contradictions));
+        replay(history, options.silent, &mut all);
+        let asked: BTreeSet<TaskId> = question.tasks.iter().copied().collect();
+        let tasks: Vec<TaskId> = asked.iter().copied().collect();
+        let ground = Ground { sight: watch.finish(), charges: Charges::of(&waste.finish()), asked };
+        let every = question.every.then(|| Every::of(&ground, &tasks, scope.window));
+        let of_path = match &every {
+            None => interval(&ground, &tasks, scope.window),
+            Some(every) => every.slowest.map(|it| (it.task, it.window)),
+        };
+        let nothing = Window { from: scope.window.from, to: scope.window.from };
+        let window = of_path.map_or(nothing, |(_, window)| window);
+        let path = of_path.map_or(Vec::new(), |(last, window)| ground.walk(last, window));
+        let assumed = assumptions(history, &movable, &options);
+        let losses = contradictions.losses(history);
+        Account { tasks, window, path, every, assumed, losses }
+    }
+
+    /// The path by what it was, longest first.
+    pub fn parts(&self) -> Vec<Part> {
+        Tally::of(&self.path)
+    }
+
+    /// Where the path was during `window`.
+    pub fn places(&self, window: Window) -> CpuSet {
+        let within = |step: &&Step| window.clip(step.window.from, step.window.to).is_some();
+        self.path.iter().filter(within).filter_map(|step| step.cpu).collect()
+    }
+
+    /// How much of the path is of a kind.
+    pub fn ns(&self, kind: Kind) -> u64 {
+        sum(self.path.iter().filter(|step| step.kind == kind))
+    }
+
+    /// How much of the path is waste that was charged to its waits.
+    pub fn wasted_ns(&self) -> u64 {
+        sum(self.path.iter().filter(|step| step.is_waste()))
+    }
+}
+
+impl Step {
+    fn is_waste(&self) -> bool {
+        self.reason.is_some_and(|reason| reason.is_waste)
+    }
+}
+
+fn sum<'s>(steps: impl Iterator<Item = &'s Step>) -> u64 {
+    steps.fold(0, |sum, step| sum + step.window.span().0)
+}
+
+/// Sums of steps that are alike.
+#[derive(Debug, Default)]
+struct Tally(BTreeMap<(Kind, &'static str, Option<TaskId>), Part>);
+
+impl Tally {
+    /// `steps` by what they are, longest first.
+    fn of(steps: &[Step]) -> Vec<Part> {
+        let mut tally = Tally::default();
+        steps.iter().for_each(|step| tally.add(step));
+        tally.finish()
+    }
+
+    fn add(&mut self, step: &Step) {
+        let Step { window, kind, reason, .. } = *step;
+        let key = (kind, reason.map_or("", |reason| reason.name), step.other());
+        let new = Part { kind, reason, other: step.other(), ns: 0, longest: window };
+        let part = self.0.entry(key).or_insert(new);
+        part.ns = part.ns.saturating_add(window.span().0);
+        if window.span() > part.longest.span() {
+            part.longest = window;
+        }
+    }
+
+    fn finish(self) -> Vec<Part> {
+        let mut parts: Vec<Part> = self.0.into_values().collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
+        parts
+    }
+}
+
+/// The task that ran last in `window`, and the time of which there is an account.
+fn interval(ground: &Ground, tasks: &[TaskId], window: Window) -> Option<(TaskId, Window)> {
+    let last_run = |&task: &TaskId| {
+        let life = ground.life(task)?;
+        let runs = life.segments.iter().rev().filter(|it| matches!(it.is, Is::Running(_)));
+        let end = runs.map(|run| run.window.to.min(window.to)).next()?;
+        Some((end, std::cmp::Reverse(task)))
+    };
+    let (to, std::cmp::Reverse(last)) = tasks.iter().filter_map(last_run).max()?;
+    let born = |&task: &TaskId| ground.life(task)?.born.map(|(born, _)| born);
+    let first = tasks.iter().map(|task| born(task).unwrap_or(window.from)).min()?;
+    let from = first.clamp(window.from, to);
+    (from < to).then_some((last, Window { from, to }))
+}

@@ -1,0 +1,277 @@
+//! Accounts as Reports.
+
+use wastenot_model::{Carries, Column, History, Proportion, Report, Span, Table, Unit};
+
+use super::words::{more, others, sum_of};
+use super::{Account, Kind, Part};
+use crate::report::trace;
+
+impl Account {
+    /// The account as a Report; `history` is what it is of.
+    pub fn report(&self, history: &History) -> Report {
+        let name = history.head.source.name.rsplit('/').next().unwrap_or_default();
+        let (who, span) = (self.who(history), self.window.span());
+        let mut report = Report::new("explain/1", format!("{name}: {who}, {span}"));
+        report.verdict = self.verdict(history);
+        report.proportions = self.proportions();
+        report.worst = self.moment(history);
+        trace(&mut report, history);
+        self.measures(&mut report);
+        report.tables = vec![
+            self.every_table(),
+            self.part_table(history),
+            self.other_table(history),
+            self.path_table(history),
+        ];
+        report.losses = self.losses.clone();
+        report.assumptions = self.assumptions(history);
+        report
+    }
+
+    /// At least so much the interval would have taken without what was lost in its waits; `None`
+    /// where nothing was, or something is not known.
+    pub(super) fn least_ns(&self) -> Option<u64> {
+        let lost = self.wasted_ns() + self.ns(Kind::Held);
+        let known = self.ns(Kind::Unknown) == 0 && self.losses.is_empty();
+        (known && lost > 0 && self.every.is_none()).then(|| self.window.span().0 - lost)
+    }
+
+    /// What all of it was: of the interval, or of all activations.
+    fn all_parts(&self) -> Vec<Part> {
+        self.every.as_ref().map_or_else(|| self.parts(), |every| every.parts.clone())
+    }
+
+    fn proportions(&self) -> Vec<Proportion> {
+        let parts = self.all_parts();
+        let whole = sum_of(&parts);
+        let of = if self.every.is_some() { "all activations" } else { "the interval" };
+        let one = |kind: Kind| {
+            let ns = sum_of(parts.iter().filter(|it| it.kind == kind));
+            let share = ns as f64 / whole as f64;
+            let label = label(kind).to_owned();
+            let (value, of) = (Span(ns).into(), of.to_owned());
+            (ns > 0).then_some(Proportion {
+                label,
+                value,
+                unit: Unit::Ns,
+                share,
+                share_max: share,
+                of,
+            })
+        };
+        Kind::ALL.into_iter().filter_map(one).collect()
+    }
+
+    fn measures(&self, report: &mut Report) {
+        use Unit::{At, None as Count, Ns};
+        report.measure("account.tasks", "Tasks asked about", self.tasks.len(), Count);
+        let whole = if self.every.is_some() { "Slowest activation" } else { "Interval" };
+        report.measure("account.ns", whole, self.window.span(), Ns);
+        report.measure("account.from_ns", "  from", self.window.from, At);
+        report.measure("account.to_ns", "  to", self.window.to, At);
+        for kind in Kind::ALL {
+            let name = format!("account.{}_ns", kind.name().replace('-', "_"));
+            report.measure(&name, "", self.ns(kind), Ns);
+        }
+        report.measure("account.wasted_ns", "Waste on the path", self.wasted_ns(), Ns);
+        let least = self.least_ns();
+        let shown = if least.is_some() { "At least, without what was lost" } else { "" };
+        report.measure("account.least_ns", shown, least, Ns);
+        let every = self.every.as_ref();
+        let shown = |label: &'static str| if every.is_some() { label } else { "" };
+        let lengths = every.map(|every| &every.lengths);
+        let count = lengths.map(|it| it.count);
+        report.measure("every.count", shown("Activations"), count, Count);
+        let cut = every.map(|every| every.cut);
+        report.measure("every.cut", shown("  cut, not counted"), cut, Count);
+        report.measure("every.ns", shown("  all"), lengths.map(|it| it.sum), Ns);
+        let quantile = |share: f64| lengths.and_then(|it| it.quantile(share));
+        let median = every.and_then(|every| every.median.as_ref()).map(|(it, _)| it.window.span());
+        report.measure("every.median_ns", shown("  median"), median, Ns);
+        report.measure("every.p99_ns", shown("  99th percentile"), quantile(0.99), Ns);
+    }
+
+    fn part_table(&self, history: &History) -> Table {
+        let columns = [
+            Column::new("kind", "kind", Unit::None),
+            Column::for_people("of", Unit::None),
+            Column::for_programs("cause", Unit::None),
+            Column::for_programs("about", Unit::None),
+            Column::for_programs("task", Unit::None),
+            Column::new("ns", "time", Unit::Ns),
+            Column::new("share", "share", Unit::Share),
+            Column::new("longest_ns", "longest", Unit::Ns),
+            Column::new("longest_from_ns", "at", Unit::At),
+        ];
+        let mut table = Table::new("parts", "Where the time went", columns);
+        let parts = self.all_parts();
+        let whole = sum_of(&parts).max(1) as f64;
+        for part in &parts {
+            let task = part.other.map(|task| history.task_label(task));
+            let about = part.reason.map(|reason| reason.about);
+            let of = task.as_deref().or(about).unwrap_or("");
+            table.push(vec![
+                part.kind.name().into(),
+                of.into(),
+                part.reason.map(|reason| reason.name).into(),
+                about.into(),
+                task.clone().into(),
+                part.ns.into(),
+                (part.ns as f64 / whole).into(),
+                part.longest.span().into(),
+                part.longest.from.into(),
+            ]);
+        }
+        table
+    }
+
+    fn path_table(&self, history: &History) -> Table {
+        let columns = [
+            Column::new("from_ns", "from", Unit::At),
+            Column::new("ns", "for", Unit::Ns),
+            Column::new("kind", "kind", Unit::None),
+            Column::new("task", "task", Unit::None),
+            Column::new("cpu", "CPU", Unit::None),
+            Column::for_people("why", Unit::None),
+            Column::for_programs("cause", Unit::None),
+        ];
+        let title = match self.every {
+            Some(_) => "Path of the slowest activation",
+            None => "Critical path",
+        };
+        let mut table = Table::new("path", title, columns);
+        table.shown = 30;
+        for step in &self.path {
+            table.push(vec![
+                step.window.from.into(),
+                step.window.span().into(),
+                step.kind.name().into(),
+                history.task_label(step.task).into(),
+                step.cpu.into(),
+                step.reason.map_or("", |reason| reason.about).into(),
+                step.reason.map(|reason| reason.name).into(),
+            ]);
+        }
+        table
+    }
+
+    fn other_table(&self, history: &History) -> Table {
+        let columns = [
+            Column::new("task", "task", Unit::None),
+            Column::new("ns", "time", Unit::Ns),
+            Column::new("share", "share", Unit::Share),
+            Column::new("run_ns", "it ran", Unit::Ns),
+            Column::new("wait_ns", "it waited", Unit::Ns),
+            Column::new("sleep_ns", "it slept", Unit::Ns),
+        ];
+        let mut table = Table::new("others", "Tasks that were waited for", columns);
+        let whole = self.window.span().0.max(1) as f64;
+        for (task, [run, wait, sleep]) in others(self) {
+            let ns = run + wait + sleep;
+            table.push(vec![
+                history.task_label(task).into(),
+                ns.into(),
+                (ns as f64 / whole).into(),
+                run.into(),
+                wait.into(),
+                sleep.into(),
+            ]);
+        }
+        table
+    }
+
+    /// The slowest activation beside the median.
+    fn every_table(&self) -> Table {
+        let columns = [
+            Column::new("kind", "kind", Unit::None),
+            Column::for_people("of", Unit::None),
+            Column::for_programs("cause", Unit::None),
+            Column::new("median_ns", "median", Unit::Ns),
+            Column::new("slowest_ns", "slowest", Unit::Ns),
+            Column::new("more_ns", "more", Unit::Ns),
+        ];
+        let mut table = Table::new("slowest", "The slowest activation beside the median", columns);
+        let Some((_, median)) = self.every.as_ref().and_then(|every| every.median.as_ref()) else {
+            return table;
+        };
+        let slowest = self.parts();
+        let mut rows: Vec<(Part, u64, u64)> =
+            more(&slowest, median).iter().map(|(it, more)| (*it, it.ns - more, it.ns)).collect();
+        let same = |a: &Part, b: &Part| a.kind == b.kind && a.reason == b.reason;
+        let gone = median.iter().filter(|it| !slowest.iter().any(|other| same(it, other)));
+        rows.extend(gone.map(|it| (*it, it.ns, 0)));
+        for (part, _, slowest) in rows {
+            let median = median.iter().find(|it| same(it, &part)).map_or(0, |it| it.ns);
+            table.push(vec![
+                part.kind.name().into(),
+                part.reason.map_or("", |reason| reason.about).into(),
+                part.reason.map(|reason| reason.name).into(),
+                median.into(),
+                slowest.into(),
+                (slowest as i64).saturating_sub(median as i64).into(),
+            ]);
+        }
+        table
+    }
+
+    fn assumptions(&self, history: &History) -> Vec<String> {
+        let carries = history.head.carries;
+        let mut lines = vec![match self.every {
+            Some(_) => "An activation lasts from a wakeup to the next sleep. What was cut by the \
+                        window, a loss or the ends of the recording is not counted."
+                .to_owned(),
+            None => {
+                "The interval begins with the window, or the first of the tasks, and ends when \
+                     none of them runs any more in the window."
+                    .to_owned()
+            }
+        }];
+        if !carries.has(Carries::WAKERS) {
+            lines.push(
+                "The trace does not hold which task woke another: where one slept, the path is \
+                 unknown."
+                    .to_owned(),
+            );
+        } else if !carries.has(Carries::CONTEXT) {
+            lines.push(
+                "The trace does not hold whether a task or an interrupt acted: where a task slept, \
+                 the path is unknown."
+                    .to_owned(),
+            );
+        } else if !carries.has(Carries::WAKINGS) {
+            lines.push(
+                "The trace has no sched_waking: a wakeup seen in an interrupt may be another \
+                 CPU's, so the path is unknown before it."
+                    .to_owned(),
+            );
+        }
+        lines.push(
+            "A task that an interrupt or a softirq wakes waits for a timer or device, also where \
+             a packet of another task led to it."
+                .to_owned(),
+        );
+        if self.least_ns().is_some() {
+            lines.push(
+                "What it would have taken at least: everything else on the path would have taken \
+                 as long as it did."
+                    .to_owned(),
+            );
+        }
+        lines.extend(self.assumed.iter().cloned());
+        lines
+    }
+}
+
+fn label(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Run => "Running",
+        Kind::RunOther => "Another task runs",
+        Kind::Wait => "Waiting for a CPU",
+        Kind::WaitOther => "Another task waits",
+        Kind::WakeDelay => "Waking up",
+        Kind::Held => "Held by a quota",
+        Kind::Io => "I/O",
+        Kind::TimerOrDevice => "Timer or device",
+        Kind::Unknown => "Unknown",
+    }
+}
