@@ -66,10 +66,10 @@ fn cpus_that_are_left_out_were_idle() {
         "{verdict}"
     );
     assert!(verdict.contains("on CPU 0, in the BPF scheduler, which had not"), "{verdict}");
-    assert!(verdict.contains("It may use CPUs 0-3; of these CPU 1-3 was idle"), "{verdict}");
+    assert!(verdict.contains("It may use CPUs 0-3; of these CPUs 1-3 were idle"), "{verdict}");
     // Where the end is missing, nothing is known of them.
     let cut = parse(&(text + "~~~~ TRUNCATED ~~~~\n")).report();
-    assert!(cut.verdict.contains("of CPU 1-3 nothing is known"), "{}", cut.verdict);
+    assert!(cut.verdict.contains("and of 1-3 nothing is known"), "{}", cut.verdict);
     assert_eq!(cut.assumptions.len(), 1);
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn shown(file: &Path) -> String {
     if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
 }
 
-fn bytes(file: &Path) -> Result<Bytes, Stop> {
+pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
         let help = match error.kind() {

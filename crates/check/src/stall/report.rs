@@ -88,16 +88,17 @@ impl Dump {
         }
         let idle = idle.and(allowed);
         if !idle.is_empty() {
+            let (noun, verb) = if idle.len() == 1 { ("CPU", "was") } else { ("CPUs", "were") };
             return format!(
-                " It may use CPUs {allowed}; of these CPU {idle} was idle: the scheduler had a CPU \
-                 for the task and did not dispatch it there, or did not kick that CPU."
+                " It may use CPUs {allowed}; of these {noun} {idle} {verb} idle: the scheduler had \
+                 a CPU for the task and did not dispatch it there, or did not kick that CPU."
             );
         }
         let unlisted: CpuSet = allowed.iter().filter(|cpu| !listed.contains(*cpu)).collect();
         if !unlisted.is_empty() {
             return format!(
-                " It may use CPUs {allowed}; none of these that the dump lists was idle, and of CPU \
-                 {unlisted} nothing is known."
+                " It may use CPUs {allowed}; none of these that the dump lists was idle, and of {unlisted} \
+                 nothing is known."
             );
         }
         const HIGHER: [&str; 3] = ["rt_sched_class", "dl_sched_class", "stop_sched_class"];

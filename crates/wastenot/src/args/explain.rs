@@ -8,7 +8,7 @@ use super::check::Face;
 use super::input::{FILE, Reading};
 use super::when::WindowArgs;
 
-/// Report where the time of a task went
+/// Report where the time of a task went, or why one stalled under sched_ext
 #[derive(Args, Debug)]
 #[command(override_usage = "\
 wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]")]
@@ -16,12 +16,16 @@ wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]")]
 Follows the critical path: the runs of a task, its waits for a CPU, and where it
 slept, the task that woke it. The parts sum to the interval.
 
+FILE may be a dump that the kernel wrote when it ejected a sched_ext scheduler, as
+the loader prints it, or the kernel's log: then no task is named.
+
 Exit codes: 0 success; 2 failure.
 
 Examples:
   wastenot explain trace.dat --command 'make*'
   wastenot explain trace.dat --task cc --from 100ms --to 200ms --text
-  wastenot explain trace.dat --task cc --every")]
+  wastenot explain trace.dat --task cc --every
+  journalctl -u scx | wastenot explain -")]
 pub(crate) struct Explain {
     #[arg(value_name = "FILE", help = FILE)]
     pub(crate) file: PathBuf,
@@ -41,7 +45,7 @@ pub(crate) struct Explain {
 
 /// Whose time it is.
 #[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct Whom {
     /// A task: its tid, or a name with * and ?
     #[arg(long, value_name = "TASK")]
@@ -55,4 +59,11 @@ pub(crate) struct Whom {
     /// All tasks that were in this cgroup, with * and ?
     #[arg(long, value_name = "GLOB")]
     pub(crate) cgroup: Option<String>,
+}
+
+impl Whom {
+    pub(crate) fn is_none(&self) -> bool {
+        let Whom { task, pid, command, cgroup } = self;
+        task.is_none() && pid.is_none() && command.is_none() && cgroup.is_none()
+    }
 }

@@ -156,16 +156,12 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         return Some(Stop::new("run needs a scenario", line));
     }
     if lacks(error, "<WHAT>") {
-        let line = "`wastenot list schedulers`, `machines`, `workloads` or `claims`";
+        let line = "`wastenot list schedulers`, `machines`, `workloads`, `claims` or `causes`";
         return Some(Stop::new("list needs the kind of names to list", line));
     }
     if lacks(error, "<TRACE>") {
         let line = format!("`wastenot {verb} trace.dat`; to record one: `wastenot doctor`");
         return Some(Stop::new(format_args!("{verb} needs a trace file"), line));
-    }
-    if lacks(error, "<--task") && !lacks(error, "<FILE>") {
-        let line = format!("`wastenot {} --task 'make*'`", typed.join(" "));
-        return Some(Stop::new("explain needs a task, --pid, --command or --cgroup", line));
     }
     if lacks(error, "<EXPERIMENT>") {
         let line = "`wastenot bounds sweep scenarios/sweeps/small.toml`; how to write one: \

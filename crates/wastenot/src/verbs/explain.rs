@@ -1,7 +1,7 @@
-//! `wastenot explain`: where the time of tasks went.
+//! `wastenot explain`: where the time of tasks went; why a task stalled under sched_ext.
 
-use wastenot_check::Options;
 use wastenot_check::account::{Account, Question};
+use wastenot_check::{Options, stall};
 
 use super::{check, select};
 use crate::args::explain::Explain;
@@ -11,6 +11,9 @@ use crate::{open, progress};
 
 /// Explains.
 pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
+    if args.whom.is_none() {
+        return stalled(args);
+    }
     let history = open::history(&args.file, &args.reading)?;
     if !history.head.clock.nanoseconds {
         return Err(cycles(&history, "an account is in units of time"));
@@ -25,5 +28,19 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
     report.next =
         worst.and_then(|it| check::picture(&args.file, &history, it, &account.places(it)));
     check::print(&report, &args.face)?;
+    Ok(Answer::Yes)
+}
+
+/// Explains a dump of sched_ext, which no task has to be named for.
+fn stalled(args: &Explain) -> Result<Answer, Stop> {
+    const LARGEST: usize = 16 << 20;
+    let bytes = open::bytes(&args.file)?;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LARGEST)]);
+    if !stall::is_dump(&text) {
+        let file = open::shown(&args.file);
+        let what = format!("explain needs a task: {file} is no dump of sched_ext");
+        return Err(Stop::new(what, format!("`wastenot explain {file} --task 'make*'`")));
+    }
+    check::print(&stall::parse(&text).report(), &args.face)?;
     Ok(Answer::Yes)
 }

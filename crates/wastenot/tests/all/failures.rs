@@ -465,3 +465,16 @@ fn an_order_that_cannot_be_had_is_said() {
     let (text, _) = said(&desk.bash(&format!("{draw} --machine 'node:2 core:8 pu:1'")));
     assert!(!text.contains("--machine"), "{text}");
 }
+
+#[test]
+fn a_dump_of_sched_ext_is_explained_without_a_task() {
+    let desk = Desk::laid();
+    let dump = "w/0[4] triggered exit kind 1026:\n  runnable task stall (make[7] failed to run for \
+                5.314s)\n\nCPU states\n----------\n\nCPU 0   : nr_run=2 flags=0x1\n          \
+                curr=cc[8] class=ext_sched_class\n\n  R make[7] -5314ms\n      ops_state/qseq=2/3\n\
+                \x20     dsq_id=(n/a)\n      cpus=1\n";
+    let (text, code) = said(&desk.bash(&format!("printf '{dump}' | wastenot explain -")));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("make:7 was runnable and did not run for 5.314 s"), "{text}");
+    assert!(text.contains("No CPU that it may use (0) was idle"), "{text}");
+}
