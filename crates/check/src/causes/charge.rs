@@ -14,6 +14,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct Charges {
     classes: Vec<Queue>,
+    /// How many are charged, of all classes.
+    charged: u32,
     links: Vec<Link>,
 }
 
@@ -42,12 +44,17 @@ const OUTSIDE: Link =
 impl Charges {
     pub(super) fn new(classes: usize, tasks: usize) -> Charges {
         let empty = Queue { first: NONE, last: NONE, edge: NONE, charged: 0 };
-        Charges { classes: vec![empty; classes], links: vec![OUTSIDE; tasks] }
+        Charges { classes: vec![empty; classes], charged: 0, links: vec![OUTSIDE; tasks] }
     }
 
     /// Whether a unit of waste belongs to `task`.
     pub(super) fn is_charged(&self, task: TaskId) -> bool {
         task.index().is_some_and(|index| self.links[index].charged)
+    }
+
+    /// Whether waste belongs to any task.
+    pub(super) fn any(&self) -> bool {
+        self.charged > 0
     }
 
     /// `task`, which waits since then, is a candidate. Returns whether it is charged at once, since
@@ -74,6 +81,7 @@ impl Charges {
         self.join(class, before, index as u32);
         self.join(class, index as u32, after);
         self.classes[class].charged += u32::from(passed_edge);
+        self.charged += u32::from(passed_edge);
         passed_edge
     }
 
@@ -87,6 +95,7 @@ impl Charges {
         let class = link.class as usize;
         let queue = &mut self.classes[class];
         queue.charged -= u32::from(link.charged);
+        self.charged -= u32::from(link.charged);
         if queue.edge == index as u32 {
             queue.edge = link.before;
         }
@@ -96,6 +105,7 @@ impl Charges {
 
     /// `count` of the class are charged from now on. Calls `each` with those for whom that changes.
     pub(super) fn settle(&mut self, class: Class, count: u32, mut each: impl FnMut(TaskId, bool)) {
+        self.charged = self.charged - self.classes[class].charged + count;
         while self.classes[class].charged < count {
             let queue = self.classes[class];
             let next = match queue.edge {
@@ -104,6 +114,7 @@ impl Charges {
             };
             if next == NONE {
                 debug_assert!(false, "the matching has more pairs than there are candidates");
+                self.charged -= count - queue.charged;
                 return;
             }
             self.links[next as usize].charged = true;

@@ -149,6 +149,10 @@ impl<'a> Watch<'a> {
     /// pairs, `waste` in all.
     #[inline]
     pub(crate) fn settle(&mut self, state: &State, matching: &Matching, waste: u32, now: Time) {
+        if waste == 0 && !self.charges.any() {
+            self.fresh.clear();
+            return;
+        }
         let mut beyond = matching.size() - waste;
         for class in (0..matching.classes()).rev() {
             let pairs = matching.pairs(class);

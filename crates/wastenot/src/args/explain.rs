@@ -17,15 +17,14 @@ Follows the critical path: the runs of a task, its waits for a CPU, and where it
 slept, the task that woke it. The parts sum to the interval.
 
 FILE may be a dump that the kernel wrote when it ejected a sched_ext scheduler, as
-the loader prints it, or the kernel's log: then no task is named.
+the loader prints it, or a log (journalctl | wastenot explain -): name no task.
 
 Exit codes: 0 success; 2 failure.
 
 Examples:
   wastenot explain trace.dat --command 'make*'
   wastenot explain trace.dat --task cc --from 100ms --to 200ms --text
-  wastenot explain trace.dat --task cc --every
-  journalctl -u scx | wastenot explain -")]
+  wastenot explain trace.dat --task cc --every")]
 pub(crate) struct Explain {
     #[arg(value_name = "FILE", help = FILE)]
     pub(crate) file: PathBuf,
