@@ -132,7 +132,7 @@ mod reason {
     pub(super) const NONE_LEFT: Reason =
         of("none-left", "no idle CPU was left that the task may use");
     pub(super) const NOT_KNOWN: Reason =
-        of("not-known", "whether a CPU was idle for the task is not known");
+        of("not-known", "a CPU whose state is unknown may have been idle");
     pub(super) const WAKEUP: Reason =
         of("wakeup", "it takes time from the waking until the task is queued");
     pub(super) const STARTING: Reason = of("starting", "its CPU was about to start it");
