@@ -7,6 +7,7 @@
 
 mod ambient;
 mod beside;
+mod causes;
 mod elsewhere;
 mod knobs;
 mod message_passing;
@@ -23,7 +24,8 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask mutants POLICIES OUTPUT.md\n       \
                      xtask messages PAGE.md [ends]\n       \
                      xtask ambient TRACES TABLE.csv\n       \
-                     xtask beside TRACES SCENARIOS PAGE.md";
+                     xtask beside TRACES SCENARIOS PAGE.md\n       \
+                     xtask causes [SEED] OUTPUT.md";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
         ["beside", traces, scenarios, page] => {
             beside::write(traces.as_ref(), scenarios.as_ref(), page.as_ref())
         }
+        ["causes", output] => causes::write(causes::SEED, output.as_ref()),
+        ["causes", seed, output] => causes::write(seed, output.as_ref()),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };
