@@ -3,7 +3,7 @@
 use wastenot_model::machine::domains::{Domains, Grouping};
 use wastenot_model::{CpuId, Machine};
 
-use super::setup::{Draw, Setup};
+use super::setup::{Draw, LONG, SHORT, Setup};
 
 /// Something that can be switched on and off.
 pub(super) struct Fault {
@@ -12,6 +12,8 @@ pub(super) struct Fault {
     pub(super) class: &'static str,
     /// What is different with and without it.
     pub(super) about: &'static str,
+    /// How often it is planted.
+    pub(super) times: u64,
     /// Draws a setup with the fault, and the same without it.
     pub(super) plant: fn(&mut Draw) -> [Setup; 2],
 }
@@ -21,66 +23,77 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "imbalance",
         class: "scheduler/balancing",
         about: "groups compared by their average load / by their least loaded CPU",
+        times: 80,
         plant: imbalance,
     },
     Fault {
         name: "groups",
         class: "scheduler/balancing",
         about: "groups of nodes as CPU 0 sees them / as each CPU does",
+        times: 80,
         plant: groups,
     },
     Fault {
         name: "numa-levels",
         class: "scheduler/balancing",
         about: "domains between nodes lost after a hotplug / kept",
+        times: 60,
         plant: numa_levels,
     },
     Fault {
         name: "wakeup",
         class: "scheduler/placement",
         about: "a wakeup searches one cache / takes the CPU that has been idle longest",
+        times: 120,
         plant: wakeup,
     },
     Fault {
         name: "wake-affine-idle",
         class: "scheduler/placement",
         about: "loads decide although the previous CPU is idle / the idle CPU decides",
+        times: 120,
         plant: wake_affine,
     },
     Fault {
         name: "policy",
         class: "scheduler/policy",
         about: "a wrong policy of policies/wrong / its right original",
+        times: 120,
         plant: policy,
     },
     Fault {
         name: "reserving",
         class: "design/reserved",
         about: "gangs, bound tasks, partitions / a scheduler that may use every CPU",
+        times: 100,
         plant: reserving,
     },
     Fault {
         name: "affinity",
         class: "configuration/affinity",
         about: "tasks may use some CPUs / all",
+        times: 60,
         plant: affinity,
     },
     Fault {
         name: "quota",
         class: "configuration/quota",
         about: "a cgroup with a quota / without",
+        times: 60,
         plant: quota,
     },
     Fault {
         name: "late-start",
         class: "host/late-start",
         about: "an idle CPU reacts after milliseconds / at once",
+        times: 60,
         plant: |draw| reaction(draw, 1500.0, 5000.0),
     },
     Fault {
         name: "interrupts",
         class: "host/wakeup",
         about: "an idle CPU reacts after up to half a millisecond / at once",
+        times: 80,
         plant: |draw| reaction(draw, 50.0, 500.0),
     },
 ];
@@ -126,7 +139,7 @@ fn session(name: &str) -> String {
 fn begin(draw: &mut Draw, machines: &[&str], schedulers: &[&str]) -> (Setup, Machine) {
     let (name, machine) = draw.machine(machines);
     let scheduler = draw.of(schedulers).to_owned();
-    (Setup { machine: name, scheduler, ..Setup::default() }, machine)
+    (Setup { machine: name, limit: LONG, scheduler, ..Setup::default() }, machine)
 }
 
 fn imbalance(draw: &mut Draw) -> [Setup; 2] {
@@ -161,9 +174,7 @@ fn groups(draw: &mut Draw) -> [Setup; 2] {
     let first = |node: usize| {
         machine.cpus.iter().position(|cpu| cpu.node == Some(node as u32)).unwrap_or(0)
     };
-    let blind = |a: usize, b: usize| {
-        domains.blind(CpuId(first(a) as u16), CpuId(first(b) as u16))
-    };
+    let blind = |a: usize, b: usize| domains.blind(CpuId(first(a) as u16), CpuId(first(b) as u16));
     let pairs = machine.nodes().flat_map(|a| machine.nodes().map(move |b| (a, b)));
     let pairs: Vec<_> = pairs.filter(|&(a, b)| a != b).collect();
     let blind: Vec<_> = pairs.iter().copied().filter(|&(a, b)| blind(a, b)).collect();
@@ -191,18 +202,19 @@ fn numa_levels(draw: &mut Draw) -> [Setup; 2] {
 
 fn wakeup(draw: &mut Draw) -> [Setup; 2] {
     let (mut setup, machine) = begin(draw, NODES, LINUX);
+    setup.limit = SHORT;
     let autogroup = draw.of(&["on", "off"]);
     setup.tunables.push(("autogroup", autogroup));
     setup.tables.push(session("app"));
     if draw.chance(0.6) {
         setup.tasks.push("use = \"transient\"".to_owned());
     }
-    let threads = draw.share(machine.len(), 0.8, 1.1).max(2);
-    let tasks = match draw.below(5) {
-        0 | 1 => draw.database(threads, SESSION),
-        2 => draw.requests(threads, SESSION),
-        3 => draw.clients(threads, SESSION),
-        _ => draw.loners(threads, SESSION),
+    let threads = draw.share(machine.len(), 0.9, 1.05).max(2);
+    let tasks = match draw.below(8) {
+        0 => draw.requests(threads, SESSION),
+        1 => draw.clients(threads, SESSION),
+        2 => draw.loners(threads, SESSION),
+        _ => draw.database(threads, SESSION),
     };
     setup.tasks.push(tasks);
     draw.ambient(&mut setup);
@@ -211,34 +223,34 @@ fn wakeup(draw: &mut Draw) -> [Setup; 2] {
 
 fn wake_affine(draw: &mut Draw) -> [Setup; 2] {
     let (mut setup, machine) = begin(draw, NODES, &LINUX[1..]);
+    setup.limit = SHORT;
     setup.tables.push(session("app"));
     let (compute, period) = (draw.time(30.0, 120.0), draw.time(2000.0, 8000.0));
-    setup.tasks.push(format!(
-        "use = \"kworker\"\ncompute = \"{compute}\"\nperiod = \"{period}\""
-    ));
-    let threads = draw.share(machine.len(), 0.7, 1.1).max(2);
-    let tasks = match draw.below(4) {
-        0 | 1 => {
-            let grain = draw.varied(150.0, 2000.0);
+    setup.tasks.push(format!("use = \"kworker\"\ncompute = \"{compute}\"\nperiod = \"{period}\""));
+    let threads = draw.share(machine.len(), 0.9, 1.1).max(2);
+    let tasks = match draw.below(6) {
+        0..=3 => {
+            let grain = draw.varied(100.0, 800.0);
             format!(
                 "use = \"omp_barrier\"\nname = \"omp\"\nthreads = {threads}\nrounds = 100000\n\
                  grain = \"{grain}\"\nspin = \"0us\"\n{SESSION}"
             )
         }
-        2 => draw.database(threads, SESSION),
+        4 => draw.database(threads, SESSION),
         _ => draw.clients(threads, SESSION),
     };
     setup.tasks.push(tasks);
     [setup.set("wake-affine-idle", "before"), setup.set("wake-affine-idle", "after")]
 }
 
-/// Wrong policies, and their right originals.
+/// Wrong policies, and their right originals. Those of which the simulator shows what is wrong come
+/// more often: it takes decisions in zero time, so no other CPU acts in between.
 const WRONG: &[(&str, &str)] = &[
     ("wake-in-cache", "work-stealing"),
-    ("group-average", "work-stealing"),
-    ("groups-from-cpu0", "work-stealing"),
     ("one-try", "work-stealing"),
     ("nobody-takes", "work-stealing"),
+    ("group-average", "work-stealing"),
+    ("groups-from-cpu0", "work-stealing"),
     ("version-check", "work-stealing"),
     ("minimum-for-all", "work-stealing"),
     ("no-chain", "work-stealing"),
@@ -248,10 +260,13 @@ const WRONG: &[(&str, &str)] = &[
     ("unchecked-steal", "work-stealing"),
     ("endless-leader", "fair-vtime"),
 ];
+/// So many of them.
+const SHOWN: usize = 3;
 
 fn policy(draw: &mut Draw) -> [Setup; 2] {
     let (mut setup, machine) = begin(draw, NODES, LINUX);
-    let (wrong, right) = draw.of(WRONG);
+    let often = draw.chance(0.8);
+    let (wrong, right) = draw.of(if often { &WRONG[..SHOWN] } else { WRONG });
     let (nodes, cpus) = (machine.node_count(), machine.len());
     let threads = draw.share(cpus, 0.7, 1.5).max(2);
     let (a, b) = (draw.below(nodes), draw.below(nodes));
@@ -309,7 +324,8 @@ fn reserving(draw: &mut Draw) -> [Setup; 2] {
             [with(&setup, name, Vec::new()), with(&setup, other, Vec::new())]
         }
         "gang" => {
-            let (processes, grain) = (draw.share(cpus, 0.3, 0.9).max(2), draw.varied(500.0, 8000.0));
+            let (processes, grain) =
+                (draw.share(cpus, 0.3, 0.9).max(2), draw.varied(500.0, 8000.0));
             for job in 1..=2 {
                 setup.tasks.push(format!(
                     "use = \"bsp\"\nname = \"bsp{job}\"\nprocesses = {processes}\njob = {job}\n\
@@ -384,6 +400,7 @@ fn quota(draw: &mut Draw) -> [Setup; 2] {
 /// Interrupts to idle CPUs take time, in microseconds.
 fn reaction(draw: &mut Draw, low: f64, high: f64) -> [Setup; 2] {
     let (mut setup, machine) = begin(draw, ALL, LINUX);
+    setup.limit = SHORT;
     let threads = draw.share(machine.len(), 0.5, 1.2).max(2);
     setup.tables.push(session("app"));
     draw.work(&mut setup, threads, SESSION);

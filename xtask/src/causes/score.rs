@@ -35,7 +35,7 @@ pub(super) struct Score {
 }
 
 impl Score {
-    fn add(&mut self, case: &Case, found: &Found) {
+    pub(super) fn add(&mut self, case: &Case, found: &Found) {
         let class = case.fault.class;
         let extra = extra(found);
         let mine = extra.get(class).copied().unwrap_or_default();

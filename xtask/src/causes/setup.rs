@@ -10,6 +10,8 @@ use wastenot_model::workload::Random;
 pub(super) struct Setup {
     /// A preset, or a description as hwloc has them.
     pub(super) machine: String,
+    /// [`LONG`] or [`SHORT`].
+    pub(super) limit: &'static str,
     /// `cfs-4.1`, or the file of a policy.
     pub(super) scheduler: String,
     /// Its tunables.
@@ -22,8 +24,10 @@ pub(super) struct Setup {
     pub(super) tasks: Vec<String>,
 }
 
-/// The simulated time at which every run is stopped.
-const LIMIT: &str = "1s";
+/// The simulated time at which a run is stopped.
+pub(super) const LONG: &str = "2s";
+/// The same where losses come in short waits, of which this holds thousands.
+pub(super) const SHORT: &str = "1s";
 
 impl Setup {
     /// With one tunable more.
@@ -35,9 +39,9 @@ impl Setup {
 
     /// The text of the scenario.
     pub(super) fn text(&self) -> String {
-        let Setup { machine, scheduler, head, .. } = self;
+        let Setup { machine, limit, scheduler, head, .. } = self;
         let mut text = format!(
-            "schema = \"wastenot.scenario/1\"\nmachine = \"{machine}\"\nlimit = \"{LIMIT}\"\n"
+            "schema = \"wastenot.scenario/1\"\nmachine = \"{machine}\"\nlimit = \"{limit}\"\n"
         );
         head.iter().for_each(|line| text += &format!("{line}\n"));
         let _ = writeln!(text, "[scheduler]\nname = \"{scheduler}\"");
@@ -123,14 +127,14 @@ impl Draw {
     pub(super) fn make(&mut self, jobs: usize, more: &str) -> String {
         let (compute, parts) = (self.time(2000.0, 20_000.0), self.of(&[1, 2, 4]));
         format!(
-            "use = \"make_j\"\nname = \"make\"\nparallel = {jobs}\njobs = 4000\nparts = {parts}\n\
+            "use = \"make_j\"\nname = \"make\"\nparallel = {jobs}\njobs = 20000\nparts = {parts}\n\
              compute = \"exp({compute})\"\n{more}"
         )
     }
 
     /// Workers of a database.
     pub(super) fn database(&mut self, workers: usize, more: &str) -> String {
-        let (compute, vary) = (self.time(150.0, 4000.0), self.of(&["0.1", "0.2", "0.5"]));
+        let (compute, vary) = (self.time(100.0, 3000.0), self.of(&["0.1", "0.2", "0.5"]));
         format!(
             "use = \"db_tpch\"\nname = \"db\"\nworkers = {workers}\nstages = 100000\n\
              compute = \"lognormal({compute}, {vary})\"\n{more}"

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_check::causes::{Causes, Loss};
+use wastenot_check::causes::{Cause, Causes, Loss};
 use wastenot_check::{Options, check};
 use wastenot_experiment::{Bench as _, Sim};
-use wastenot_model::{Builder, Carries, Change, Event, History, Sink as _, Span, Time, Window};
+use wastenot_model::{Builder, By, Carries, Change, Event, History, Sink as _, Span, Time, Window};
 use wastenot_read::write::edit;
 use wastenot_scenario::scenario::Scenario;
 use wastenot_sim::End;
@@ -20,7 +20,7 @@ pub(super) enum View {
     Whole,
     /// The middle third.
     Third,
-    /// No `sched_waking`.
+    /// No `sched_waking`, and not who woke a task.
     WithoutWakings,
     /// No affinities.
     WithoutAffinities,
@@ -37,14 +37,14 @@ impl View {
 /// CPU time by a node of the tree of causes, in ns. Time that quotas took is task time.
 pub(super) type ByCause = BTreeMap<&'static str, f64>;
 
-/// What one run lost.
+/// What one run lost, under one view.
 #[derive(Clone, Debug)]
-struct Lost {
+struct Seen {
     /// CPU time that there was.
     cpu_ns: f64,
     /// Whether the work was finished.
     done: bool,
-    /// What was lost of it in all, whatever the reason.
+    /// What was lost of it in all, whatever the reason, as all that was recorded shows.
     all_ns: f64,
     /// What was found, by the class of its cause.
     classes: ByCause,
@@ -83,38 +83,40 @@ pub(super) struct Case {
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 impl Case {
-    /// Plants `fault` for the `number`th time, and runs it.
-    pub(super) fn run(fault: &'static Fault, stream: u32, seed: u64, number: u64) -> Result<Case, String> {
+    /// Plants `fault`, and runs with it and without it.
+    pub(super) fn run(
+        fault: &'static Fault,
+        stream: u32,
+        seed: u64,
+        number: u64,
+    ) -> Result<Case, String> {
         let mut draw = Draw::new(seed, stream, number);
         let setups = (fault.plant)(&mut draw);
         let named = |error: &String| format!("{} {number}: {error}", fault.name);
         let seed = draw.seed();
         let ran = setups.each_ref().map(|setup| run(setup, seed));
-        let [on, off] = &ran.each_ref().map(|ran| ran.as_ref().map_err(|error| named(error)));
-        let (on, off) = (on.as_ref().map_err(String::clone)?, off.as_ref().map_err(String::clone)?);
-        let found = View::ALL.map(|view| {
-            // What was lost in truth is always told by all that there is.
-            let all_ns = [on, off].map(|run| run.all_ns(view).map_err(|error| named(&error)));
-            let [on_ns, off_ns] = all_ns;
-            let [on, off] = [on, off].map(|run| run.lost(view).map_err(|error| named(&error)));
-            Ok(compare(&on?, &off?, [on_ns?, off_ns?], view))
-        });
-        let found: Result<Vec<Found>, String> = found.into_iter().collect();
+        let seen = |ran: &Result<Ran, String>| -> Result<Vec<Seen>, String> {
+            let ran = ran.as_ref().map_err(named)?;
+            ran.seen().map_err(|error| named(&error))
+        };
+        let [on, off] = ran.each_ref().map(seen);
+        let (on, off) = (on?, off?);
+        let found = View::ALL.map(|view| compare(&on[view as usize], &off[view as usize], view));
         let Setup { machine, scheduler, .. } = &setups[0];
         let (machine, scheduler) = (machine.clone(), scheduler.clone());
-        Ok(Case { fault, machine, scheduler, number, found: found? })
+        Ok(Case { fault, machine, scheduler, number, found: found.to_vec() })
     }
 }
 
-/// What two runs tell: `all_ns` is what each lost.
-fn compare(on: &Lost, off: &Lost, all_ns: [f64; 2], view: View) -> Found {
+/// What two runs show.
+fn compare(on: &Seen, off: &Seen, view: View) -> Found {
     let per_time = on.cpu_ns / off.cpu_ns.max(1.0);
     // Finished runs did the same work, so their losses compare as they are.
     let same_work = on.done && off.done && view != View::Third;
     let scale = if same_work { 1.0 } else { per_time };
     let scaled = |by: f64| off.classes.iter().map(|(class, ns)| (*class, ns * by)).collect();
     Found {
-        truth_ns: (all_ns[0] - all_ns[1] * scale).max(0.0),
+        truth_ns: (on.all_ns - off.all_ns * scale).max(0.0),
         cpu_ns: on.cpu_ns,
         on: on.classes.clone(),
         off: scaled(scale),
@@ -146,33 +148,26 @@ fn run(setup: &Setup, seed: u64) -> Result<Ran, String> {
 }
 
 impl Ran {
-    /// What is found of it in this view.
-    fn lost(&self, view: View) -> Result<Lost, String> {
-        match view {
-            View::Whole => self.lost_of(&self.history, Window::ALL),
-            View::Third => {
-                let part = edit::window(&self.history, third(&self.history));
-                self.lost_of(&part, Window::ALL)
-            }
-            View::WithoutWakings => {
-                self.lost_of(&without(&self.history, Carries::WAKINGS), Window::ALL)
-            }
-            View::WithoutAffinities => {
-                self.lost_of(&without(&self.history, Carries::AFFINITY), Window::ALL)
-            }
-        }
+    /// By view.
+    fn seen(&self) -> Result<Vec<Seen>, String> {
+        let whole = self.look(&self.history, Window::ALL)?;
+        let third = third(&self.history);
+        let part = self.look(&edit::window(&self.history, third), Window::ALL)?;
+        let within = self.look(&self.history, third)?;
+        let waking = Carries::WAKINGS | Carries::WAKERS | Carries::CONTEXT;
+        let unwoken = self.look(&without(&self.history, waking), Window::ALL)?;
+        let unbound = self.look(&without(&self.history, Carries::AFFINITY), Window::ALL)?;
+        let all_ns = whole.all_ns;
+        Ok(vec![
+            whole,
+            Seen { all_ns: within.all_ns, ..part },
+            Seen { all_ns, ..unwoken },
+            Seen { all_ns, ..unbound },
+        ])
     }
 
-    /// What was lost in the time that the view shows, as all that was recorded tells it.
-    fn all_ns(&self, view: View) -> Result<f64, String> {
-        let window = match view {
-            View::Third => third(&self.history),
-            _ => Window::ALL,
-        };
-        Ok(self.lost_of(&self.history, window)?.all_ns)
-    }
-
-    fn lost_of(&self, history: &History, window: Window) -> Result<Lost, String> {
+    /// What is found in `window` of a History; an error if it is not all that was lost there.
+    fn look(&self, history: &History, window: Window) -> Result<Seen, String> {
         let options = Options { window, limit: 0, ..Options::default() };
         let check = check(history, &options);
         let waste = &check.waste;
@@ -187,7 +182,7 @@ impl Ran {
             }
         }
         let span = options.counted(history).span().0;
-        Ok(Lost {
+        Ok(Seen {
             cpu_ns: (span * waste.cpus as u64) as f64,
             done: self.done,
             all_ns: measured.iter().sum::<u64>() as f64,
@@ -197,10 +192,7 @@ impl Ran {
     }
 }
 
-fn by(
-    causes: &Causes,
-    key: impl Fn(&'static wastenot_check::causes::Cause) -> &'static str,
-) -> ByCause {
+fn by(causes: &Causes, key: impl Fn(&'static Cause) -> &'static str) -> ByCause {
     let mut sums = ByCause::new();
     for (cause, part) in causes.iter() {
         *sums.entry(key(cause)).or_default() += part.ns.iter().sum::<u64>() as f64;
@@ -232,7 +224,12 @@ fn without(history: &History, lacking: Carries) -> History {
         let needed = told(&entry.event);
         needed == Carries::NONE || !lacking.has(needed)
     });
-    kept.for_each(|entry| copy.push(entry));
+    kept.for_each(|mut entry| {
+        if lacking.has(Carries::WAKERS) {
+            entry.by = By::UNKNOWN;
+        }
+        copy.push(entry);
+    });
     history.losses().iter().for_each(|loss| copy.loss(loss.clone()));
     copy.finish()
 }
