@@ -115,6 +115,8 @@ pub(super) struct Scores {
     pub(super) by_class: BTreeMap<&'static str, Score>,
     /// Found in a class though it was another that took it: by the class where it was found.
     pub(super) wrong_ns: BTreeMap<&'static str, f64>,
+    /// Of positive cases, each of which is one: what was found in a class, right and wrong.
+    alike: BTreeMap<&'static str, [f64; 2]>,
     /// By the class of the fault, then by that in which something was found.
     pub(super) confusion: BTreeMap<&'static str, ByCause>,
 }
@@ -127,6 +129,7 @@ impl Scores {
             by_fault: BTreeMap::new(),
             by_class: BTreeMap::new(),
             wrong_ns: BTreeMap::new(),
+            alike: BTreeMap::new(),
             confusion: BTreeMap::new(),
         };
         for case in cases {
@@ -137,12 +140,20 @@ impl Scores {
             }
             scores.by_fault.entry(case.fault.name).or_default().add(case, found);
             scores.by_class.entry(class).or_default().add(case, found);
+            let extra = extra(found);
+            let all: f64 = extra.values().sum();
             let row = scores.confusion.entry(class).or_default();
-            for (other, ns) in extra(found) {
+            for (other, ns) in extra {
                 *row.entry(other).or_default() += ns;
-                let beyond = if other == class { (ns - found.truth_ns).max(0.0) } else { ns };
-                if other == class || !is_above(other, class) {
-                    *scores.wrong_ns.entry(other).or_default() += beyond;
+                if is_above(other, class) {
+                    continue;
+                }
+                let right = if other == class { ns.min(found.truth_ns) } else { 0.0 };
+                *scores.wrong_ns.entry(other).or_default() += ns - right;
+                if is_positive(found) {
+                    let [rights, wrongs] = scores.alike.entry(other).or_default();
+                    *rights += right / all;
+                    *wrongs += (ns - right) / all;
                 }
             }
         }
@@ -153,5 +164,23 @@ impl Scores {
     pub(super) fn precision(&self, class: &str) -> Option<f64> {
         let right = self.by_class.get(class).map_or(0.0, |score| score.right_ns);
         share(right, right + self.wrong_ns.get(class).copied().unwrap_or_default())
+    }
+
+    /// The same where every positive case counts alike, as much as any other.
+    pub(super) fn precision_alike(&self, class: &str) -> Option<f64> {
+        self.alike.get(class).and_then(|[right, wrong]| share(*right, right + wrong))
+    }
+
+    /// Precision and recall of the faults of `classes`, and of what was found in these.
+    pub(super) fn among(&self, classes: &[&str]) -> [Option<f64>; 2] {
+        let mut sum = [0.0; 4];
+        for class in classes {
+            if let Some(score) = self.by_class.get(class) {
+                sum[0] += score.right_ns;
+                sum[1] += score.truth_ns;
+            }
+            sum[2] += self.wrong_ns.get(class).copied().unwrap_or_default();
+        }
+        [share(sum[0], sum[0] + sum[2]), share(sum[0], sum[1])]
     }
 }

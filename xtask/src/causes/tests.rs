@@ -1,7 +1,7 @@
 //! A few cases, and scores by hand.
 
 use super::faults::FAULTS;
-use super::score::Score;
+use super::score::{Score, Scores};
 use super::truth::{ByCause, Case, Found, View};
 use super::{cases, page};
 
@@ -55,4 +55,11 @@ fn what_is_right_wrong_and_open() {
     assert_eq!((score.right_ns, score.wrong_ns, score.open_ns), (80.0, 40.0, 10.0));
     assert_eq!((score.precision(), score.recall()), (Some(80.0 / 120.0), Some(0.8)));
     assert_eq!((score.positive, score.left(), score.little_left), (1, Some(0.1), 0));
+
+    let scores = Scores::of(&[case], View::Whole);
+    assert_eq!(scores.precision("scheduler/placement"), Some(1.0));
+    assert_eq!(scores.precision("scheduler/balancing"), Some(0.0));
+    assert_eq!(scores.precision_alike("scheduler/balancing"), Some(0.0));
+    let both = ["scheduler/placement", "scheduler/balancing"];
+    assert_eq!(scores.among(&both), [Some(80.0 / 120.0), Some(0.8)]);
 }
