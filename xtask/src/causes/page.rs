@@ -58,8 +58,8 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          machine, work, scheduler and seed\nrun again with only that fault off. What is lost with \
          the fault and not without it is the fault's; what is lost\nin both runs belongs to no \
          fault under test. Machine, work and numbers are drawn by chance from the seed. \
-         `check`\ngets the Histories without what only a simulator knows: no decisions, programs \
-         or groups, and of the scheduler its name\nwithout its tunables.\n\n\
+         `check`\ngets the Histories without what only a simulator knows: no decisions and no \
+         programs, and of the scheduler its name\nwithout its tunables.\n\n\
          - *Lost* is waste, wake delay, idle CPU time kept from tasks by affinities, and task time \
          held back by quotas: all that\n  has causes. If both runs finished their work, what they \
          lost is compared as it is; otherwise the loss without the\n  fault is scaled to the CPU \
