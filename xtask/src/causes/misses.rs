@@ -28,9 +28,10 @@ const KNOWN: &[Miss] = &[
     Miss {
         class: "scheduler/placement",
         found: "scheduler/balancing",
-        why: "Under a search of one cache tasks are overloaded in turn, so that some CPU elsewhere \
-              is idle beside waste for many passes, although no task waits that long. What would \
-              tell: that each single wait is shorter than a pass.",
+        why: "Tasks are overloaded in turn under a search of one cache. A CPU elsewhere is idle \
+              beside this waste for many passes, although no task waits for a millisecond (in a \
+              case that was looked into). What would tell: that each single wait ends before a \
+              tick comes.",
     },
     Miss {
         class: "design/reserved",
@@ -70,6 +71,11 @@ const KNOWN: &[Miss] = &[
         class: "configuration/affinity",
         found: "scheduler/balancing",
         why: "The same as with placement.",
+    },
+    Miss {
+        class: "scheduler/balancing",
+        found: "configuration/affinity",
+        why: "CPUs that balancing leaves idle stand beside bound tasks that wait elsewhere.",
     },
     Miss {
         class: "scheduler/policy",
