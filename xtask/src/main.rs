@@ -3,10 +3,12 @@
 //! mutants`: makes policies wrong, judges what comes of it and writes docs/mutants.md; `cargo xtask
 //! messages`: judges task sets under simulated overheads and writes into docs/message-passing.md;
 //! `cargo xtask ambient`: derives the table of ambient load from the recordings; `cargo xtask
-//! beside`: holds it against them and writes into docs/simulate.md.
+//! beside`: holds it against them and writes into docs/simulate.md; `cargo xtask causes`: plants
+//! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md.
 
 mod ambient;
 mod beside;
+mod causes;
 mod elsewhere;
 mod knobs;
 mod message_passing;
@@ -23,7 +25,9 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask mutants POLICIES OUTPUT.md\n       \
                      xtask messages PAGE.md [ends]\n       \
                      xtask ambient TRACES TABLE.csv\n       \
-                     xtask beside TRACES SCENARIOS PAGE.md";
+                     xtask beside TRACES SCENARIOS PAGE.md\n       \
+                     xtask causes [SEED] OUTPUT.md\n       \
+                     xtask causes SEED FAULT NUMBER";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +46,9 @@ fn main() -> ExitCode {
         ["beside", traces, scenarios, page] => {
             beside::write(traces.as_ref(), scenarios.as_ref(), page.as_ref())
         }
+        ["causes", output] => causes::write(causes::SEED, output.as_ref()),
+        ["causes", seed, output] => causes::write(seed, output.as_ref()),
+        ["causes", seed, fault, number] => causes::show(seed, fault, number),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };

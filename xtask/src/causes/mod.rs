@@ -1,0 +1,81 @@
+//! docs/causes.md: how well `check` finds causes, held against truth by intervention.
+//!
+//! A fault is planted in a simulation that is drawn by chance (`faults`, `setup`). The same
+//! simulation runs with the fault and with only that fault off, and what is lost with it and not
+//! without it is the fault's (`truth`). `check` sees the Histories without anything that gives the
+//! answer away, and is scored by nanoseconds (`score`, `page`).
+
+mod faults;
+mod misses;
+mod page;
+mod score;
+mod setup;
+#[cfg(test)]
+mod tests;
+mod truth;
+
+use std::fs;
+use std::path::Path;
+
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+
+use faults::FAULTS;
+use setup::Draw;
+use truth::Case;
+
+/// The seed of docs/causes.md. With 1 the first confusions were looked at.
+pub(crate) const SEED: &str = "2";
+/// Where the figures of all cases are kept, to be looked at.
+const CASES: &str = "target/causes";
+
+/// Runs all cases of `seed` and writes the page. What came of it, in a line.
+pub(crate) fn write(seed: &str, output: &Path) -> Result<String, String> {
+    let seed = number(seed)?;
+    let (cases, failed) = cases(seed, u64::MAX);
+    let write = |path: &Path, text: String| {
+        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    fs::create_dir_all(CASES).map_err(|error| format!("{CASES}: {error}"))?;
+    write(&Path::new(CASES).join(format!("{seed}.csv")), page::csv(&cases))?;
+    write(output, page::page(seed, &cases, &failed))?;
+    Ok(format!("{}: {} cases; {}", output.display(), cases.len(), page::verdict(&cases)))
+}
+
+/// The two scenarios of a case: with the fault, and without it.
+pub(crate) fn show(seed: &str, fault: &str, case: &str) -> Result<String, String> {
+    let known = FAULTS.iter().position(|known| known.name == fault);
+    let names: Vec<&str> = FAULTS.iter().map(|known| known.name).collect();
+    let fault = known.ok_or_else(|| format!("{fault}: the faults are {}", names.join(", ")))?;
+    let mut draw = Draw::new(number(seed)?, fault as u32, number(case)?);
+    let [on, off] = (FAULTS[fault].plant)(&mut draw).map(|setup| setup.text());
+    Ok(format!("{on}\n# The same without the fault, seed {}\n{off}", draw.seed()))
+}
+
+fn number(word: &str) -> Result<u64, String> {
+    word.parse().map_err(|_| format!("{word}: this is no whole number"))
+}
+
+/// Every fault, planted as often as it says but at most so many times; and which runs did not end as they should.
+fn cases(seed: u64, times: u64) -> (Vec<Case>, Vec<String>) {
+    let faults = FAULTS.iter().enumerate();
+    let plans =
+        faults.flat_map(|(n, fault)| (0..fault.times.min(times)).map(move |case| (n, case)));
+    let plans: Vec<(usize, u64)> = plans.collect();
+    let bar = ProgressBar::new(plans.len() as u64);
+    let run = |&(fault, number): &(usize, u64)| {
+        let case = Case::run(&FAULTS[fault], fault as u32, seed, number);
+        bar.inc(1);
+        case
+    };
+    let ran: Vec<Result<Case, String>> = plans.par_iter().map(run).collect();
+    bar.finish_and_clear();
+    let (mut cases, mut failed) = (Vec::new(), Vec::new());
+    for case in ran {
+        match case {
+            Ok(case) => cases.push(case),
+            Err(error) => failed.push(error),
+        }
+    }
+    (cases, failed)
+}

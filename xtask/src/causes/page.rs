@@ -1,0 +1,288 @@
+//! docs/causes.md, from the scores of all cases.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::faults::FAULTS;
+use super::misses;
+use super::score::{ENOUGH, LEFT, POSITIVE, Score, Scores, is_positive, share};
+use super::truth::{ByCause, Case, View};
+
+/// What the project wants to reach.
+const PRECISION: f64 = 0.9;
+const RECALL: f64 = 0.7;
+
+/// The page. `failed`: the runs that did not end as they should.
+pub(super) fn page(seed: u64, cases: &[Case], failed: &[String]) -> String {
+    let scores = View::ALL.map(|view| Scores::of(cases, view));
+    let whole = &scores[View::Whole as usize];
+    let mut page = head(seed, cases, whole);
+    classes(&mut page, whole);
+    confusion(&mut page, whole);
+    faults(&mut page, whole);
+    leaves(&mut page, cases);
+    views(&mut page, &scores);
+    misses::section(&mut page, seed, cases);
+    if !failed.is_empty() {
+        let _ = writeln!(page, "\n## Runs that failed\n\nThey are in no table.\n");
+    }
+    for error in failed {
+        let _ = writeln!(page, "- {}", error.lines().next().unwrap_or_default());
+    }
+    page
+}
+
+/// The result in a line.
+pub(super) fn verdict(cases: &[Case]) -> String {
+    let all = Scores::of(cases, View::Whole).all;
+    format!("precision {}, recall {}", ratio(all.precision()), ratio(all.recall()))
+}
+
+fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
+    let machines: BTreeSet<&str> = cases.iter().map(|case| case.machine.as_str()).collect();
+    let schedulers: BTreeSet<&str> = cases.iter().map(|case| case.scheduler.as_str()).collect();
+    let Score { cases: count, positive, on_ns, off_ns, little_left, .. } = whole.all;
+    let among = whole.among(&["scheduler/balancing", "scheduler/placement"]).map(ratio);
+    let reached = |of: &dyn Fn(&str, &Score) -> bool| {
+        whole.by_class.iter().filter(|(class, score)| of(class, score)).count()
+    };
+    let classes = whole.by_class.len();
+    let precise = reached(&|class, _| whole.precision(class) >= Some(PRECISION));
+    let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
+    format!(
+        "# Causes, measured\n\n\
+         How often `check` finds the right [cause](reference/causes.md) of lost time. Written by \
+         `make long-causes`; not by hand.\n\n\
+         ## How\n\n\
+         The truth comes from interventions. A fault is planted in a simulation; the same \
+         machine, work, scheduler and seed\nrun again with only that fault off. What is lost with \
+         the fault and not without it is the fault's; what is lost\nin both runs belongs to no \
+         fault under test. Machine, work and numbers are drawn by chance from the seed. \
+         `check`\ngets the Histories without what only a simulator knows: no decisions and no \
+         programs, and of the scheduler its name\nwithout its tunables.\n\n\
+         - *Lost* is waste, wake delay, idle CPU time kept from tasks by affinities, and task time \
+         held back by quotas: all that\n  has causes. If both runs finished their work, what they \
+         lost is compared as it is; otherwise the loss without the\n  fault is scaled to the CPU \
+         time of the run with it.\n\
+         - *Truth* is how much more is lost with the fault than without. A case is *positive* if \
+         that is at least {:.0} % of its CPU\n  time.\n\
+         - *Found* in a class is what `check` gives it with the fault on, less what it gives it \
+         with the fault off. Found in\n  the fault's class, up to the truth, is *right*. All else \
+         found is *wrong*, in the fault's class beyond the truth,\n  too; except in a node above \
+         the class or as `unknown`: that is *open*, neither right nor wrong.\n\
+         - *Precision* is right / (right + wrong), *recall* is right / truth, over the time of all \
+         cases, so large machines\n  count most. *Mean* is the mean of the positive cases, which \
+         count alike.\n\
+         - *Left* is what the class of the fault still gets with the fault off, per CPU time, as a \
+         share of what it gets\n  with the fault on (positive cases). The goal is {:.0} %.\n\
+         - A cause is *named* if at least {ENOUGH} cases are positive, otherwise *suspected*. \
+         Leaves are suspected: these faults\n  prove classes, and what proves leaves is the \
+         scheduler's decisions.\n\n\
+         Every part sums up: in every run and view the causes of each loss sum to that loss, to the \
+         nanosecond.\n\n\
+         Seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases are \
+         positive. Seed 1 was looked at while\nthe rules were written, this one was not. Another \
+         seed gives other cases; a case can be shown and run alone:\n\n\
+         ```sh\n\
+         cargo run --release --package xtask -- causes 7 causes-7.md\n\
+         cargo run --release --package xtask -- causes 7 numa-levels 12\n\
+         ```\n\n\
+         Figures of each case are in target/causes/SEED.csv.\n\n\
+         ## Result\n\n\
+         | | here | goal | reached |\n|---|---|---|---|\n\
+         | precision | {} | {PRECISION} | {} |\n\
+         | recall | {} | {RECALL} | {} |\n\
+         | classes with that precision | {precise} of {classes} | all | {} |\n\
+         | classes with that recall | {recalled} of {classes} | all | {} |\n\
+         | left with the fault off | {:.1} % | {:.0} % | {} |\n\
+         | positive cases with at most that left | {little_left} of {positive} | all | {} |\n\n\
+         Some classes are easy: the kind of the loss gives affinity, quota and the host's, and \
+         the scheduler's name gives policy\nand design. Balancing and placement are the hard \
+         ones. These two alone: precision {}, recall {}.\n\n",
+        POSITIVE * 100.0,
+        LEFT * 100.0,
+        machines.len(),
+        schedulers.len(),
+        ratio(whole.all.precision()),
+        yes(whole.all.precision() >= Some(PRECISION)),
+        ratio(whole.all.recall()),
+        yes(whole.all.recall() >= Some(RECALL)),
+        yes(precise == classes),
+        yes(recalled == classes),
+        100.0 * share(off_ns, on_ns).unwrap_or_default(),
+        LEFT * 100.0,
+        yes(off_ns <= LEFT * on_ns),
+        yes(little_left == positive),
+        among[0],
+        among[1],
+    )
+}
+
+/// A row for each class.
+fn classes(page: &mut String, scores: &Scores) {
+    *page += "By class. Precision of a class counts what is found in it of the faults of all \
+              classes, so it depends on how much time\nthese took; *alike* is the same where what \
+              is found in each positive case counts as one.\n\n\
+              | class | cases | positive | truth | precision | recall | open | alike | mean recall \
+              | left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+    for (class, score) in &scores.by_class {
+        let named = if score.positive >= ENOUGH { "named" } else { "suspected" };
+        let cells = cells(score, scores.precision(class), scores.precision_alike(class));
+        let _ = writeln!(page, "| {class} |{cells} | {named} |");
+    }
+    let all = cells(&scores.all, scores.all.precision(), scores.all.mean_precision());
+    let _ = writeln!(page, "| all |{all} | |");
+}
+
+fn cells(score: &Score, precision: Option<f64>, alike: Option<f64>) -> String {
+    format!(
+        " {} | {} | {} s | {} | {} | {} | {} | {} | {}",
+        score.cases,
+        score.positive,
+        seconds(score.truth_ns),
+        ratio(precision),
+        ratio(score.recall()),
+        percent(share(score.open_ns, score.truth_ns)),
+        ratio(alike),
+        ratio(score.mean_recall()),
+        percent(score.left())
+    )
+}
+
+fn confusion(page: &mut String, scores: &Scores) {
+    let found: BTreeSet<&str> =
+        scores.confusion.values().flat_map(|row| row.keys().copied()).collect();
+    *page += "\n## Confusion\n\nRows: the class of the fault. Columns: where its time was found, in \
+              CPU seconds (with quotas: seconds of tasks).\n\n| fault of | truth |";
+    found.iter().for_each(|class| *page += &format!(" {class} |"));
+    *page += "\n|---|---|";
+    found.iter().for_each(|_| *page += "---|");
+    *page += "\n";
+    for (class, row) in &scores.confusion {
+        let truth = scores.by_class.get(class).map_or(0.0, |score| score.truth_ns);
+        let _ = write!(page, "| {class} | {} |", seconds(truth));
+        for other in &found {
+            let ns = row.get(other).copied().unwrap_or_default();
+            let strong = if other == class { "**" } else { "" };
+            let text = if ns < 5e6 { String::new() } else { seconds(ns) };
+            let _ = match text.is_empty() {
+                true => write!(page, " |"),
+                false => write!(page, " {strong}{text}{strong} |"),
+            };
+        }
+        *page += "\n";
+    }
+}
+
+fn faults(page: &mut String, scores: &Scores) {
+    *page += "\n## By fault\n\n| fault | on / off | class | cases | positive | truth | precision \
+              | recall | open | mean precision | mean recall | left |\n\
+              |---|---|---|---|---|---|---|---|---|---|---|---|\n";
+    for fault in FAULTS {
+        let Some(score) = scores.by_fault.get(fault.name) else { continue };
+        let cells = cells(score, score.precision(), score.mean_precision());
+        let _ = writeln!(page, "| {} | {} | {} |{cells} |", fault.name, fault.about, fault.class);
+    }
+}
+
+/// In which leaves the time of positive cases was found.
+fn leaves(page: &mut String, cases: &[Case]) {
+    let mut all: BTreeMap<&str, ByCause> = BTreeMap::new();
+    for case in cases {
+        let found = &case.found[View::Whole as usize];
+        if is_positive(found) {
+            let sums = all.entry(case.fault.name).or_default();
+            found.leaves.iter().for_each(|(leaf, ns)| *sums.entry(leaf).or_default() += ns);
+        }
+    }
+    *page += "\n## Leaves\n\nWhere the losses of positive cases were found with the fault on, as \
+              shares; what the fault did not take is among them.\n\n\
+              | fault | found |\n|---|---|\n";
+    for fault in FAULTS {
+        let Some(sums) = all.get(fault.name) else { continue };
+        let whole: f64 = sums.values().sum();
+        let mut sums: Vec<_> = sums.iter().filter(|(_, ns)| **ns >= 0.01 * whole).collect();
+        sums.sort_by(|a, b| b.1.total_cmp(a.1));
+        let each = sums.iter().map(|(leaf, ns)| format!("{leaf} {:.0} %", 100.0 * **ns / whole));
+        let _ = writeln!(page, "| {} | {} |", fault.name, each.collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn views(page: &mut String, scores: &[Scores]) {
+    *page += "\n## With less in the recording\n\nThe same runs, of which `check` sees less. The \
+              truth is what all that was recorded shows; of a third, in that third.\n\n\
+              - *a third*: the middle third, as `wastenot convert --from --to` cuts it out\n\
+              - *without wakings*: no `sched_waking`, and not who woke a task\n\
+              - *without affinities*: no affinity of any task\n\nPrecision and recall:\n\n| class |";
+    View::ALL.iter().for_each(|view| *page += &format!(" {} |", view.name()));
+    *page += "\n|---|";
+    View::ALL.iter().for_each(|_| *page += "---|");
+    *page += "\n";
+    let row = |name: &str, cell: &dyn Fn(&Scores) -> [Option<f64>; 2]| {
+        let cells = scores.iter().map(|scores| cell(scores).map(ratio).join(" "));
+        format!("| {name} | {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    for class in scores[0].by_class.keys() {
+        let recall = |scores: &Scores| scores.by_class.get(class).and_then(Score::recall);
+        *page += &row(class, &|scores| [scores.precision(class), recall(scores)]);
+    }
+    *page += &row("balancing and placement", &|scores| {
+        scores.among(&["scheduler/balancing", "scheduler/placement"])
+    });
+    *page += &row("all", &|scores| [scores.all.precision(), scores.all.recall()]);
+    *page += &row("mean of positive cases", &|scores| {
+        [scores.all.mean_precision(), scores.all.mean_recall()]
+    });
+    for (view, scores) in View::ALL.iter().zip(scores).skip(1) {
+        let _ = writeln!(page, "\n### {}", view.name());
+        *page +=
+            "\n| class | positive | truth | right | wrong | open |\n|---|---|---|---|---|---|\n";
+        for (class, score) in &scores.by_class {
+            let Score { positive, truth_ns, right_ns, wrong_ns, open_ns, .. } = score;
+            let ns = [truth_ns, right_ns, wrong_ns, open_ns].map(|ns| seconds(*ns) + " s");
+            let _ = writeln!(page, "| {class} | {positive} | {} |", ns.join(" | "));
+        }
+    }
+}
+
+pub(super) fn seconds(ns: f64) -> String {
+    format!("{:.2}", ns / 1e9)
+}
+fn ratio(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+}
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.1} %", 100.0 * value))
+}
+fn yes(yes: bool) -> &'static str {
+    if yes { "yes" } else { "**no**" }
+}
+
+/// The figures of every case, in ns.
+pub(super) fn csv(cases: &[Case]) -> String {
+    let mut text = "fault,number,class,machine,scheduler,view,truth,cpu,on,off,leaves\n".to_owned();
+    let list = |of: &ByCause| {
+        let each = of.iter().map(|(cause, ns)| format!("{cause}={ns:.0}"));
+        each.collect::<Vec<_>>().join(" ")
+    };
+    for case in cases {
+        for (view, found) in View::ALL.iter().zip(&case.found) {
+            let _ = writeln!(
+                text,
+                "{},{},{},\"{}\",{},{},{:.0},{:.0},{},{},{}",
+                case.fault.name,
+                case.number,
+                case.fault.class,
+                case.machine,
+                case.scheduler,
+                view.name(),
+                found.truth_ns,
+                found.cpu_ns,
+                list(&found.on),
+                list(&found.off),
+                list(&found.leaves)
+            );
+        }
+    }
+    text
+}
