@@ -52,6 +52,12 @@ impl Charges {
         task.index().is_some_and(|index| self.links[index].charged)
     }
 
+    /// How many tasks of a class are charged.
+    #[inline]
+    pub(super) fn count(&self, class: Class) -> u32 {
+        self.classes[class].charged
+    }
+
     /// Whether waste belongs to any task.
     pub(super) fn any(&self) -> bool {
         self.charged > 0

@@ -158,6 +158,9 @@ impl<'a> Watch<'a> {
             let pairs = matching.pairs(class);
             let less = beyond.min(pairs);
             beyond -= less;
+            if pairs - less == self.charges.count(class) {
+                continue;
+            }
             let mut ended: Vec<TaskId> = Vec::new();
             self.charges.settle(class, pairs - less, |task, charged| match charged {
                 true => self.fresh.push(task),
