@@ -125,9 +125,10 @@ pub(super) fn section(page: &mut String, seed: u64, cases: &[Case]) {
 }
 
 /// Why a class gets time with its fault off.
-const REST: &str = "**Left with the fault off**: A class has more causes than the fault. With `wake-affine-idle` off, wakeups \
-    still search one cache only, which is placement, too; with `groups` and `imbalance` off, \
-    balancing still leaves tasks for other reasons. Only leaves would tell these from the fault.";
+const REST: &str = "**Left with the fault off**: A class has more causes than the fault. With \
+    `wake-affine-idle` off, wakeups still search one cache only, which is placement, too; with \
+    `groups` and `imbalance` off, balancing still leaves tasks for other reasons. Only leaves \
+    would tell these from the fault.";
 
 /// An entry of a list, in lines of the page's width.
 fn entry(page: &mut String, text: &str) {

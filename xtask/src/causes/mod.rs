@@ -56,7 +56,8 @@ fn number(word: &str) -> Result<u64, String> {
     word.parse().map_err(|_| format!("{word}: this is no whole number"))
 }
 
-/// Every fault, planted as often as it says but at most so many times; and which runs did not end as they should.
+/// Every fault, planted as often as it says but at most so many times; and which runs did not end
+/// as they should.
 fn cases(seed: u64, times: u64) -> (Vec<Case>, Vec<String>) {
     let faults = FAULTS.iter().enumerate();
     let plans =

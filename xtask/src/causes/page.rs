@@ -78,8 +78,8 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          - A cause is *named* if at least {ENOUGH} cases are positive, otherwise *suspected*. \
          Leaves are suspected: these faults\n  prove classes, and what proves leaves is the \
          scheduler's decisions.\n\n\
-         Every part sums up: in every run and view the causes of each loss sum to that loss, to the \
-         nanosecond.\n\n\
+         Every part sums up: in every run and view the causes of each loss sum to that loss, to \
+         the nanosecond.\n\n\
          Seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases are \
          positive. Seed 1 was looked at while\nthe rules were written, this one was not. Another \
          seed gives other cases; a case can be shown and run alone:\n\n\
@@ -152,8 +152,8 @@ fn cells(score: &Score, precision: Option<f64>, alike: Option<f64>) -> String {
 fn confusion(page: &mut String, scores: &Scores) {
     let found: BTreeSet<&str> =
         scores.confusion.values().flat_map(|row| row.keys().copied()).collect();
-    *page += "\n## Confusion\n\nRows: the class of the fault. Columns: where its time was found, in \
-              CPU seconds (with quotas: seconds of tasks).\n\n| fault of | truth |";
+    *page += "\n## Confusion\n\nRows: the class of the fault. Columns: where its time was found, \
+              in CPU seconds (with quotas: seconds of tasks).\n\n| fault of | truth |";
     found.iter().for_each(|class| *page += &format!(" {class} |"));
     *page += "\n|---|---|";
     found.iter().for_each(|_| *page += "---|");
@@ -213,7 +213,8 @@ fn views(page: &mut String, scores: &[Scores]) {
               truth is what all that was recorded shows; of a third, in that third.\n\n\
               - *a third*: the middle third, as `wastenot convert --from --to` cuts it out\n\
               - *without wakings*: no `sched_waking`, and not who woke a task\n\
-              - *without affinities*: no affinity of any task\n\nPrecision and recall:\n\n| class |";
+              - *without affinities*: no affinity of any task\n\n\
+              Precision and recall:\n\n| class |";
     View::ALL.iter().for_each(|view| *page += &format!(" {} |", view.name()));
     *page += "\n|---|";
     View::ALL.iter().for_each(|_| *page += "---|");
