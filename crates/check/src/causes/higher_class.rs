@@ -13,5 +13,5 @@ pub(super) static CAUSE: Cause = Cause {
         SCHED_DEADLINE).",
     source: "sched(7); kernel: kernel/sched/rt.c",
     missing: "Why the balancer left the task there: its passes.",
-    holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::HigherClass,
+    holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::HigherClass && !it.balancing.failed(),
 };

@@ -6,11 +6,11 @@ use super::{Balancing, Cause, Onset, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/persistent",
     about: "several passes of load balancing left the tasks where they waited",
-    evidence: "While one CPU was idle, there was waste for longer than four balancing passes of an \
-        idle CPU take at most at the level that it shares with the waiting task's CPU: a pass \
-        takes twice the CPUs of that level in milliseconds, and a tick. Of that CPU's idle time all \
-        but the first pass counts.",
-    refuted_by: "No CPU was idle for so long beside waste.",
+    evidence: "While the CPU that was idle longest stayed idle, there was waste for more than half \
+        of the time, and in all for longer than four of its balancing passes take at most. A pass \
+        takes twice the CPUs of the level that it shares with the waiting task's CPU in \
+        milliseconds, and a tick. All but the first pass of that time counts.",
+    refuted_by: "No CPU was idle for so long beside waste, or waste was rare in that time.",
     advice: "Look at the domains (/sys/kernel/debug/sched/domains) and at group averages: \
         autogroup, cgroup weights, CPUs that were offline.",
     source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et \

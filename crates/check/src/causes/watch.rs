@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wastenot_model::machine::Hops;
 use wastenot_model::{
     Change, Context, CpuId, CpuMode, CpuSet, CpuState, Distance, Entry, Event, History, How,
-    Machine, NameId, Prio, Span, State, TaskId, TaskState, Time, Window,
+    Machine, NameId, Origin, Prio, Span, State, TaskId, TaskState, Time, Window,
 };
 
 use super::charge::Charges;
@@ -60,10 +60,14 @@ pub struct Watch<'a> {
     named: Vec<u32>,
     /// By idle CPU.
     pending: Vec<Vec<Pending>>,
+    /// By idle CPU: when it first was idle beside waste.
+    first: Vec<Time>,
     /// By idle CPU: whether a task that it might have taken waited within one hop.
     near: Vec<bool>,
     /// By task: how the queue where it waits came to be too long.
     onsets: Vec<Onset>,
+    /// By CPU: whether a task waits there since the one that runs woke it.
+    behind_waker: Vec<bool>,
     /// By task: whether its priority is above those of the fair class.
     is_real_time: Vec<bool>,
     idle: IdleOrder,
@@ -100,15 +104,17 @@ impl<'a> Watch<'a> {
             history,
             scope,
             movable,
-            rules: Rules::of(history),
+            rules: if options.shared_queue { Rules::Policy } else { Rules::of(history) },
             charges: Charges::new(classes, tasks),
             fresh: Vec::new(),
             pieces: vec![None; tasks],
             open: Vec::new(),
             named: vec![0; cpus],
             pending: vec![Vec::new(); cpus],
+            first: vec![Time::MAX; cpus],
             near: vec![false; cpus],
             onsets: vec![Onset::Unknown; tasks],
+            behind_waker: vec![false; cpus],
             is_real_time: vec![false; tasks],
             idle: IdleOrder::new(cpus),
             wasted: Span::ZERO,
@@ -116,7 +122,7 @@ impl<'a> Watch<'a> {
             hops: Hops::of(&history.head.machine),
             groups: vec![None; tasks],
             ahead: vec![Ahead::Peer; cpus],
-            intervals: Intervals::new(&history.head.machine, scope),
+            intervals: Intervals::new(&history.head.machine),
             grace: options.wake_grace,
             marks: options.marks || options.of_cause.is_some(),
             stolen,
@@ -196,21 +202,23 @@ impl<'a> Watch<'a> {
             tasks.into_iter().for_each(|task| self.begin_anew(task, now));
         }
         if !idle {
-            self.resolve(cpu);
+            self.resolve(cpu, now);
         }
         self.near[cpu.index()] = false;
+        self.first[cpu.index()] = Time::MAX;
         self.idle.set(cpu, idle, self.wasted);
     }
 
     /// `cpu` stops being idle, or the History ends.
-    fn resolve(&mut self, cpu: CpuId) {
+    fn resolve(&mut self, cpu: CpuId, now: Time) {
         if self.pending[cpu.index()].is_empty() {
             return;
         }
         let seen = self.seen(cpu);
         for it in std::mem::take(&mut self.pending[cpu.index()]) {
+            let often = seen.0 >= now.since(self.first[cpu.index()]).0 / 2;
             let balancing = match it.failed {
-                _ if seen < it.needed => Balancing::Pending,
+                _ if seen < it.needed || !often => Balancing::Pending,
                 Balancing::FailedBeyondOneHop if self.near[cpu.index()] => Balancing::Failed,
                 failed => failed,
             };
@@ -233,20 +241,20 @@ impl<'a> Watch<'a> {
             self.close(task, now);
         }
         for cpu in 0..self.pending.len() {
-            self.resolve(CpuId(cpu as u16));
+            self.resolve(CpuId(cpu as u16), now);
         }
     }
 
-    /// A CPU took this long to start `task`.
+    /// A CPU took this long to start `task`: in all, and of that what counts.
     pub(crate) fn wake_delay(
         &mut self,
         cpu: CpuId,
         task: TaskId,
-        window: Window,
+        (whole, window): (Window, Window),
         possibly_throttled: bool,
     ) {
         let length = window.span();
-        let over_grace = length > self.grace;
+        let over_grace = whole.span() > self.grace;
         let evidence = Evidence {
             rules: self.rules,
             over_grace,
@@ -276,6 +284,9 @@ impl<'a> Watch<'a> {
                     self.take_over(prev, next);
                 }
                 self.set_ahead(state, cpu, next);
+                if std::mem::take(&mut self.behind_waker[cpu.index()]) {
+                    self.waker_left(state, cpu);
+                }
             }
             Event::Queued { task, on, how, prio } => {
                 self.learn(task, prio);
@@ -296,6 +307,19 @@ impl<'a> Watch<'a> {
     fn take_over(&mut self, prev: TaskId, next: TaskId) {
         if let (Some(prev), Some(next)) = (prev.index(), next.index()) {
             self.onsets[prev] = self.onsets[next];
+        }
+    }
+
+    /// The task that woke others onto its own `cpu` left it: from now on they wait for another
+    /// reason.
+    fn waker_left(&mut self, state: &State, cpu: CpuId) {
+        let behind = |task: &TaskId| self.onsets[task.ordinal()] == Onset::BehindWaker;
+        let tasks: Vec<TaskId> = state.waiting(cpu).filter(behind).collect();
+        for task in tasks {
+            if self.charges.is_charged(task) {
+                self.begin_anew(task, state.now());
+            }
+            self.onsets[task.ordinal()] = Onset::SomeIdle;
         }
     }
 
@@ -336,10 +360,17 @@ impl<'a> Watch<'a> {
     }
 
     fn queued(&mut self, state: &State, task: TaskId, on: Option<CpuId>, how: How) {
-        let (Some(index), Some(cpu)) = (task.index(), on) else { return };
+        let Some(index) = task.index() else { return };
         let known = state.task(task);
-        if begins_now(&known, state.now()) {
-            self.onsets[index] = self.onset(state, task, &known, cpu, how);
+        if !begins_now(&known, state.now()) {
+            return;
+        }
+        self.onsets[index] = match on {
+            Some(cpu) => self.onset(state, task, &known, cpu, how),
+            None => Onset::Unknown,
+        };
+        if let (Some(cpu), Onset::BehindWaker) = (on, self.onsets[index]) {
+            self.behind_waker[cpu.index()] = true;
         }
     }
 
@@ -357,7 +388,12 @@ impl<'a> Watch<'a> {
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let mut allowed = idle().filter(|cpu| mask.is_none_or(|mask| mask.contains(*cpu)));
         let machine = &self.history.head.machine;
-        let elsewhere = |other| machine.distance(cpu, other) == Distance::Other;
+        let known_cache = machine.cpu(cpu).is_some_and(|cpu| cpu.llc.is_some());
+        let elsewhere = |other| match machine.distance(cpu, other) {
+            Distance::Other => true,
+            Distance::Node => known_cache,
+            _ => false,
+        };
         match how {
             How::NoSelection => Onset::NoSelection,
             How::New => Onset::Fork,
@@ -376,6 +412,9 @@ impl<'a> Watch<'a> {
         }
         let known = state.task(task);
         let Some(cpu) = known.cpu else { return };
+        if known.origin == Origin::Released {
+            self.onsets[index] = Onset::Unknown; // no row queued it
+        }
         let mask = known.mask.and_then(|mask| self.history.mask(mask));
         let allowed = |cpu: CpuId| mask.is_none_or(|mask: &CpuSet| mask.contains(cpu));
         let longest = self.idle.iter().find(|cpu| allowed(*cpu));
@@ -386,6 +425,8 @@ impl<'a> Watch<'a> {
             needed = interval * PASSES;
             acts = now + Span(interval.0.saturating_sub(self.seen(idle).0));
             failed = self.blindness(state, task, cpu, idle);
+            let first = &mut self.first[idle.index()];
+            *first = now.min(*first);
             self.near[idle.index()] |= self.hops_between(cpu, idle).is_some_and(|hops| hops < 2);
             self.named[idle.index()] += 1;
         }
@@ -433,6 +474,8 @@ impl<'a> Watch<'a> {
     /// A task moves between nodes, or the number of CPUs changes.
     fn rare(&mut self, event: &Event) {
         match *event {
+            // What was lost may have begun any wait anew.
+            Event::Lost { .. } => self.onsets.fill(Onset::Unknown),
             Event::Cpu { up: true, .. } => self.replugged = true,
             // A move from a place that the source does not tell may be one between nodes.
             Event::Migrate { from, to, .. }
@@ -532,8 +575,8 @@ const PASSES: u64 = 4;
 const TICK: Span = Span::ms(4);
 
 impl Intervals {
-    fn new(machine: &Machine, scope: &Scope) -> Intervals {
-        let all = scope.cpus().count();
+    fn new(machine: &Machine) -> Intervals {
+        let all = machine.len();
         let of = |cpu: CpuId| {
             let sharing = |key: fn(&wastenot_model::Cpu) -> Option<u32>| {
                 let known = machine.cpu(cpu).and_then(key).is_some();

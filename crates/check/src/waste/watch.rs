@@ -462,7 +462,8 @@ impl<'a> Waste<'a> {
             self.not_started.add(rank, stretch);
         }
         if let Some(causes) = &mut self.causes {
-            causes.wake_delay(cpu, task, window, possibly_throttled);
+            let whole = Window { from: since, to: now };
+            causes.wake_delay(cpu, task, (whole, window), possibly_throttled);
         }
     }
 
