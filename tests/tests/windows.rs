@@ -17,7 +17,9 @@ const OF_THE_FILE: [&str; 3] = ["trace", "losses", "assumptions"];
 
 /// What a check reports for the window, one entry per line.
 fn found(history: &History, window: Window, silent: Silent) -> BTreeMap<String, String> {
-    let options = Options { window, silent, ..Options::default() };
+    // A part does not keep how the waits began that began before it, nor how long CPUs were idle
+    // beside waste: its causes may be `unknown` where the whole knows more.
+    let options = Options { window, silent, causes: false, ..Options::default() };
     let report = check(history, &options).report(history, &options);
     let json = serde_json::to_value(report).expect("a report");
     let mut lines = BTreeMap::new();

@@ -93,6 +93,19 @@ pub fn around(moment: Window, history: &History) -> Window {
     Window { from, to: (moment.to + margin).min(all.to) }
 }
 
+/// The command line that draws `moment` of `file` in a terminal, of these CPUs or of all.
+pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuSet>) -> String {
+    let Window { from, to } = around(moment, history);
+    let start = history.window().from;
+    // Tenths of a millisecond, outwards: short to type.
+    let tenth = Span::us(100).0;
+    let (first, last) = ((from - start).0 / tenth, (to - start).0.div_ceil(tenth));
+    let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
+    let cpus = cpus.filter(|cpus| !cpus.is_empty());
+    let cpus = cpus.map_or(String::new(), |cpus| format!(" --cpus {cpus}"));
+    format!("wastenot draw cores {file} --from {from} --to {to}{cpus}")
+}
+
 /// The marks of a check that was asked for them.
 pub fn found(check: &Check) -> Vec<Mark> {
     let episodes =

@@ -5,6 +5,7 @@
 //! goes idle while a task waits that the CPU may run, or finds an execution in which one does.
 
 pub mod chance;
+mod claims;
 pub mod codes;
 mod diagnostic;
 pub mod emit;
@@ -19,6 +20,7 @@ pub mod step;
 pub mod syntax;
 mod tree;
 
+pub use claims::claims;
 pub use diagnostic::Diagnostic;
 pub use lower::faults;
 pub use render::{line_and_column, render};

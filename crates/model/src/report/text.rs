@@ -27,6 +27,16 @@ impl Report {
         out + next.trim_start()
     }
 
+    /// What the first screen leaves out, in words.
+    pub fn left_out(&self) -> String {
+        let tables = self.tables.iter().filter(|table| table.is_shown()).count();
+        format!(
+            "{} measures, {tables} tables, {} assumptions: add --text, or --json",
+            self.shown_measures().count(),
+            self.assumptions.len()
+        )
+    }
+
     /// The whole report as plain text of at most [`COLUMNS`] columns.
     pub fn text(&self) -> String {
         let mut out = self.first();

@@ -43,7 +43,7 @@ pub(crate) struct Explain {
 }
 
 /// Whose time it is.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default, PartialEq)]
 #[group(multiple = false)]
 pub(crate) struct Whom {
     /// A task: its tid, or a name with * and ?
@@ -58,11 +58,4 @@ pub(crate) struct Whom {
     /// All tasks that were in this cgroup, with * and ?
     #[arg(long, value_name = "GLOB")]
     pub(crate) cgroup: Option<String>,
-}
-
-impl Whom {
-    pub(crate) fn is_none(&self) -> bool {
-        let Whom { task, pid, command, cgroup } = self;
-        task.is_none() && pid.is_none() && command.is_none() && cgroup.is_none()
-    }
 }

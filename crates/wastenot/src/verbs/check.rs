@@ -4,8 +4,8 @@ use std::path::Path;
 
 use wastenot_check::Check as Found;
 use wastenot_check::budget::Judged;
-use wastenot_export::picture::around;
-use wastenot_model::{CpuSet, History, Report, Span, Window};
+use wastenot_export::picture::command;
+use wastenot_model::{CpuSet, History, Report, Window};
 
 use super::prove::quoted;
 use super::select;
@@ -39,18 +39,8 @@ pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
     match (face.json, face.text || report.proportions.is_empty()) {
         (true, _) => out::print_json(report),
         (false, true) => out::print(&report.text()),
-        (false, false) => out::print(&report.first_screen(&rest(report))),
+        (false, false) => out::print(&report.first_screen(&report.left_out())),
     }
-}
-
-/// What the first screen leaves out.
-fn rest(report: &Report) -> String {
-    let tables = report.tables.iter().filter(|table| table.is_shown()).count();
-    format!(
-        "{} measures, {tables} tables, {} assumptions: add --text, or --json",
-        report.shown_measures().count(),
-        report.assumptions.len()
-    )
 }
 
 /// As many CPUs are drawn where the others are of less interest.
@@ -69,16 +59,7 @@ pub(super) fn picture(
     moment: Window,
     places: &CpuSet,
 ) -> Option<String> {
-    let Window { from, to } = around(moment, history);
     let file = quoted(file).filter(|file| file != "-")?;
-    let start = history.window().from;
-    // Tenths of a millisecond, outwards: short to type.
-    let tenth = Span::us(100).0;
-    let (first, last) = ((from - start).0 / tenth, (to - start).0.div_ceil(tenth));
-    let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
-    let cpus = match history.cpu_count() > CPUS && !places.is_empty() {
-        true => format!(" --cpus {places}"),
-        false => String::new(),
-    };
-    Some(format!("wastenot draw cores {file} --from {from} --to {to}{cpus}"))
+    let all = history.cpu_count() <= CPUS;
+    Some(command(&file, history, moment, Some(places).filter(|_| !all)))
 }

@@ -4,14 +4,14 @@ use wastenot_check::account::{Account, Question};
 use wastenot_check::{Options, stall};
 
 use super::{check, select};
-use crate::args::explain::Explain;
+use crate::args::explain::{Explain, Whom};
 use crate::args::when::cycles;
 use crate::fail::{Answer, Stop};
 use crate::{open, progress};
 
 /// Explains.
 pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
-    if args.whom.is_none() {
+    if args.whom == Whom::default() {
         return stalled(args);
     }
     let history = open::history(&args.file, &args.reading)?;
@@ -33,9 +33,8 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
 
 /// Explains a dump of sched_ext, which no task has to be named for.
 fn stalled(args: &Explain) -> Result<Answer, Stop> {
-    const LARGEST: usize = 16 << 20;
     let bytes = open::bytes(&args.file)?;
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LARGEST)]);
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(16 << 20)]);
     if !stall::is_dump(&text) {
         let file = open::shown(&args.file);
         let what = format!("explain needs a task: {file} is no dump of sched_ext");

@@ -2,7 +2,6 @@
 
 use wastenot_model::machine::Profile;
 use wastenot_model::{Report, Table};
-use wastenot_rota::syntax::vocabulary::CLAIMS;
 use wastenot_scenario::listing;
 use wastenot_sim::{REAL_TIME, SCHEDULERS, Values};
 
@@ -16,7 +15,7 @@ pub(crate) fn run(args: &List) -> Result<Answer, Stop> {
         What::Schedulers => schedulers(),
         What::Machines => listing::machines(),
         What::Workloads => listing::workloads(),
-        What::Claims => claims(),
+        What::Claims => wastenot_rota::claims(),
         What::Causes => wastenot_check::causes::listing(),
     };
     print(&report, &args.face)?;
@@ -58,19 +57,5 @@ fn schedulers() -> Report {
         }
     }
     report.tables = vec![all, tunables];
-    report
-}
-
-fn claims() -> Report {
-    let mut report = Report::new("list.claims/1", "Claims");
-    report.verdict = "A policy declares its claims with `prove ...`; `wastenot prove FILE` checks \
-                      them (docs/proofs.md)."
-        .into();
-    let columns = [("claim", "claim"), ("about", "what it means"), ("example", "")];
-    let mut all = Table::listing("claims", "Claims", &columns);
-    for claim in CLAIMS {
-        all.push(vec![claim.form.into(), claim.about.into(), claim.example.into()]);
-    }
-    report.tables = vec![all];
     report
 }

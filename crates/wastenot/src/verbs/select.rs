@@ -76,11 +76,8 @@ pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> 
         let threads = history.tasks().filter(|(_, task)| task.pid == Some(pid));
         let threads: Vec<TaskId> = threads.map(|(id, _)| id).collect();
         let help = "`--task TASK`: a tid, or a name; many recordings do not hold processes";
-        return if threads.is_empty() {
-            Err(Stop::new(format_args!("no task of process {pid} is in the trace"), help))
-        } else {
-            Ok(threads)
-        };
+        let none = || Stop::new(format_args!("no task of process {pid} is in the trace"), help);
+        return (!threads.is_empty()).then_some(threads).ok_or_else(none);
     }
     let pattern = whom.cgroup.as_deref().unwrap_or("*");
     let glob = glob("--cgroup", pattern)?;
