@@ -10,7 +10,7 @@ pub(super) static CAUSE: Cause = Cause {
         task; and since then there was waste for longer than four balancing passes take.",
     refuted_by: "A CPU that the task may use was idle when its wait began, and no CPU was idle for \
         four balancing passes beside waste.",
-    advice: "See the causes below this one.",
+    advice: "See the causes below this one: check --cause scheduler/balancing.",
     source: "kernel/sched/fair.c: sched_balance_rq; Lozi et al., EuroSys 2016, section 3",
     missing: "Whether no pass ran or a pass left the task: the passes and their results \
        .",

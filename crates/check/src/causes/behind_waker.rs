@@ -9,8 +9,7 @@ pub(super) static CAUSE: Cause = Cause {
     evidence: "The task was put on the CPU of the task that woke it, that one ran on, and \
         another CPU was idle.",
     refuted_by: "Another CPU was selected, or an interrupt woke the task.",
-    advice: "The kernel expects such a waker to sleep at once (a synchronous wakeup): check \
-        that it does.",
+    advice: "Check that the waker sleeps at once, as the kernel expects.",
     source: "kernel/sched/fair.c: wake_affine_weight, WF_SYNC",
     missing: "Whether the wakeup was synchronous.",
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::BehindWaker,

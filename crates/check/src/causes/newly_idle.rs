@@ -9,8 +9,7 @@ pub(super) static CAUSE: Cause = Cause {
     evidence: "No CPU was idle when the wait began. One became idle later and did not take \
         the task.",
     refuted_by: "A CPU that the task may use was idle when its wait began.",
-    advice: "Newly-idle balancing is skipped where a CPU's sleeps are short (avg_idle below \
-        max_newidle_lb_cost): check the kernel's version.",
+    advice: "Try another kernel (what-if).",
     source: "kernel/sched/fair.c: sched_balance_newidle; kernel commits 155213a2aed4, \
         d206fbad9328, 33cf66d88306",
     missing: "Whether a newly-idle pass ran: sched_balance_rq.",

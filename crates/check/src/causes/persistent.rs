@@ -11,8 +11,7 @@ pub(super) static CAUSE: Cause = Cause {
         takes twice the CPUs of the level that it shares with the waiting task's CPU in \
         milliseconds, and a tick. All but the first pass of that time counts.",
     refuted_by: "No CPU was idle for so long beside waste, or waste was rare in that time.",
-    advice: "Look at the domains (/sys/kernel/debug/sched/domains) and at group averages: \
-        autogroup, cgroup weights, CPUs that were offline.",
+    advice: "Look at the domains (/sys/kernel/debug/sched/domains), and at cgroup weights.",
     source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et \
         al., EuroSys 2016, section 3",
     missing: "Whether no pass ran or a pass left the task: the passes and their results \

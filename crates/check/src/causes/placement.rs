@@ -8,7 +8,7 @@ pub(super) static CAUSE: Cause = Cause {
     about: "a busy CPU was selected for tasks while another one was idle",
     evidence: "At the wakeup a busy CPU was selected while an allowed one was idle.",
     refuted_by: "No allowed CPU was idle.",
-    advice: "Compare with a scheduler that selects idle CPUs first: wastenot what-if.",
+    advice: "Try another scheduler: wastenot what-if.",
     source: "kernel/sched/fair.c: select_task_rq_fair",
     missing: "The searched CPUs: select_task_rq_fair; the topology, where it \
         is not known.",

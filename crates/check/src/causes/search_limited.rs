@@ -9,8 +9,7 @@ pub(super) static CAUSE: Cause = Cause {
     evidence: "At the wakeup no allowed CPU that shares the selected CPU's last-level cache \
         was idle, and another one was.",
     refuted_by: "A CPU of that cache was idle.",
-    advice: "The kernel searches one cache only. Spread the threads, or use a scheduler \
-        that searches all CPUs.",
+    advice: "Spread the threads, or try another scheduler (what-if).",
     source: "kernel/sched/fair.c: select_idle_sibling; Lozi et al., EuroSys 2016, section \
         3.3",
     missing: "The searched CPUs: select_task_rq_fair.",

@@ -10,7 +10,7 @@ use crate::throttled::Held;
 use crate::waste::Kept;
 
 /// Measures and tables about so small a part of the time are not in the verdict.
-const NOTABLE: f64 = 0.01;
+pub(super) const NOTABLE: f64 = 0.01;
 
 impl Check {
     pub(super) fn beside_measures(&self, report: &mut Report) {

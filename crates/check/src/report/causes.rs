@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use wastenot_model::{Column, Finding, History, Report, Span, Table, Unit, Value, Window};
 
+use super::beside::NOTABLE;
 use crate::causes::{self, Cause, Causes, Loss, Stretch, TREE};
 use crate::{Check, Options};
 
@@ -25,8 +26,8 @@ impl Check {
         classes
     }
 
-    /// The cause that took the larger part of what was wasted, and how much: the deepest one in the tree, since
-    /// it says most.
+    /// The cause that took the larger part of what was wasted, and how much: the deepest one in the
+    /// tree, since it says most.
     pub fn main_cause(&self) -> Option<(&'static Cause, u64)> {
         let causes = self.causes.as_ref()?;
         let took = TREE.iter().map(|cause| (*cause, causes.ns(Loss::Waste, cause.path)));
@@ -34,11 +35,14 @@ impl Check {
         took.max_by_key(|(cause, _)| cause.path.matches('/').count())
     }
 
-    /// That cause and what to do about it.
+    /// That cause, and what to do about it where it matters.
     pub(super) fn cause_words(&self) -> String {
         self.main_cause().map_or(String::new(), |(cause, ns)| {
             let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
-            format!(" Cause of {share}: {}. {}", cause.about, cause.advice)
+            // Of a trifle nothing has to be done.
+            let matters = self.waste.share() >= NOTABLE;
+            let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
+            format!(" Cause of {share}: {}.{advice}", cause.about)
         })
     }
 
