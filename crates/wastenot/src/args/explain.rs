@@ -8,7 +8,7 @@ use super::check::Face;
 use super::input::{FILE, Reading};
 use super::when::WindowArgs;
 
-/// Report where the time of a task went, or why one stalled under sched_ext
+/// Report where the time of a task went, or why it stalled
 #[derive(Args, Debug)]
 #[command(override_usage = "\
 wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]")]
@@ -16,8 +16,9 @@ wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]")]
 Follows the critical path: the runs of a task, its waits for a CPU, and where it
 slept, the task that woke it. The parts sum to the interval.
 
-FILE may be a dump that the kernel wrote when it ejected a sched_ext scheduler, as
-the loader prints it, or a log (journalctl | wastenot explain -): name no task.
+FILE may be a dump that the kernel wrote when it ejected a sched_ext scheduler,
+as its loader prints it, or a log (journalctl | wastenot explain -): name no
+task.
 
 Exit codes: 0 success; 2 failure.
 
