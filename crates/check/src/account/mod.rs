@@ -185,6 +185,14 @@ pub struct Part {
     pub longest: Window,
 }
 
+impl Part {
+    /// Whether it was the same in another path, for the same reason; which other task ran may
+    /// differ.
+    fn is_like(&self, other: &Part) -> bool {
+        self.kind == other.kind && self.reason == other.reason
+    }
+}
+
 /// Where the time went.
 #[derive(Clone, Debug)]
 pub struct Account {

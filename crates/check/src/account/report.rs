@@ -195,13 +195,12 @@ impl Account {
             return table;
         };
         let slowest = self.parts();
-        let mut rows: Vec<(Part, u64, u64)> =
-            more(&slowest, median).iter().map(|(it, more)| (*it, it.ns - more, it.ns)).collect();
-        let same = |a: &Part, b: &Part| a.kind == b.kind && a.reason == b.reason;
-        let gone = median.iter().filter(|it| !slowest.iter().any(|other| same(it, other)));
-        rows.extend(gone.map(|it| (*it, it.ns, 0)));
-        for (part, _, slowest) in rows {
-            let median = median.iter().find(|it| same(it, &part)).map_or(0, |it| it.ns);
+        let mut rows: Vec<(Part, u64)> =
+            more(&slowest, median).iter().map(|(it, _)| (*it, it.ns)).collect();
+        let gone = median.iter().filter(|it| !slowest.iter().any(|other| it.is_like(other)));
+        rows.extend(gone.map(|it| (*it, 0)));
+        for (part, slowest) in rows {
+            let median = median.iter().find(|it| it.is_like(&part)).map_or(0, |it| it.ns);
             table.push(vec![
                 part.kind.name().into(),
                 part.reason.map_or("", |reason| reason.about).into(),

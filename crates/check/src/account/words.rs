@@ -136,10 +136,7 @@ fn doing(kind: Kind) -> &'static str {
 
 /// What the first has more of than the second, most first.
 pub(super) fn more(parts: &[Part], than: &[Part]) -> Vec<(Part, u64)> {
-    let same = |part: &Part| {
-        let same = |it: &&Part| it.kind == part.kind && it.reason == part.reason;
-        than.iter().find(same).map_or(0, |it| it.ns)
-    };
+    let same = |part: &Part| than.iter().find(|it| it.is_like(part)).map_or(0, |it| it.ns);
     let mut more: Vec<(Part, u64)> =
         parts.iter().map(|part| (*part, part.ns.saturating_sub(same(part)))).collect();
     more.sort_by_key(|(_, more)| Reverse(*more));
