@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wastenot_experiment::{Bench as _, Experiment, Grid, Options, Sim};
-use wastenot_model::{Span, Time, Value};
+use wastenot_model::{CpuId, Decision, Span, Time};
 
 const GOLDEN: &str = "golden/simulate.txt";
 
@@ -101,10 +101,10 @@ fn golden(all: &[Experiment]) {
 }
 
 /// A decision of a CPU: its time, the CPUs that it considered, and its result.
-type Decision = (i64, String, String);
+type Decided = (u64, String, String);
 
 /// What CPU 0 decided up to 0.7 s.
-fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
+fn decisions(scenario: &str, variant: &str) -> Vec<Decided> {
     let file = root().join("scenarios/seeds").join(scenario).with_extension("toml");
     let text = fs::read_to_string(file).expect("a scenario");
     let scenario = wastenot_scenario::scenario(scenario, &text).expect("a scenario");
@@ -112,18 +112,9 @@ fn decisions(scenario: &str, variant: &str) -> Vec<Decision> {
     let limit = Time(Span::ms(700).0);
     let options = wastenot_sim::Options { limit, notes: true, ..Default::default() };
     let ran = Sim.run(variant, &options).expect("it runs");
-    let mut tables = ran.history.annexes.iter().map(|annex| &annex.table);
-    let table = tables.find(|table| table.name == "decisions").expect("decisions");
-    let at = |name| table.columns.iter().position(|it| it.key == name).expect("a column");
-    let [time, cpu, looked_at, outcome] = ["time_ns", "cpu", "considered", "outcome"].map(at);
-    let of_0 = table.rows.iter().filter(|row| row[cpu] == Value::Int(0));
-    of_0.filter_map(|row| match (&row[time], &row[looked_at], &row[outcome]) {
-        (Value::Int(time), Value::Text(cpus), Value::Text(outcome)) => {
-            Some((*time, cpus.clone(), outcome.clone()))
-        }
-        _ => None,
-    })
-    .collect()
+    let all = ran.history.decisions().expect("decisions");
+    let of_0 = all.filter(|it| it.cpu == CpuId(0) && it.what != Decision::DOMAIN);
+    of_0.map(|it| (it.time.0, it.considered.to_string(), it.outcome.to_owned())).collect()
 }
 
 /// Figure 5 of "A Decade of Wasted Cores": core 0 balances every 4 ms in vain, since it considers

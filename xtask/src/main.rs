@@ -26,7 +26,7 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask messages PAGE.md [ends]\n       \
                      xtask ambient TRACES TABLE.csv\n       \
                      xtask beside TRACES SCENARIOS PAGE.md\n       \
-                     xtask causes [SEED] OUTPUT.md\n       \
+                     xtask causes [SEED] OUTPUT.md [TIMES]\n       \
                      xtask causes SEED FAULT NUMBER";
 
 fn main() -> ExitCode {
@@ -46,8 +46,11 @@ fn main() -> ExitCode {
         ["beside", traces, scenarios, page] => {
             beside::write(traces.as_ref(), scenarios.as_ref(), page.as_ref())
         }
-        ["causes", output] => causes::write(causes::SEED, output.as_ref()),
-        ["causes", seed, output] => causes::write(seed, output.as_ref()),
+        ["causes", output] => causes::write(causes::SEED, output.as_ref(), u64::MAX),
+        ["causes", seed, output] => causes::write(seed, output.as_ref(), u64::MAX),
+        ["causes", seed, output, times] if output.ends_with(".md") => {
+            causes::number(times).and_then(|times| causes::write(seed, output.as_ref(), times))
+        }
         ["causes", seed, fault, number] => causes::show(seed, fault, number),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),

@@ -35,6 +35,7 @@ pub mod workload;
 
 pub use distribution::{Distribution, Length};
 pub use history::carries::Carries;
+pub use history::decisions::{self, Decision};
 pub use history::event::{By, Change, Context, Entry, Event, How, Left, Prio, Row};
 pub use history::missing::Missing;
 pub use history::observer::Observer;

@@ -4,12 +4,15 @@ use wastenot_model::machine::domains::{Domains, Grouping};
 use wastenot_model::{CpuId, Machine};
 
 use super::setup::{Draw, LONG, SHORT, Setup};
+use super::truth::Grain;
 
 /// Something that can be switched on and off.
 pub(super) struct Fault {
     pub(super) name: &'static str,
     /// The class of causes that time lost by it belongs to.
     pub(super) class: &'static str,
+    /// The cause itself, where there is one.
+    pub(super) leaf: Option<&'static str>,
     /// What is different with and without it.
     pub(super) about: &'static str,
     /// How often it is planted.
@@ -18,10 +21,21 @@ pub(super) struct Fault {
     pub(super) plant: fn(&mut Draw) -> [Setup; 2],
 }
 
+impl Fault {
+    /// What its time should be found as, so finely.
+    pub(super) fn target(&self, grain: Grain) -> Option<&'static str> {
+        match grain {
+            Grain::Class => Some(self.class),
+            Grain::Leaf => self.leaf,
+        }
+    }
+}
+
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "imbalance",
         class: "scheduler/balancing",
+        leaf: Some("scheduler/balancing/beside-group"),
         about: "groups compared by their average load / by their least loaded CPU",
         times: 80,
         plant: imbalance,
@@ -29,6 +43,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "groups",
         class: "scheduler/balancing",
+        leaf: Some("scheduler/balancing/beyond-one-hop"),
         about: "groups of nodes as CPU 0 sees them / as each CPU does",
         times: 80,
         plant: groups,
@@ -36,6 +51,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "numa-levels",
         class: "scheduler/balancing",
+        leaf: Some("scheduler/balancing/after-hotplug"),
         about: "domains between nodes lost after a hotplug / kept",
         times: 60,
         plant: numa_levels,
@@ -43,6 +59,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "wakeup",
         class: "scheduler/placement",
+        leaf: Some("scheduler/placement/search-limited"),
         about: "a wakeup searches one cache / takes the CPU that has been idle longest",
         times: 120,
         plant: wakeup,
@@ -50,6 +67,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "wake-affine-idle",
         class: "scheduler/placement",
+        leaf: Some("scheduler/placement/previous-idle"),
         about: "loads decide although the previous CPU is idle / the idle CPU decides",
         times: 120,
         plant: wake_affine,
@@ -57,6 +75,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "policy",
         class: "scheduler/policy",
+        leaf: None,
         about: "a wrong policy of policies/wrong / its right original",
         times: 120,
         plant: policy,
@@ -64,6 +83,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "reserving",
         class: "design/reserved",
+        leaf: Some("design/reserved"),
         about: "gangs, bound tasks, partitions / a scheduler that may use every CPU",
         times: 100,
         plant: reserving,
@@ -71,6 +91,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "affinity",
         class: "configuration/affinity",
+        leaf: Some("configuration/affinity"),
         about: "tasks may use some CPUs / all",
         times: 60,
         plant: affinity,
@@ -78,6 +99,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "quota",
         class: "configuration/quota",
+        leaf: Some("configuration/quota"),
         about: "a cgroup with a quota / without",
         times: 60,
         plant: quota,
@@ -85,6 +107,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "late-start",
         class: "host/late-start",
+        leaf: Some("host/late-start"),
         about: "an idle CPU reacts after milliseconds / at once",
         times: 60,
         plant: |draw| reaction(draw, 1500.0, 5000.0),
@@ -92,6 +115,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "interrupts",
         class: "host/wakeup",
+        leaf: Some("host/wakeup"),
         about: "an idle CPU reacts after up to half a millisecond / at once",
         times: 80,
         plant: |draw| reaction(draw, 50.0, 500.0),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::page::seconds;
 use super::score::{extra, is_above};
-use super::truth::{Case, View};
+use super::truth::{Case, Grain, View};
 
 /// A confusion that was looked into.
 struct Miss {
@@ -93,7 +93,7 @@ pub(super) fn section(page: &mut String, seed: u64, cases: &[Case]) {
     let mut sums: BTreeMap<(&str, &str), (f64, f64, &Case)> = BTreeMap::new();
     for case in cases {
         let class = case.fault.class;
-        for (other, ns) in extra(&case.found[View::Whole as usize]) {
+        for (other, ns) in extra(&case.found[View::Whole as usize].by[Grain::Class as usize]) {
             if other == class || is_above(other, class) {
                 continue;
             }

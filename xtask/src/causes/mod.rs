@@ -29,10 +29,11 @@ pub(crate) const SEED: &str = "2";
 /// Where the figures of all cases are kept, to be looked at.
 const CASES: &str = "target/causes";
 
-/// Runs all cases of `seed` and writes the page. What came of it, in a line.
-pub(crate) fn write(seed: &str, output: &Path) -> Result<String, String> {
+/// Runs the cases of `seed`, of each fault so many at most, and writes the page. What came of it,
+/// in a line.
+pub(crate) fn write(seed: &str, output: &Path, times: u64) -> Result<String, String> {
     let seed = number(seed)?;
-    let (cases, failed) = cases(seed, u64::MAX);
+    let (cases, failed) = cases(seed, times);
     let write = |path: &Path, text: String| {
         fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
     };
@@ -52,7 +53,7 @@ pub(crate) fn show(seed: &str, fault: &str, case: &str) -> Result<String, String
     Ok(format!("{on}\n# The same without the fault, seed {}\n{off}", draw.seed()))
 }
 
-fn number(word: &str) -> Result<u64, String> {
+pub(crate) fn number(word: &str) -> Result<u64, String> {
     word.parse().map_err(|_| format!("{word}: this is no whole number"))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::truth::{ByCause, Case, Found, View};
+use super::truth::{ByCause, Case, Found, Grain, Tally, View};
 
 /// A case is positive if the fault took at least this share of all CPU time.
 pub(super) const POSITIVE: f64 = 0.01;
@@ -35,17 +35,18 @@ pub(super) struct Score {
 }
 
 impl Score {
-    pub(super) fn add(&mut self, case: &Case, found: &Found) {
-        let class = case.fault.class;
-        let extra = extra(found);
-        let mine = extra.get(class).copied().unwrap_or_default();
+    /// Adds what was found of a fault of `target`.
+    pub(super) fn add(&mut self, target: &str, found: &Found, grain: Grain) {
+        let tally = &found.by[grain as usize];
+        let extra = extra(tally);
+        let mine = extra.get(target).copied().unwrap_or_default();
         let right = mine.min(found.truth_ns);
         let (mut wrong, mut open) = (mine - right, 0.0);
-        for (other, ns) in extra.iter().filter(|(other, _)| **other != class) {
-            *if is_above(other, class) { &mut open } else { &mut wrong } += ns;
+        for (other, ns) in extra.iter().filter(|(other, _)| **other != target) {
+            *if is_above(other, target) { &mut open } else { &mut wrong } += ns;
         }
-        let on = found.on.get(class).copied().unwrap_or_default();
-        let off = found.off_per_time.get(class).copied().unwrap_or_default();
+        let on = tally.on.get(target).copied().unwrap_or_default();
+        let off = tally.off_per_time.get(target).copied().unwrap_or_default();
         self.cases += 1;
         self.truth_ns += found.truth_ns;
         self.right_ns += right;
@@ -88,11 +89,11 @@ pub(super) fn is_positive(found: &Found) -> bool {
     found.truth_ns >= POSITIVE * found.cpu_ns
 }
 
-/// What was found of each class beyond what is found with the fault off.
-pub(super) fn extra(found: &Found) -> ByCause {
-    let more = |(class, ns): (&&'static str, &f64)| {
-        let more = ns - found.off.get(class).copied().unwrap_or_default();
-        (more > 0.0).then_some((*class, more))
+/// What was found of each cause beyond what is found with the fault off.
+pub(super) fn extra(found: &Tally) -> ByCause {
+    let more = |(cause, ns): (&&'static str, &f64)| {
+        let more = ns - found.off.get(cause).copied().unwrap_or_default();
+        (more > 0.0).then_some((*cause, more))
     };
     found.on.iter().filter_map(more).collect()
 }
@@ -106,7 +107,7 @@ pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Scores of one view.
+/// Scores of one view. Of leaves, only faults that have one count; `class` is the leaf then.
 pub(super) struct Scores {
     pub(super) all: Score,
     /// Of the cases that are positive.
@@ -122,7 +123,7 @@ pub(super) struct Scores {
 }
 
 impl Scores {
-    pub(super) fn of(cases: &[Case], view: View) -> Scores {
+    pub(super) fn of(cases: &[Case], view: View, grain: Grain) -> Scores {
         let mut scores = Scores {
             all: Score::default(),
             positive: Score::default(),
@@ -133,14 +134,15 @@ impl Scores {
             confusion: BTreeMap::new(),
         };
         for case in cases {
-            let (found, class) = (&case.found[view as usize], case.fault.class);
-            scores.all.add(case, found);
+            let Some(class) = case.fault.target(grain) else { continue };
+            let found = &case.found[view as usize];
+            scores.all.add(class, found, grain);
             if is_positive(found) {
-                scores.positive.add(case, found);
+                scores.positive.add(class, found, grain);
             }
-            scores.by_fault.entry(case.fault.name).or_default().add(case, found);
-            scores.by_class.entry(class).or_default().add(case, found);
-            let extra = extra(found);
+            scores.by_fault.entry(case.fault.name).or_default().add(class, found, grain);
+            scores.by_class.entry(class).or_default().add(class, found, grain);
+            let extra = extra(&found.by[grain as usize]);
             let all: f64 = extra.values().sum();
             let row = scores.confusion.entry(class).or_default();
             for (other, ns) in extra {

@@ -2,7 +2,7 @@
 
 use super::faults::FAULTS;
 use super::score::{Score, Scores};
-use super::truth::{ByCause, Case, Found, View};
+use super::truth::{ByCause, Case, Found, Grain, Tally, View};
 use super::{cases, page};
 
 /// Each fault once.
@@ -37,26 +37,30 @@ fn what_is_right_wrong_and_open() {
     let found = Found {
         truth_ns: 100.0,
         cpu_ns: 1000.0,
-        on: ns(&[
-            ("scheduler/placement", 90.0),
-            ("scheduler/balancing", 40.0),
-            ("scheduler", 7.0),
-            ("unknown", 3.0),
-            ("host/wakeup", 5.0),
-        ]),
-        off: ns(&[("scheduler/placement", 10.0), ("host/wakeup", 20.0)]),
-        leaves: ByCause::new(),
-        off_per_time: ns(&[("scheduler/placement", 9.0)]),
+        by: [
+            Tally {
+                on: ns(&[
+                    ("scheduler/placement", 90.0),
+                    ("scheduler/balancing", 40.0),
+                    ("scheduler", 7.0),
+                    ("unknown", 3.0),
+                    ("host/wakeup", 5.0),
+                ]),
+                off: ns(&[("scheduler/placement", 10.0), ("host/wakeup", 20.0)]),
+                off_per_time: ns(&[("scheduler/placement", 9.0)]),
+            },
+            Tally::default(),
+        ],
     };
     let (machine, scheduler) = (String::new(), String::new());
     let case = Case { fault, machine, scheduler, number: 0, found: vec![found] };
     let mut score = Score::default();
-    score.add(&case, &case.found[0]);
+    score.add(fault.class, &case.found[0], Grain::Class);
     assert_eq!((score.right_ns, score.wrong_ns, score.open_ns), (80.0, 40.0, 10.0));
     assert_eq!((score.precision(), score.recall()), (Some(80.0 / 120.0), Some(0.8)));
     assert_eq!((score.positive, score.left(), score.little_left), (1, Some(0.1), 0));
 
-    let scores = Scores::of(&[case], View::Whole);
+    let scores = Scores::of(&[case], View::Whole, Grain::Class);
     assert_eq!(scores.precision("scheduler/placement"), Some(1.0));
     assert_eq!(scores.precision("scheduler/balancing"), Some(0.0));
     assert_eq!(scores.precision_alike("scheduler/balancing"), Some(0.0));

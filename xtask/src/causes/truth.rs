@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use wastenot_check::causes::{Cause, Causes, Loss};
 use wastenot_check::{Options, check};
 use wastenot_experiment::{Bench as _, Sim};
-use wastenot_model::{Builder, By, Carries, Change, Event, History, Sink as _, Span, Time, Window};
+use wastenot_model::{
+    Builder, By, Carries, Change, Decision, Event, History, Sink as _, Span, Time, Window,
+};
 use wastenot_read::write::edit;
 use wastenot_scenario::scenario::Scenario;
 use wastenot_sim::End;
@@ -24,13 +26,40 @@ pub(super) enum View {
     WithoutWakings,
     /// No affinities.
     WithoutAffinities,
+    /// And the scheduler's decisions.
+    WithDecisions,
 }
 
 impl View {
-    pub(super) const ALL: [View; 4] =
-        [View::Whole, View::Third, View::WithoutWakings, View::WithoutAffinities];
+    pub(super) const ALL: [View; 5] = [
+        View::Whole,
+        View::Third,
+        View::WithoutWakings,
+        View::WithoutAffinities,
+        View::WithDecisions,
+    ];
     pub(super) fn name(self) -> &'static str {
-        ["whole", "a third", "without wakings", "without affinities"][self as usize]
+        ["whole", "a third", "without wakings", "without affinities", "with decisions"]
+            [self as usize]
+    }
+}
+
+/// How finely causes are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grain {
+    /// The second level of the tree.
+    Class,
+    /// The cause itself.
+    Leaf,
+}
+
+impl Grain {
+    /// What of `cause` counts.
+    fn of(self, cause: &'static Cause) -> &'static str {
+        match self {
+            Grain::Class => cause.class(),
+            Grain::Leaf => cause.path,
+        }
     }
 }
 
@@ -46,10 +75,8 @@ struct Seen {
     done: bool,
     /// What was lost of it in all, whatever the reason, as all that was recorded shows.
     all_ns: f64,
-    /// What was found, by the class of its cause.
-    classes: ByCause,
-    /// The same by cause.
-    leaves: ByCause,
+    /// What was found, by [`Grain`].
+    found: [ByCause; 2],
 }
 
 /// What came of one case under one view.
@@ -59,13 +86,18 @@ pub(super) struct Found {
     pub(super) truth_ns: f64,
     /// CPU time with the fault on.
     pub(super) cpu_ns: f64,
-    /// What was found with the fault on, by class.
+    /// What was found, by [`Grain`].
+    pub(super) by: [Tally; 2],
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// With the fault on.
     pub(super) on: ByCause,
-    /// What was found with it off, scaled to the time with it on.
+    /// With it off, scaled to the time with it on.
     pub(super) off: ByCause,
-    /// What was found with the fault on, by cause.
-    pub(super) leaves: ByCause,
-    /// The same with it off, for the same CPU time, whether or not the work was finished.
+    /// With it off, for the same CPU time, whether or not the work was finished.
     pub(super) off_per_time: ByCause,
 }
 
@@ -94,12 +126,9 @@ impl Case {
         let setups = (fault.plant)(&mut draw);
         let named = |error: &String| format!("{} {number}: {error}", fault.name);
         let seed = draw.seed();
-        let ran = setups.each_ref().map(|setup| run(setup, seed));
-        let seen = |ran: &Result<Ran, String>| -> Result<Vec<Seen>, String> {
-            let ran = ran.as_ref().map_err(named)?;
-            ran.seen().map_err(|error| named(&error))
-        };
-        let [on, off] = ran.each_ref().map(seen);
+        let [on, off] = setups
+            .each_ref()
+            .map(|setup| run(setup, seed).and_then(Ran::seen).map_err(|error| named(&error)));
         let (on, off) = (on?, off?);
         let found = View::ALL.map(|view| compare(&on[view as usize], &off[view as usize], view));
         let Setup { machine, scheduler, .. } = &setups[0];
@@ -114,14 +143,15 @@ fn compare(on: &Seen, off: &Seen, view: View) -> Found {
     // Finished runs did the same work, so their losses compare as they are.
     let same_work = on.done && off.done && view != View::Third;
     let scale = if same_work { 1.0 } else { per_time };
-    let scaled = |by: f64| off.classes.iter().map(|(class, ns)| (*class, ns * by)).collect();
+    let tally = |on: &ByCause, off: &ByCause| {
+        let scaled = |by: f64| off.iter().map(|(cause, ns)| (*cause, ns * by)).collect();
+        Tally { on: on.clone(), off: scaled(scale), off_per_time: scaled(per_time) }
+    };
     Found {
         truth_ns: (on.all_ns - off.all_ns * scale).max(0.0),
         cpu_ns: on.cpu_ns,
-        on: on.classes.clone(),
-        off: scaled(scale),
-        leaves: on.leaves.clone(),
-        off_per_time: scaled(per_time),
+        by: [Grain::Class, Grain::Leaf]
+            .map(|grain| tally(&on.found[grain as usize], &off.found[grain as usize])),
     }
 }
 
@@ -139,17 +169,18 @@ fn run(setup: &Setup, seed: u64) -> Result<Ran, String> {
     let variant = &scenario.variants[0];
     Sim.fits(variant).map_err(|error| wrong(&error))?;
     let limit = Time(scenario.limit.0);
-    let options = wastenot_sim::Options { name: "case".into(), seed, limit, notes: false };
+    let options = wastenot_sim::Options { name: "case".into(), seed, limit, notes: true };
     let run = Sim.run(variant, &options).map_err(|error| wrong(&error))?;
     let mut history = run.history;
     // What only a simulator knows would give the answer away.
-    history.annexes.clear();
+    history.annexes.retain(|annex| annex.table.name == Decision::ANNEX);
     Ok(Ran { history, done: run.outcome.end == End::Done })
 }
 
 impl Ran {
     /// By view.
-    fn seen(&self) -> Result<Vec<Seen>, String> {
+    fn seen(mut self) -> Result<Vec<Seen>, String> {
+        let decisions = std::mem::take(&mut self.history.annexes);
         let whole = self.look(&self.history, Window::ALL)?;
         let third = third(&self.history);
         let part = self.look(&edit::window(&self.history, third), Window::ALL)?;
@@ -158,11 +189,14 @@ impl Ran {
         let unwoken = self.look(&without(&self.history, waking), Window::ALL)?;
         let unbound = self.look(&without(&self.history, Carries::AFFINITY), Window::ALL)?;
         let all_ns = whole.all_ns;
+        self.history.annexes = decisions;
+        let decided = self.look(&self.history, Window::ALL)?;
         Ok(vec![
             whole,
             Seen { all_ns: within.all_ns, ..part },
             Seen { all_ns, ..unwoken },
             Seen { all_ns, ..unbound },
+            decided,
         ])
     }
 
@@ -186,16 +220,15 @@ impl Ran {
             cpu_ns: (span * waste.cpus as u64) as f64,
             done: self.done,
             all_ns: measured.iter().sum::<u64>() as f64,
-            classes: by(causes, |cause| cause.class()),
-            leaves: by(causes, |cause| cause.path),
+            found: [Grain::Class, Grain::Leaf].map(|grain| by(causes, grain)),
         })
     }
 }
 
-fn by(causes: &Causes, key: impl Fn(&'static Cause) -> &'static str) -> ByCause {
+fn by(causes: &Causes, grain: Grain) -> ByCause {
     let mut sums = ByCause::new();
     for (cause, part) in causes.iter() {
-        *sums.entry(key(cause)).or_default() += part.ns.iter().sum::<u64>() as f64;
+        *sums.entry(grain.of(cause)).or_default() += part.ns.iter().sum::<u64>() as f64;
     }
     sums
 }

@@ -38,6 +38,8 @@ pub enum Onset {
     NoSelection,
     /// It was put on a busy CPU while its previous CPU was idle.
     PreviousIdle,
+    /// The same, and a kernel thread had just run on its previous CPU.
+    RecentLoad,
     /// It was put on its waker's CPU, which went on, while another one was idle.
     BehindWaker,
     /// It was put on a busy CPU while all idle ones were outside of that CPU's last-level cache.
@@ -50,12 +52,13 @@ pub enum Onset {
 
 impl Onset {
     /// All of them.
-    pub const ALL: [Onset; 9] = [
+    pub const ALL: [Onset; 10] = [
         Onset::Unknown,
         Onset::OnIdle,
         Onset::AllBusy,
         Onset::NoSelection,
         Onset::PreviousIdle,
+        Onset::RecentLoad,
         Onset::BehindWaker,
         Onset::OtherCache,
         Onset::Fork,
@@ -99,17 +102,27 @@ pub enum Balancing {
     FailedBeyondOneHop,
     /// It failed, and a task of another cgroup or session ran on the idle CPU's node.
     FailedBesideGroup,
+    /// No scheduling domain of the idle CPU has the one where the task waited.
+    FailedOutOfSight,
+    /// No CPU that might have taken the task balanced.
+    NoPass,
 }
 
 impl Balancing {
     /// All of them.
-    pub const ALL: [Balancing; 5] = [
+    pub const ALL: [Balancing; 7] = [
         Balancing::Pending,
         Balancing::Failed,
         Balancing::FailedAfterHotplug,
         Balancing::FailedBeyondOneHop,
         Balancing::FailedBesideGroup,
+        Balancing::FailedOutOfSight,
+        Balancing::NoPass,
     ];
+    /// Whether it failed for a reason that lasts.
+    pub(super) fn hides(self) -> bool {
+        !matches!(self, Balancing::Pending | Balancing::Failed | Balancing::NoPass)
+    }
     /// Whether it failed.
     pub(super) fn failed(self) -> bool {
         self != Balancing::Pending

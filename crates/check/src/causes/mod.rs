@@ -11,7 +11,7 @@
 //! 2. What is known of the stretch is its [`Evidence`]: *onset*, how the wait began, and
 //!    *persistence*, whether a CPU was idle so long that it must have balanced.
 //! 3. The first cause of [`TREE`] whose evidence is there gets the stretch. Leaves stand before the
-//!    nodes above them, and [`UNKNOWN`] is the last.
+//!    nodes above them, and `unknown` is the last.
 //!
 //! Precision goes before recall: where the evidence fits several leaves the node above them gets
 //! the time.
@@ -30,15 +30,19 @@ mod fork_crowd;
 mod higher_class;
 mod idle;
 mod late_start;
+mod missing_domains;
 mod newly_idle;
+mod no_pass;
 mod no_selection;
 mod not_started;
 mod not_taken;
+mod passes;
 mod persistent;
 mod placement;
 mod policy;
 mod previous_idle;
 mod quota;
+mod recent_load;
 mod scheduler;
 mod search_limited;
 mod steal;
@@ -88,12 +92,15 @@ pub static TREE: &[&Cause] = &[
     &not_taken::CAUSE,
     &policy::CAUSE,
     &after_hotplug::CAUSE,
+    &missing_domains::CAUSE,
     &beyond_one_hop::CAUSE,
     &beside_group::CAUSE,
+    &no_pass::CAUSE,
     &persistent::CAUSE,
     &newly_idle::CAUSE,
     &balancing::CAUSE,
     &no_selection::CAUSE,
+    &recent_load::CAUSE,
     &previous_idle::CAUSE,
     &behind_waker::CAUSE,
     &search_limited::CAUSE,
@@ -134,7 +141,7 @@ impl PartialEq for Cause {
 /// The node `path` of the tree: a cause, or what stands above some.
 ///
 /// # Errors
-/// If there is none: a sentence with those that have a part of its name.
+/// The tree has no such node. The sentence names the causes that share a word with `path`.
 pub fn node(path: &str) -> Result<&'static str, String> {
     let path = path.trim_matches('/');
     if let Some(cause) = TREE.iter().find(|cause| !path.is_empty() && cause.is_within(path)) {
@@ -265,7 +272,7 @@ mod tests {
     /// All that can be known of a stretch.
     fn every() -> impl Iterator<Item = Evidence> {
         let flags = |n: usize| [n & 1 > 0, n & 2 > 0, n & 4 > 0];
-        (0..40).flat_map(move |n| {
+        (0..8 * Balancing::ALL.len()).flat_map(move |n| {
             let ([over_grace, stolen, possibly_throttled], balancing) =
                 (flags(n), Balancing::ALL[n / 8]);
             let all = Loss::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));

@@ -12,7 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Try another kernel (what-if).",
     source: "kernel/sched/fair.c: sched_balance_newidle; kernel commits 155213a2aed4, \
         d206fbad9328, 33cf66d88306",
-    missing: "Whether a newly-idle pass ran: sched_balance_rq.",
+    missing: "Whether a newly-idle pass ran: record --decisions.",
     holds: |it| {
         it.is_waste_under(Rules::Fair) && !it.balancing.failed() && it.onset == Onset::AllBusy
     },

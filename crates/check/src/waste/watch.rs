@@ -659,8 +659,11 @@ impl Observer for Waste<'_> {
         {
             causes.settle(state, &self.low, self.now_low, from);
         }
-        if let (Some(causes), true) = (&mut self.causes, self.now_low > 0) {
-            causes.wasted(to - from);
+        if let Some(causes) = &mut self.causes {
+            causes.held(state, to);
+            if self.now_low > 0 {
+                causes.wasted(to - from);
+            }
         }
         let begins = self.scope.window.from;
         if from < begins && begins <= to {

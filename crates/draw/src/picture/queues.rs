@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuReceiver, CpuSet, CpuSpans, CpuState, Entry, Event, History,
-    Observer, Origin, Phase, State, TaskId, TaskState, Time, Value, Window, replay,
+    Carries, CpuId, CpuMode, CpuReceiver, CpuSet, CpuSpans, CpuState, Decision, Entry, Event,
+    History, Observer, Origin, Phase, State, TaskId, TaskState, Window, replay,
 };
 
 use crate::lanes::{COLUMNS_PER_POINT, Grid, Lanes, Paint};
@@ -105,7 +105,9 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
 fn considered(history: &History, cpu: CpuId, page: &Page, scene: &mut Scene, grid: &Grid) -> usize {
     let colour = Colour::rgb(0x0000ff);
     let (rows, mut count, mut places) = (page.rows(), 0, BTreeSet::new());
-    for decision in decisions(history).filter(|it| it.cpu == cpu && page.window.holds(it.time)) {
+    let of_cpu =
+        |it: &Decision| it.cpu == cpu && it.what != Decision::DOMAIN && page.window.holds(it.time);
+    for decision in history.decisions().into_iter().flatten().filter(of_cpu) {
         count += 1;
         let column = grid.column(decision.time);
         for looked_at in decision.considered.iter() {
@@ -120,30 +122,6 @@ fn considered(history: &History, cpu: CpuId, page: &Page, scene: &mut Scene, gri
         }
     }
     count
-}
-
-/// A row of the annex `decisions`.
-struct Decision {
-    time: Time,
-    cpu: CpuId,
-    considered: CpuSet,
-}
-
-fn decisions(history: &History) -> impl Iterator<Item = Decision> + '_ {
-    let tables = history.annexes.iter().map(|annex| &annex.table);
-    let rows = tables.filter(|table| table.name == "decisions").flat_map(|table| {
-        let column = |name| table.columns.iter().position(|column| column.key == name);
-        let columns = [column("time_ns"), column("cpu"), column("considered")];
-        table.rows.iter().map(move |row| columns.map(|at| at.and_then(|at| row.get(at))))
-    });
-    rows.filter_map(|row| {
-        let [Some(Value::Int(time)), Some(Value::Int(cpu)), Some(Value::Text(list))] = row else {
-            return None;
-        };
-        let (time, cpu) = (u64::try_from(*time).ok()?, u16::try_from(*cpu).ok()?);
-        let (time, cpu) = (Time(time), CpuId(cpu));
-        Some(Decision { time, cpu, considered: CpuSet::parse(list)? })
-    })
 }
 
 /// Run queues as they are drawn.

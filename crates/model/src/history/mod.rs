@@ -1,6 +1,7 @@
 //! A History: what happened on a machine, in time order, with what is known about it.
 
 pub(crate) mod carries;
+pub mod decisions;
 mod digest;
 mod early;
 pub(crate) mod event;

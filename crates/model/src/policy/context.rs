@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::{Tick, TimerId};
 use crate::workload::{Group, GroupId};
-use crate::{CpuId, CpuSet, Machine, Span, TaskId, Time};
+use crate::{CpuId, CpuSet, Decision, Machine, Span, TaskId, Time};
 
 /// The place of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,6 +193,10 @@ pub struct Note {
     pub task: Option<TaskId>,
     /// The CPUs that were considered.
     pub considered: CpuSet,
+    /// Balancing: the CPUs of the local group.
+    pub local: CpuSet,
+    /// Balancing: the CPUs of the group that was found busiest.
+    pub busiest: CpuSet,
     /// The result: `balanced`, `moved 3`, `pinned`, ...
     pub outcome: String,
 }
@@ -208,6 +212,32 @@ impl Note {
     pub const FAILED: &'static str = "failed";
     /// A task left its queue in another way.
     pub const LEFT: &'static str = "left";
+
+    /// A decision for which `considered` was looked at; it balances no scheduling domain.
+    pub fn new(
+        cpu: CpuId,
+        what: &'static str,
+        task: Option<TaskId>,
+        considered: CpuSet,
+        outcome: String,
+    ) -> Note {
+        let (local, busiest) = (CpuSet::new(), CpuSet::new());
+        Note { cpu, what, task, considered, local, busiest, outcome }
+    }
+
+    /// The same, as what was decided at `time`.
+    pub fn at(&self, time: Time) -> Decision<'_> {
+        Decision {
+            time,
+            cpu: self.cpu,
+            what: self.what,
+            task: self.task,
+            considered: self.considered.clone(),
+            local: self.local.clone(),
+            busiest: self.busiest.clone(),
+            outcome: &self.outcome,
+        }
+    }
 }
 
 /// The argument of each call to a policy: the [`View`], and a list for the policy's effects.

@@ -298,10 +298,7 @@ impl Scheduler {
     ) {
         let (tree, per) = (&self.state.tree, self.per[balance.from]);
         let what = if balance.into.is_some() { "balance" } else { "idle balance" };
-        cx.note(|_| {
-            let considered = considered(tree, per, groups);
-            Note { cpu, what, task, considered, outcome: outcome() }
-        });
+        cx.note(|_| Note::new(cpu, what, task, considered(tree, per, groups), outcome()));
     }
 }
 

@@ -18,12 +18,10 @@ impl Scheduler {
         self.state.insert(cx, task, queue, group, key);
         let (state, looks) = (&self.state, &self.looks[queue][group]);
         let name = &self.policy.queues[queue].name;
-        cx.note(|view| Note {
-            cpu: view.task(task).cpu,
-            what: Note::PUT,
-            task: Some(task),
-            considered: looks.iter().filter(|&cpu| state.may(view, task, cpu)).collect(),
-            outcome: format!("{name} {group}"),
+        cx.note(|view| {
+            let may = looks.iter().filter(|&cpu| state.may(view, task, cpu)).collect();
+            let cpu = view.task(task).cpu;
+            Note::new(cpu, Note::PUT, Some(task), may, format!("{name} {group}"))
         });
     }
 
@@ -35,8 +33,7 @@ impl Scheduler {
         what: &'static str,
         task: Option<TaskId>,
     ) {
-        let (considered, outcome) = (CpuSet::new(), String::new());
-        cx.note(|_| Note { cpu, what, task, considered, outcome });
+        cx.note(|_| Note::new(cpu, what, task, CpuSet::new(), String::new()));
     }
 
     /// Claims the idle CPU `within` a group that is nearest to `task` and would find the task in

@@ -7,7 +7,7 @@
 //! (Theorem 2 in docs/proofs.md).
 
 use wastenot_model::policy::Note;
-use wastenot_model::{CpuSet, History, Table, Value};
+use wastenot_model::{CpuSet, Decision, History, TaskId, Time};
 
 /// The result of counting attempts for all violations of a History.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,36 +28,9 @@ const KEPT: usize = 20;
 /// Counts attempts for every violation of `history`, whose annex `decisions` holds the steps of the
 /// protocol; `None` if it does not.
 pub fn attempts(history: &History) -> Option<Attempts> {
-    let mut tables = history.annexes.iter().map(|annex| &annex.table);
-    let table = tables.find(|table| table.name == "decisions")?;
-    let steps = Steps::of(table)?;
     let mut charge = Charge::default();
-    for row in &table.rows {
-        charge.step(&steps, row);
-    }
+    history.decisions()?.for_each(|step| charge.step(&step));
     Some(charge.found)
-}
-
-/// Where the columns are.
-struct Steps {
-    time: usize,
-    cpu: usize,
-    what: usize,
-    task: usize,
-    considered: usize,
-}
-
-impl Steps {
-    fn of(table: &Table) -> Option<Steps> {
-        let at = |name| table.columns.iter().position(|column| column.key == name);
-        Some(Steps {
-            time: at("time_ns")?,
-            cpu: at("cpu")?,
-            what: at("what")?,
-            task: at("task")?,
-            considered: at("considered")?,
-        })
-    }
 }
 
 /// A CPU that may be idle while a task waits for it.
@@ -80,27 +53,16 @@ struct Charge {
 }
 
 impl Charge {
-    fn step(&mut self, steps: &Steps, row: &[Value]) {
-        let number = |at: usize| match row[at] {
-            Value::Int(number) => usize::try_from(number).ok(),
-            _ => None,
-        };
-        let text = |at: usize| match &row[at] {
-            Value::Text(text) => text.as_str(),
-            _ => "",
-        };
-        let (Some(cpu), task) = (number(steps.cpu), number(steps.task)) else { return };
-        match (text(steps.what), task) {
-            (Note::PUT, Some(task)) => {
-                let cpus = CpuSet::parse(text(steps.considered)).unwrap_or_default();
-                self.put(task, cpus);
-            }
+    fn step(&mut self, step: &Decision) {
+        let (cpu, task) = (step.cpu.index(), step.task.and_then(TaskId::index));
+        match (step.what, task) {
+            (Note::PUT, Some(task)) => self.put(task, step.considered.clone()),
             (Note::TAKE, Some(task)) => {
                 self.left(task, Some(cpu));
                 self.cpu(cpu).busy = true;
             }
             (Note::LEFT, Some(task)) => self.left(task, None),
-            (Note::FAILED, _) => self.failed(cpu, number(steps.time).unwrap_or_default()),
+            (Note::FAILED, _) => self.failed(cpu, step.time),
             _ => {}
         }
     }
@@ -133,7 +95,7 @@ impl Charge {
         }
     }
 
-    fn failed(&mut self, cpu: usize, time: usize) {
+    fn failed(&mut self, cpu: usize, time: Time) {
         self.found.failed += 1;
         let state = self.cpu(cpu);
         if std::mem::take(&mut state.busy) {
@@ -149,8 +111,9 @@ impl Charge {
         self.found.failed_max = self.found.failed_max.max(failed);
         if failed > removed + 1 && self.found.wrong.len() < KEPT {
             self.found.wrong.push(format!(
-                "{time} ns: CPU {cpu} failed {failed} times while {waiting} wait for it and \
-                 others took {removed}"
+                "{} ns: CPU {cpu} failed {failed} times while {waiting} wait for it and \
+                 others took {removed}",
+                time.0
             ));
         }
     }
@@ -159,24 +122,28 @@ impl Charge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wastenot_model::report::Unit;
-    use wastenot_model::{Annex, Builder, Column, Head, Machine, Sink};
+    use wastenot_model::{Annex, Builder, CpuId, Head, Machine, Sink, Task, decisions};
 
-    fn charged(steps: &[(u32, &'static str, Option<u32>, &str)]) -> Attempts {
-        let columns = ["time_ns", "cpu", "what", "task", "considered"]
-            .map(|name| Column::for_programs(name, Unit::None));
-        let mut table = Table::new("decisions", "Decisions", columns);
-        for (time, &(cpu, what, task, considered)) in steps.iter().enumerate() {
-            let task = task.map(Value::from).into();
-            let time = Value::from(time as u32);
-            table.push(vec![time, cpu.into(), what.into(), task, considered.into()]);
-        }
+    fn charged(steps: &[(u16, &'static str, Option<usize>, &str)]) -> Attempts {
         let mut sink = Builder::new(Head::new(Machine::flat(2)));
-        sink.annex(Annex { table });
+        let name = sink.name("t");
+        (0..10).for_each(|tid| _ = sink.task(Task::new(tid, name)));
+        let rows =
+            steps.iter().enumerate().map(|(time, &(cpu, what, task, considered))| Decision {
+                time: Time(time as u64),
+                cpu: CpuId(cpu),
+                what,
+                task: task.map(TaskId::nth),
+                considered: CpuSet::parse(considered).expect("a list"),
+                local: CpuSet::new(),
+                busiest: CpuSet::new(),
+                outcome: "",
+            });
+        sink.annex(Annex { table: decisions::table(rows) });
         attempts(&sink.finish()).expect("it tells steps")
     }
 
-    const PUT: (u32, &str, Option<u32>, &str) = (0, Note::PUT, Some(7), "0-1");
+    const PUT: (u16, &str, Option<usize>, &str) = (0, Note::PUT, Some(7), "0-1");
 
     #[test]
     fn an_idle_cpu_may_fail_once_and_once_for_each_task_that_others_took() {

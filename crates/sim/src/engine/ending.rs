@@ -2,7 +2,7 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::workload::{Nature, Natures, Programs, Synchrony};
-use wastenot_model::{Annex, Column, Sink, Table, TaskId, Value};
+use wastenot_model::{Annex, Column, Sink, Table, TaskId, decisions};
 
 use super::Engine;
 use super::life::Life;
@@ -64,25 +64,8 @@ impl<M: Mechanism> Engine<'_, M> {
             self.kernel.sink.annex(annex);
         }
         if !self.kernel.notes.is_empty() {
-            let columns = [
-                Column::new("time_ns", "time", Unit::At),
-                Column::new("cpu", "CPU", Unit::None),
-                Column::new("what", "decision", Unit::None),
-                Column::new("task", "task", Unit::None),
-                Column::new("considered", "CPUs considered", Unit::None),
-                Column::new("outcome", "outcome", Unit::None),
-            ];
-            let mut table = Table::new("decisions", "Decisions", columns);
-            for (time, note) in &self.kernel.notes {
-                table.push(vec![
-                    (*time).into(),
-                    note.cpu.into(),
-                    note.what.into(),
-                    note.task.map(|task| Value::from(task.ordinal() as u32)).into(),
-                    note.considered.to_string().into(),
-                    note.outcome.clone().into(),
-                ]);
-            }
+            let rows = self.kernel.notes.iter().map(|(time, note)| note.at(*time));
+            let table = decisions::table(rows);
             self.kernel.sink.annex(Annex { table });
         }
     }

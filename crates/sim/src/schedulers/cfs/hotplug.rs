@@ -1,8 +1,8 @@
 //! CPUs that go off and come back: domains are rebuilt, and the tasks that are queued there move to
 //! other CPUs (`sched_cpu_deactivate`, `migrate_tasks`).
 
-use wastenot_model::policy::Context;
-use wastenot_model::{CpuId, TaskId};
+use wastenot_model::policy::{Context, Note};
+use wastenot_model::{CpuId, Decision, TaskId};
 
 use super::entity::END;
 use super::rules::Tunables;
@@ -31,7 +31,7 @@ impl Cfs {
     }
 
     /// The domains of the online CPUs; `numa`: with the levels between nodes.
-    pub(super) fn rebuild_domains(&mut self, cx: &Context, numa: bool) {
+    pub(super) fn rebuild_domains(&mut self, cx: &mut Context, numa: bool) {
         let mut machine = cx.machine.clone();
         for (cpu, known) in machine.cpus.iter_mut().enumerate() {
             known.online = mask::contains(&self.online, cpu);
@@ -40,6 +40,16 @@ impl Cfs {
         let online = mask::iter(&self.online).count();
         self.rules.tunables = Tunables::of(online);
         self.idle_cores = vec![true; self.width as usize];
+        for cpu in 0..self.width {
+            for level in 0..self.topology.chains[cpu as usize].len() {
+                cx.note(|_| {
+                    let outcome = String::new();
+                    let span = mask::to_set(&self.topology.chains[cpu as usize][level].span);
+                    let domain = Note::new(cpu_id(cpu), Decision::DOMAIN, None, span, outcome);
+                    Note { local: mask::to_set(&self.local_group(cpu, level).cpus), ..domain }
+                });
+            }
+        }
     }
 
     /// Where a task goes that may not run on its target: a CPU of that node, else any CPU

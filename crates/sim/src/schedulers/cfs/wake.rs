@@ -4,8 +4,8 @@
 //! shares the cache, 2 a synchronous waker that is alone, 3 an idle previous CPU (from 5.11 on), 4
 //! weights.
 
-use wastenot_model::TaskId;
 use wastenot_model::policy::{Context, Note};
+use wastenot_model::{Decision, TaskId};
 
 use super::rules::{Era, Wakeup};
 use super::{Cfs, cpu_id, mask};
@@ -63,15 +63,13 @@ impl Cfs {
     }
 
     fn chosen(&self, cx: &mut Context, task: TaskId, prev: u32, cpu: u32) -> u32 {
-        cx.note(|cx| Note {
-            cpu: cx.cpu,
-            what: "wakeup",
-            task: Some(task),
-            considered: mask::to_set(match self.rules.wakeup {
+        cx.note(|cx| {
+            let searched = mask::to_set(match self.rules.wakeup {
                 Wakeup::Llc => &self.topology.llc[cpu as usize].cpus,
                 Wakeup::LongestIdle | Wakeup::Global => &self.online,
-            }),
-            outcome: format!("{prev} to {cpu}"),
+            });
+            let outcome = format!("{prev} to {cpu}");
+            Note::new(cx.cpu, Decision::WAKEUP, Some(task), searched, outcome)
         });
         cpu
     }

@@ -105,7 +105,7 @@ fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     if args.picture != Picture::Queues {
         return Err(Stop::new("`--considered` needs a picture of queues", "`draw queues`"));
     }
-    if !history.annexes.iter().any(|annex| annex.table.name == "decisions") {
+    if history.decisions().is_none() {
         let what = "the trace contains no decisions";
         return Err(Stop::new(what, "`wastenot run ... --decisions -o FILE.wn` records them"));
     }

@@ -9,7 +9,7 @@ mod stats;
 pub(super) use stats::{Class, Load};
 
 use wastenot_model::policy::{Context, Note};
-use wastenot_model::{CpuId, TaskId};
+use wastenot_model::{CpuId, CpuSet, Decision, TaskId};
 
 use super::rules::{Era, Imbalance, MIGRATION_COST};
 use super::{Cfs, cpu_id, mask};
@@ -67,6 +67,8 @@ pub(super) struct Look {
     pub(super) some_pinned: bool,
     pub(super) other: Option<u32>,
     pub(super) redirected: bool,
+    /// The group that was found busiest last.
+    pub(super) busiest: Option<u32>,
 }
 
 impl Cfs {
@@ -264,6 +266,7 @@ impl Cfs {
             some_pinned: false,
             other: None,
             redirected: false,
+            busiest: None,
         };
         let span = &self.topology.chains[cpu as usize][level].span;
         for (word, span) in self.considered.iter_mut().zip(span) {
@@ -275,9 +278,11 @@ impl Cfs {
         let (moved, outcome) = self.look_until_settled(cx, &mut look, designated);
         cx.note(|_| Note {
             cpu: cpu_id(cpu),
-            what: if idle == Phase::Newly { "newidle" } else { "periodic" },
+            what: if idle == Phase::Newly { Decision::NEWIDLE } else { Decision::PERIODIC },
             task: None,
             considered: mask::to_set(&self.topology.chains[cpu as usize][level].span),
+            local: mask::to_set(&self.local_group(cpu, level).cpus),
+            busiest: self.cpus_of(look.busiest),
             outcome: match moved {
                 0 => outcome.into(),
                 moved => format!("moved {moved}"),
@@ -295,13 +300,14 @@ impl Cfs {
         loop {
             if !self.is_designated(look) {
                 *designated = false;
-                return self.balanced(look, "not designated");
+                return self.balanced(look, Decision::NOT_DESIGNATED);
             }
-            let Some(group) = self.find_busiest_group(look) else {
-                return self.balanced(look, "balanced");
+            look.busiest = self.find_busiest_group(look);
+            let Some(group) = look.busiest else {
+                return self.balanced(look, Decision::BALANCED);
             };
             let Some(busiest) = self.find_busiest_queue(look, group) else {
-                return self.balanced(look, "balanced");
+                return self.balanced(look, Decision::BALANCED);
             };
             let mut moved = 0;
             if self.rqs[busiest as usize].nr > 1 {
@@ -316,7 +322,7 @@ impl Cfs {
                         look.to = look.cpu;
                         continue;
                     }
-                    return self.settle(look, "pinned");
+                    return self.settle(look, Decision::PINNED);
                 }
             }
             return match moved {
@@ -376,13 +382,13 @@ impl Cfs {
         let domain = self.domain(look);
         if domain.failed <= patience || !moves_tasks {
             self.reset_interval(look);
-            return (0, "failed");
+            return (0, Decision::FAILED);
         }
-        let Some(running) = self.current_task(busiest) else { return (0, "failed") };
+        let Some(running) = self.current_task(busiest) else { return (0, Decision::FAILED) };
         if !cx.allowed(self.task_of(running), cpu_id(look.cpu)) {
             let pinned = Look { all_pinned: true, ..*look };
             self.back_off(&pinned);
-            return (0, "pinned");
+            return (0, Decision::PINNED);
         }
         let domain = self.domain(look);
         domain.failed = domain.cache_nice_tries + 1;
@@ -391,7 +397,7 @@ impl Cfs {
             domain.interval *= 2;
         }
         self.push_from(cx, busiest, look.cpu);
-        (0, "active")
+        (0, Decision::ACTIVE)
     }
 
     /// Wakes the thread that moves the running task of `busiest` to `to`.
@@ -413,13 +419,23 @@ impl Cfs {
         }
     }
 
+    fn cpus_of(&self, group: Option<u32>) -> CpuSet {
+        group.map_or_else(CpuSet::new, |group| {
+            mask::to_set(&self.topology.groups[group as usize].cpus)
+        })
+    }
+
+    pub(super) fn local_group(&self, cpu: u32, level: usize) -> &super::topology::Group {
+        &self.topology.groups[self.topology.groups(cpu, level)[0] as usize]
+    }
+
     /// Whether this CPU balances for its group: the first idle CPU does, else the first CPU
     /// (`should_we_balance`).
     fn is_designated(&self, look: &Look) -> bool {
         if look.idle == Phase::Newly || self.rules.all_balance {
             return mask::contains(&self.considered, look.to as usize);
         }
-        let group = &self.topology.groups[self.topology.groups(look.cpu, look.level)[0] as usize];
+        let group = self.local_group(look.cpu, look.level);
         let mut next = 0;
         while let Some(cpu) = mask::next(&group.cpus, &self.considered, next) {
             next = cpu + 1;

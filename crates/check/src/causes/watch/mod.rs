@@ -1,19 +1,22 @@
 //! The part of the observer of waste that assigns causes.
 
+mod balance;
+mod onset;
+
 use std::collections::BTreeMap;
 
 use wastenot_model::machine::Hops;
 use wastenot_model::{
-    Change, Context, CpuId, CpuMode, CpuSet, CpuState, Distance, Entry, Event, History, How,
-    Machine, NameId, Origin, Prio, Span, State, TaskId, TaskState, Time, Window,
+    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Prio, Span, State,
+    TaskId, TaskState, Time, Window, is_kernel_thread,
 };
 
+use self::balance::{Intervals, Left};
 use super::charge::Charges;
-use super::evidence::begins_now;
 use super::idle::IdleOrder;
+use super::passes::Passes;
 use super::{Ahead, Balancing, Causes, Evidence, Loss, Onset, Rules, Stretch, cause_of};
 use crate::matching::{Class, Matching};
-use crate::placements::Landing;
 use crate::{Movable, Options, Scope, stolen};
 
 /// A stretch of waste that is charged to a task, as it began.
@@ -24,11 +27,12 @@ struct Piece {
     cpu: CpuId,
     /// The CPU that it may use and that has been idle longest.
     idle: Option<CpuId>,
-    /// From then on balancing should have acted: while this CPU was idle there was waste for as
-    /// long as a pass takes at most.
+    /// From then on balancing failed, if it has: a pass left the task, or there was waste for as
+    /// long as a pass takes at most while this CPU was idle.
     acts: Time,
-    /// So long there has to be waste while it is idle until balancing surely has failed.
-    needed: Span,
+    /// So long there has to be waste while it is idle until balancing surely has failed; `None`
+    /// where passes show whether it has.
+    needed: Option<Span>,
     /// How it failed, if it has.
     failed: Balancing,
 }
@@ -64,13 +68,24 @@ pub struct Watch<'a> {
     first: Vec<Time>,
     /// By idle CPU: whether a task that it might have taken waited within one hop.
     near: Vec<bool>,
+    /// Nodes between which balancing failed, and no task has moved since: that of the waiting task,
+    /// that of the idle CPU; and how.
+    failing: BTreeMap<(usize, usize), Balancing>,
+    /// By task.
+    left: Vec<Left>,
     /// By task: how the queue where it waits came to be too long.
     onsets: Vec<Onset>,
     /// By CPU: whether a task waits there since the one that runs woke it.
     behind_waker: Vec<bool>,
     /// By task: whether its priority is above those of the fair class.
     is_real_time: Vec<bool>,
+    /// By task: whether it is a kernel thread.
+    is_kernel_thread: Vec<bool>,
+    /// By CPU: the last task that left it idle.
+    last: Vec<TaskId>,
     idle: IdleOrder,
+    /// Balancing passes, where the source tells them.
+    passes: Option<Passes>,
     /// For how long there was waste so far.
     wasted: Span,
     /// A CPU came online, and no task has moved between nodes since.
@@ -100,11 +115,14 @@ impl<'a> Watch<'a> {
         for (cpu, window, ns) in stolen::seconds(history, scope.window) {
             stolen.entry(cpu).or_default().push((window, ns));
         }
+        let rules = if options.shared_queue { Rules::Policy } else { Rules::of(history) };
+        let fair = rules == Rules::Fair;
         Watch {
             history,
             scope,
             movable,
-            rules: if options.shared_queue { Rules::Policy } else { Rules::of(history) },
+            rules,
+            passes: fair.then(|| Passes::of(history)).flatten(),
             charges: Charges::new(classes, tasks),
             fresh: Vec::new(),
             pieces: vec![None; tasks],
@@ -113,9 +131,16 @@ impl<'a> Watch<'a> {
             pending: vec![Vec::new(); cpus],
             first: vec![Time::MAX; cpus],
             near: vec![false; cpus],
+            failing: BTreeMap::new(),
+            left: vec![Left::default(); tasks],
             onsets: vec![Onset::Unknown; tasks],
             behind_waker: vec![false; cpus],
             is_real_time: vec![false; tasks],
+            is_kernel_thread: history
+                .tasks()
+                .map(|(_, task)| is_kernel_thread(history.name(task.name)))
+                .collect(),
+            last: (0..cpus).map(|cpu| TaskId(cpu as u32)).collect(),
             idle: IdleOrder::new(cpus),
             wasted: Span::ZERO,
             replugged: false,
@@ -185,6 +210,14 @@ impl<'a> Watch<'a> {
         !self.fresh.is_empty()
     }
 
+    /// Time passes until `to` while all stays as it is: what do the passes until then leave?
+    #[inline]
+    pub(crate) fn held(&mut self, state: &State, to: Time) {
+        if self.passes.is_some() {
+            self.look(state, to);
+        }
+    }
+
     /// For so long there was waste.
     #[inline]
     pub(crate) fn wasted(&mut self, span: Span) {
@@ -207,32 +240,6 @@ impl<'a> Watch<'a> {
         self.near[cpu.index()] = false;
         self.first[cpu.index()] = Time::MAX;
         self.idle.set(cpu, idle, self.wasted);
-    }
-
-    /// `cpu` stops being idle, or the History ends.
-    fn resolve(&mut self, cpu: CpuId, now: Time) {
-        if self.pending[cpu.index()].is_empty() {
-            return;
-        }
-        let seen = self.seen(cpu);
-        for it in std::mem::take(&mut self.pending[cpu.index()]) {
-            let often = seen.0 >= now.since(self.first[cpu.index()]).0 / 2;
-            let balancing = match it.failed {
-                _ if seen < it.needed || !often => Balancing::Pending,
-                Balancing::FailedBeyondOneHop if self.near[cpu.index()] => Balancing::Failed,
-                failed => failed,
-            };
-            self.charge(
-                &Evidence { balancing, ..it.evidence },
-                it.stretch.window.span().0,
-                it.stretch,
-            );
-        }
-    }
-
-    /// For how long there was waste while `cpu` was idle.
-    fn seen(&self, cpu: CpuId) -> Span {
-        self.idle.before(cpu).map_or(Span::ZERO, |before| Span(self.wasted.0 - before.0))
     }
 
     /// The History ended.
@@ -278,6 +285,9 @@ impl<'a> Watch<'a> {
             Event::Switch { cpu, prev, next, left, prev_prio, next_prio } => {
                 self.learn(prev, prev_prio);
                 self.learn(next, next_prio);
+                if next.is_idle() {
+                    self.last[cpu.index()] = prev;
+                }
                 if prev.is_idle() {
                     self.overtaken(state, cpu, next);
                 } else if left.is_runnable() {
@@ -292,46 +302,13 @@ impl<'a> Watch<'a> {
                 self.learn(task, prio);
                 self.queued(state, task, on, how);
             }
-            event => self.rare(&event),
+            event => self.rare(&event, entry.time),
         }
     }
 
     fn learn(&mut self, task: TaskId, prio: Prio) {
         if let (Some(index), Some(prio)) = (task.index(), prio.0) {
             self.is_real_time[index] = prio < 100; // MAX_RT_PRIO, include/linux/sched/prio.h
-        }
-    }
-
-    /// `prev` waits since `next` runs in its place: the queue is as long as it is for the reason
-    /// for which `next` waited.
-    fn take_over(&mut self, prev: TaskId, next: TaskId) {
-        if let (Some(prev), Some(next)) = (prev.index(), next.index()) {
-            self.onsets[prev] = self.onsets[next];
-        }
-    }
-
-    /// The task that woke others onto its own `cpu` left it: from now on they wait for another
-    /// reason.
-    fn waker_left(&mut self, state: &State, cpu: CpuId) {
-        let behind = |task: &TaskId| self.onsets[task.ordinal()] == Onset::BehindWaker;
-        let tasks: Vec<TaskId> = state.waiting(cpu).filter(behind).collect();
-        for task in tasks {
-            if self.charges.is_charged(task) {
-                self.begin_anew(task, state.now());
-            }
-            self.onsets[task.ordinal()] = Onset::SomeIdle;
-        }
-    }
-
-    /// `next` was started before others that had been put on the idle `cpu`: it made the queue too
-    /// long, not they.
-    fn overtaken(&mut self, state: &State, cpu: CpuId, next: TaskId) {
-        for task in state.waiting(cpu) {
-            if let (Some(index), Some(next)) = (task.index(), next.index())
-                && self.onsets[index] == Onset::OnIdle
-            {
-                self.onsets[index] = self.onsets[next];
-            }
         }
     }
 
@@ -359,51 +336,6 @@ impl<'a> Watch<'a> {
         self.movable.pinned(task).is_some()
     }
 
-    fn queued(&mut self, state: &State, task: TaskId, on: Option<CpuId>, how: How) {
-        let Some(index) = task.index() else { return };
-        let known = state.task(task);
-        if !begins_now(&known, state.now()) {
-            return;
-        }
-        self.onsets[index] = match on {
-            Some(cpu) => self.onset(state, task, &known, cpu, how),
-            None => Onset::Unknown,
-        };
-        if let (Some(cpu), Onset::BehindWaker) = (on, self.onsets[index]) {
-            self.behind_waker[cpu.index()] = true;
-        }
-    }
-
-    fn onset(&self, state: &State, task: TaskId, known: &TaskState, cpu: CpuId, how: How) -> Onset {
-        let idle = || self.idle.iter();
-        let landing = Landing::of(self.history, self.movable, state, task, cpu, idle);
-        let previous = match landing {
-            Landing::Unknown => return Onset::Unknown,
-            Landing::OnIdle => return Onset::OnIdle,
-            Landing::NoneIdle => return Onset::AllBusy,
-            Landing::SomeIdle { previous } => previous,
-        };
-        let waker = known.waker.task.filter(|_| known.waker.context == Context::Task);
-        let behind_waker = waker.is_some_and(|waker| state.cpu(cpu).mode == CpuMode::Busy(waker));
-        let mask = known.mask.and_then(|mask| self.history.mask(mask));
-        let mut allowed = idle().filter(|cpu| mask.is_none_or(|mask| mask.contains(*cpu)));
-        let machine = &self.history.head.machine;
-        let known_cache = machine.cpu(cpu).is_some_and(|cpu| cpu.llc.is_some());
-        let elsewhere = |other| match machine.distance(cpu, other) {
-            Distance::Other => true,
-            Distance::Node => known_cache,
-            _ => false,
-        };
-        match how {
-            How::NoSelection => Onset::NoSelection,
-            How::New => Onset::Fork,
-            How::Wakeup if previous => Onset::PreviousIdle,
-            How::Wakeup if behind_waker => Onset::BehindWaker,
-            How::Wakeup if allowed.all(elsewhere) => Onset::OtherCache,
-            How::Wakeup => Onset::SomeIdle,
-        }
-    }
-
     /// The charged `task` has a piece from now on.
     fn open(&mut self, state: &State, task: TaskId, now: Time) {
         let Some(index) = task.index().filter(|_| self.charges.is_charged(task)) else { return };
@@ -415,73 +347,29 @@ impl<'a> Watch<'a> {
         if known.origin == Origin::Released {
             self.onsets[index] = Onset::Unknown; // no row queued it
         }
-        let mask = known.mask.and_then(|mask| self.history.mask(mask));
-        let allowed = |cpu: CpuId| mask.is_none_or(|mask: &CpuSet| mask.contains(cpu));
-        let longest = self.idle.iter().find(|cpu| allowed(*cpu));
-        let (mut acts, mut needed) = (Time::MAX, Span(u64::MAX));
-        let mut failed = Balancing::Failed;
-        if let Some(idle) = longest {
-            let interval = self.intervals.between(&self.history.head.machine, cpu, idle);
-            needed = interval * PASSES;
-            acts = now + Span(interval.0.saturating_sub(self.seen(idle).0));
-            failed = self.blindness(state, task, cpu, idle);
-            let first = &mut self.first[idle.index()];
-            *first = now.min(*first);
-            self.near[idle.index()] |= self.hops_between(cpu, idle).is_some_and(|hops| hops < 2);
-            self.named[idle.index()] += 1;
-        }
         self.open.push(task);
-        self.pieces[index] = Some(Piece { from: now, cpu, idle: longest, acts, needed, failed });
-    }
-
-    fn node(&self, cpu: CpuId) -> Option<usize> {
-        Some(self.history.head.machine.cpu(cpu)?.node? as usize)
-    }
-
-    fn hops_between(&self, a: CpuId, b: CpuId) -> Option<u32> {
-        self.hops.between(self.node(a)?, self.node(b)?)
-    }
-
-    /// What balancing of the `idle` CPU cannot see of `task` on `cpu`, should it fail.
-    fn blindness(&self, state: &State, task: TaskId, cpu: CpuId, idle: CpuId) -> Balancing {
-        let (there, here) = (self.node(cpu), self.node(idle));
-        if there.is_none() || here.is_none() {
-            return Balancing::Failed;
-        }
-        let within_one_hop = |cpu: CpuId| {
-            let known = state.cpu(cpu);
-            let waits = known.is_busy() && known.waiting > 0;
-            waits && self.hops_between(cpu, idle).is_none_or(|hops| hops < 2)
-        };
-        let group = self.groups[task.ordinal()];
-        let of_other_group = |cpu: CpuId| match state.cpu(cpu).mode {
-            CpuMode::Busy(other) => other.index().is_some_and(|other| {
-                self.groups[other].zip(group).is_some_and(|(other, group)| other != group)
-            }),
-            _ => false,
-        };
-        if self.replugged && there != here {
-            Balancing::FailedAfterHotplug
-        } else if self.hops_between(cpu, idle) > Some(1) && !self.scope.cpus().any(within_one_hop) {
-            Balancing::FailedBeyondOneHop
-        } else if self.scope.cpus().any(|cpu| self.node(cpu) == here && of_other_group(cpu)) {
-            Balancing::FailedBesideGroup
-        } else {
-            Balancing::Failed
-        }
+        self.pieces[index] = Some(self.piece(state, task, (cpu, known.since), now));
     }
 
     /// A task moves between nodes, or the number of CPUs changes.
-    fn rare(&mut self, event: &Event) {
+    fn rare(&mut self, event: &Event, now: Time) {
         match *event {
             // What was lost may have begun any wait anew.
             Event::Lost { .. } => self.onsets.fill(Onset::Unknown),
-            Event::Cpu { up: true, .. } => self.replugged = true,
+            Event::Cpu { up, .. } => {
+                self.replugged |= up;
+                if let Some(passes) = &mut self.passes {
+                    passes.advance(now);
+                }
+            }
             // A move from a place that the source does not tell may be one between nodes.
             Event::Migrate { from, to, .. }
                 if from.is_none_or(|from| self.node(from) != self.node(to)) =>
             {
                 self.replugged = false;
+                if let Some(nodes) = from.and_then(|from| self.nodes(from, to)) {
+                    self.failing.remove(&nodes);
+                }
             }
             Event::Changed { task, what: Change::Cgroup(group) } => {
                 if let Some(index) = task.index() {
@@ -505,12 +393,12 @@ impl<'a> Watch<'a> {
             self.named[idle.index()] -= 1;
         }
         let turns = piece.acts.clamp(piece.from, now);
-        self.add(task, piece, Window { from: piece.from, to: turns }, None);
-        self.add(task, piece, Window { from: turns, to: now }, piece.idle);
+        self.add(task, piece, Window { from: piece.from, to: turns }, false);
+        self.add(task, piece, Window { from: turns, to: now }, true);
     }
 
-    /// Adds a part of `piece`; `idle` is the CPU for which balancing should have acted in it.
-    fn add(&mut self, task: TaskId, piece: Piece, window: Window, idle: Option<CpuId>) {
+    /// Adds a part of `piece`, in which balancing should have acted or not.
+    fn add(&mut self, task: TaskId, piece: Piece, window: Window, acts: bool) {
         let Some((from, to)) = self.scope.window.clip(window.from, window.to) else { return };
         let Some(index) = task.index() else { return };
         let ahead = match self.ahead[piece.cpu.index()] {
@@ -520,14 +408,13 @@ impl<'a> Watch<'a> {
         let onset = self.onsets[index];
         let evidence = Evidence { onset, ahead, rules: self.rules, ..Evidence::of(Loss::Waste) };
         let stretch = Stretch { window: Window { from, to }, task, cpu: piece.cpu };
-        match idle {
-            Some(cpu) => {
-                let Piece { needed, failed, .. } = piece;
-                let pending = Pending { evidence, stretch, needed, failed };
-                self.pending[cpu.index()].push(pending);
-            }
-            None => self.charge(&evidence, stretch.window.span().0, stretch),
+        let Piece { idle, needed, failed, .. } = piece;
+        if let (true, Some(cpu), Some(needed)) = (acts, idle, needed) {
+            self.pending[cpu.index()].push(Pending { evidence, stretch, needed, failed });
+            return;
         }
+        let balancing = if acts && idle.is_some() { failed } else { Balancing::Pending };
+        self.charge(&Evidence { balancing, ..evidence }, stretch.window.span().0, stretch);
     }
 
     /// `ns` of `stretch` have the cause for which there is this evidence.
@@ -557,46 +444,4 @@ impl<'a> Watch<'a> {
             self.set_ahead(state, cpu, task);
         }
     }
-}
-
-/// How long an idle CPU may take until it has surely balanced.
-#[derive(Debug)]
-struct Intervals {
-    /// By CPU and [`Distance`].
-    cpus: Vec<[Span; Distance::ALL.len()]>,
-}
-
-/// A CPU that was idle beside waste for so many intervals has balanced so often without success:
-/// after `cache_nice_tries + 2` failures, 4 between nodes, the kernel itself regards balancing as
-/// stuck and pushes a running task (`need_active_balance`, kernel/sched/fair.c).
-const PASSES: u64 = 4;
-
-/// A tick at the lowest usual rate, `HZ=250`: the pass of idle CPUs is started by one.
-const TICK: Span = Span::ms(4);
-
-impl Intervals {
-    fn new(machine: &Machine) -> Intervals {
-        let all = machine.len();
-        let of = |cpu: CpuId| {
-            let sharing = |key: fn(&wastenot_model::Cpu) -> Option<u32>| {
-                let known = machine.cpu(cpu).and_then(key).is_some();
-                interval(if known { machine.sharing(cpu, key).len() } else { all })
-            };
-            let (core, llc, node) =
-                (sharing(|it| it.core), sharing(|it| it.llc), sharing(|it| it.node));
-            [Span::ZERO, core, llc, node, interval(all), interval(all)]
-        };
-        Intervals { cpus: (0..machine.len()).map(|cpu| of(CpuId(cpu as u16))).collect() }
-    }
-
-    fn between(&self, machine: &Machine, a: CpuId, b: CpuId) -> Span {
-        self.cpus[a.index()][machine.distance(a, b) as usize]
-    }
-}
-
-/// How long an idle CPU lets pass at most between two balancing passes in a domain of `cpus` CPUs.
-/// `get_sd_balance_interval` (kernel/sched/fair.c): as many milliseconds as the domain has CPUs,
-/// doubled after a pass that found nothing; and a tick until the pass starts.
-fn interval(cpus: usize) -> Span {
-    Span::ms(2 * cpus as u64) + TICK
 }

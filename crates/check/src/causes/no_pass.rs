@@ -1,0 +1,17 @@
+//! Idle CPUs for which nothing balanced.
+
+use super::{Balancing, Cause, Rules};
+
+/// Idle CPUs for which nothing balanced.
+pub(super) static CAUSE: Cause = Cause {
+    path: "scheduler/balancing/no-pass",
+    about: "no idle CPU ran a balancing pass that could have moved the task",
+    evidence: "The recording has decisions. Since the wait began and for longer than a pass takes \
+        at most, no pass of an idle CPU that the task may use considered the CPU where it waited.",
+    refuted_by: "A pass considered that CPU.",
+    advice: "Compare with nohz=off: ticks of busy CPUs start the passes of idle ones. Compare \
+        the balancing intervals (/sys/kernel/debug/sched/domains).",
+    source: "kernel/sched/fair.c: nohz_balancer_kick, sched_balance_domains, sched_balance_newidle",
+    missing: "Why none ran: nohz_balancer_kick, max_newidle_lb_cost.",
+    holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::NoPass,
+};

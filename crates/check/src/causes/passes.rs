@@ -1,0 +1,143 @@
+//! Scheduling domains and balancing passes, where the source tells decisions.
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{CpuId, CpuSet, Decision, Event, History, Time};
+
+/// Whether balancing of one CPU can see another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// No domain has it.
+    None,
+    /// It is in the local group of the narrowest domain that has it, so it is compared with
+    /// nothing.
+    InLocalGroup,
+    /// The domain that compares it has this level.
+    At(usize),
+}
+
+/// A pass over one scheduling domain.
+#[derive(Clone, Debug)]
+pub(super) struct Pass {
+    pub(super) time: Time,
+    /// The CPU that would have got a task.
+    pub(super) cpu: CpuId,
+    /// The pass was due after a tick.
+    pub(super) periodic: bool,
+    /// It was this CPU's turn, and nothing was taken.
+    pub(super) left: bool,
+    /// The group that was found busiest, if one was.
+    pub(super) busiest: CpuSet,
+    level: usize,
+}
+
+/// A scheduling domain of a CPU.
+#[derive(Clone, Debug)]
+struct Level {
+    span: CpuSet,
+    local: CpuSet,
+}
+
+/// The scheduling domains of a CPU.
+#[derive(Clone, Debug, Default)]
+struct Chain {
+    levels: Vec<Level>,
+    /// The source tells all of them, not only those that were balanced.
+    complete: bool,
+}
+
+/// Those of a History.
+#[derive(Debug)]
+pub(super) struct Passes {
+    /// In time order.
+    all: Vec<Pass>,
+    next: usize,
+    /// When CPUs came or went.
+    hotplugs: Vec<Time>,
+    /// How many of these were.
+    epoch: usize,
+    /// By CPU, and the epoch from which they hold.
+    chains: BTreeMap<(CpuId, usize), Chain>,
+}
+
+impl Passes {
+    /// Those of `history`, if it tells any.
+    pub(super) fn of(history: &History) -> Option<Passes> {
+        let known = |it: &Decision| {
+            it.cpu.index() < history.cpu_count() && (it.is_pass() || it.what == Decision::DOMAIN)
+        };
+        let mut rows: Vec<Decision> = history.decisions()?.filter(known).collect();
+        rows.sort_by_key(|it| it.time);
+        let is_hotplug = |event: &Event| matches!(event, Event::Cpu { .. });
+        let hotplugs = history.entries().filter(|it| is_hotplug(&it.event)).map(|it| it.time);
+        let (hotplugs, chains) = (hotplugs.collect(), BTreeMap::new());
+        let mut passes = Passes { all: Vec::new(), next: 0, hotplugs, epoch: 0, chains };
+        for row in rows {
+            passes.advance(row.time);
+            passes.add(row);
+        }
+        passes.epoch = 0;
+        Some(passes)
+    }
+
+    fn add(&mut self, row: Decision) {
+        let is_domain = row.what == Decision::DOMAIN;
+        let since = self.since(row.cpu).filter(|since| !is_domain || *since == self.epoch);
+        let chain = self.chains.entry((row.cpu, since.unwrap_or(self.epoch))).or_default();
+        chain.complete |= is_domain;
+        let known = chain.levels.iter().position(|level| level.span == row.considered);
+        let level = known.unwrap_or_else(|| {
+            chain.levels.push(Level { span: row.considered, local: row.local });
+            chain.levels.len() - 1
+        });
+        let took = row.outcome.starts_with("moved") || row.outcome == Decision::NOT_DESIGNATED;
+        if !is_domain {
+            let (periodic, busiest) = (row.what == Decision::PERIODIC, row.busiest);
+            let (time, cpu) = (row.time, row.cpu);
+            self.all.push(Pass { time, cpu, periodic, left: !took, busiest, level });
+        }
+    }
+
+    /// Time has come to `now`.
+    pub(super) fn advance(&mut self, now: Time) {
+        while self.hotplugs.get(self.epoch).is_some_and(|time| *time <= now) {
+            self.epoch += 1;
+        }
+    }
+
+    /// The next pass before `to`.
+    pub(super) fn before(&mut self, to: Time) -> Option<Pass> {
+        let pass = self.all.get(self.next).filter(|pass| pass.time < to)?.clone();
+        self.next += 1;
+        self.advance(pass.time);
+        Some(pass)
+    }
+
+    /// The epoch from which the present domains of `cpu` hold.
+    fn since(&self, cpu: CpuId) -> Option<usize> {
+        let known = self.chains.range((cpu, 0)..=(cpu, self.epoch));
+        known.map(|((_, since), _)| *since).next_back()
+    }
+
+    /// Whether balancing of `cpu` can see `other`; `None` where that is not known.
+    pub(super) fn sight(&self, cpu: CpuId, other: CpuId) -> Option<Sight> {
+        let chain = &self.chains[&(cpu, self.since(cpu)?)];
+        let with = chain.levels.iter().enumerate().filter(|(_, it)| it.span.contains(other));
+        match with.min_by_key(|(_, level)| level.span.len()) {
+            Some((_, level)) if level.local.contains(other) => Some(Sight::InLocalGroup),
+            Some((level, _)) => Some(Sight::At(level)),
+            None => chain.complete.then_some(Sight::None),
+        }
+    }
+
+    /// Whether `pass` compared `of` with the CPU for which it was made, and took nothing.
+    pub(super) fn left(&self, pass: &Pass, of: CpuId) -> bool {
+        pass.left && self.sight(pass.cpu, of) == Some(Sight::At(pass.level))
+    }
+
+    /// The local group of `pass`.
+    pub(super) fn local(&self, pass: &Pass) -> &CpuSet {
+        let since = self.since(pass.cpu).expect("the pass is of a known domain");
+        &self.chains[&(pass.cpu, since)].levels[pass.level].local
+    }
+}
