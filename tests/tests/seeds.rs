@@ -128,7 +128,7 @@ fn without_levels_between_nodes_a_cpu_looks_at_its_own_node_only() {
         assert_eq!(outcome, "balanced", "at {time} ns");
     }
     let sibling = lost.iter().filter(|(_, cpus, _)| cpus == "0-1").map(|(time, ..)| *time);
-    let sibling: Vec<i64> = sibling.collect();
+    let sibling: Vec<u64> = sibling.collect();
     let each_tick = sibling.windows(2).filter(|two| two[1] - two[0] == 4_000_000).count();
     assert!(each_tick * 10 > sibling.len() * 8, "{each_tick} of {} after 4 ms", sibling.len());
     let kept = decisions("missing-domains-bt", "fix");

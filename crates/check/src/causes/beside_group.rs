@@ -6,8 +6,8 @@ use super::{Balancing, Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/beside-group",
     about: "a task of another cgroup or session made the idle CPU's node seem busy",
-    evidence: "As for scheduler/balancing/persistent; and on the node of the idle CPU ran a task of \
-        another cgroup or session than the one that waited: its load is divided among fewer \
+    evidence: "As for scheduler/balancing/persistent; and on the node of the idle CPU ran a task \
+        of another cgroup or session than the one that waited: its load is divided among fewer \
         tasks, so it counts for more in the average of the node. With decisions: a pass found \
         no group busier, or another one than that of the waiting task, and such a task ran in \
         the local group or in that one. Later waste between these nodes counts from the end of \

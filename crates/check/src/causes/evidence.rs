@@ -38,7 +38,7 @@ pub enum Onset {
     NoSelection,
     /// It was put on a busy CPU while its previous CPU was idle.
     PreviousIdle,
-    /// The same, and a kernel thread had just run on its previous CPU.
+    /// The same, and another task had just run on its previous CPU.
     RecentLoad,
     /// It was put on its waker's CPU, which went on, while another one was idle.
     BehindWaker,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use wastenot_model::machine::Hops;
 use wastenot_model::{
     Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Prio, Span, State,
-    TaskId, TaskState, Time, Window, is_kernel_thread,
+    TaskId, TaskState, Time, Window,
 };
 
 use self::balance::{Intervals, Left};
@@ -79,8 +79,6 @@ pub struct Watch<'a> {
     behind_waker: Vec<bool>,
     /// By task: whether its priority is above those of the fair class.
     is_real_time: Vec<bool>,
-    /// By task: whether it is a kernel thread.
-    is_kernel_thread: Vec<bool>,
     /// By CPU: the last task that left it idle.
     last: Vec<TaskId>,
     idle: IdleOrder,
@@ -136,10 +134,6 @@ impl<'a> Watch<'a> {
             onsets: vec![Onset::Unknown; tasks],
             behind_waker: vec![false; cpus],
             is_real_time: vec![false; tasks],
-            is_kernel_thread: history
-                .tasks()
-                .map(|(_, task)| is_kernel_thread(history.name(task.name)))
-                .collect(),
             last: (0..cpus).map(|cpu| TaskId(cpu as u32)).collect(),
             idle: IdleOrder::new(cpus),
             wasted: Span::ZERO,

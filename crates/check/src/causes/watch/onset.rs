@@ -88,7 +88,9 @@ impl Watch<'_> {
         match how {
             How::NoSelection => Onset::NoSelection,
             How::New => Onset::Fork,
-            How::Wakeup if previous && self.has_recent_load(state, known.prev) => Onset::RecentLoad,
+            How::Wakeup if previous && self.has_recent_load(state, task, known.prev) => {
+                Onset::RecentLoad
+            }
             How::Wakeup if previous => Onset::PreviousIdle,
             How::Wakeup if behind_waker => Onset::BehindWaker,
             How::Wakeup if allowed.all(elsewhere) => Onset::OtherCache,
@@ -96,12 +98,12 @@ impl Watch<'_> {
         }
     }
 
-    /// Whether a kernel thread has just run on the idle `cpu`.
-    pub(super) fn has_recent_load(&self, state: &State, cpu: Option<CpuId>) -> bool {
+    /// Whether another task than `task` has just run on the idle `cpu`.
+    pub(super) fn has_recent_load(&self, state: &State, task: TaskId, cpu: Option<CpuId>) -> bool {
         cpu.is_some_and(|cpu| {
-            let last = self.last[cpu.index()].index();
+            let last = self.last[cpu.index()];
             let recent = state.now().since(state.cpu(cpu).since) < PELT_HALF_LIFE;
-            recent && last.is_some_and(|last| self.is_kernel_thread[last])
+            recent && !last.is_idle() && last != task
         })
     }
 }
