@@ -6,9 +6,9 @@ use wastenot_model::History;
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 
-use crate::Error;
 use crate::choice::made;
 use crate::real_time::RealTime;
+use crate::{Error, choice};
 
 /// A place that runs variants of a scenario. All figures come from the [`Run`], so they are
 /// computed alike on every bench.
@@ -66,7 +66,9 @@ impl Bench for Sim {
             assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);
         }
         match bad_end(&outcome, &history) {
-            None => Ok(Run { history, outcome, real_time }),
+            None => {
+                Ok(Run { history: choice::noted(history, &variant.scheduler), outcome, real_time })
+            }
             Some((what, help)) => {
                 Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
             }

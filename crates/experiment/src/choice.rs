@@ -6,8 +6,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use wastenot_model::Policy;
 use wastenot_model::workload::{Group, GroupId, Workload};
+use wastenot_model::{History, Policy};
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::profile::BYTES;
@@ -153,6 +153,27 @@ fn first(file: String, text: &str, faults: &[Diagnostic]) -> Error {
         what: format!("{}{more}", fault.message),
         help: fault.help.clone(),
     }
+}
+
+/// The note of a simulated History that tells what was set for its scheduler.
+pub(crate) const TUNABLES: &str = "tunables";
+
+/// `history`, with a note of what is set for its scheduler. The scheduler notes its own name.
+pub(crate) fn noted(mut history: History, choice: &Choice) -> History {
+    if let Some((_, set)) = typed(choice).split_once(',') {
+        history.head.source.notes.push((TUNABLES.to_owned(), set.to_owned()));
+    }
+    history
+}
+
+/// A choice as it is typed: its name, and what is set otherwise than by default.
+pub(crate) fn typed(choice: &Choice) -> String {
+    let kind = Scheduler::named(&choice.name);
+    let is_default = |name: &str, value: &str| {
+        kind.and_then(|kind| kind.tunable(name)).is_some_and(|it| it.default == value)
+    };
+    let set = choice.tunables.iter().filter(|(name, value)| !is_default(name, value));
+    choice.name.clone() + &set.map(|(name, value)| format!(",{name}={value}")).collect::<String>()
 }
 
 /// The label of a choice: the scheduler and what is set otherwise than by default, as in

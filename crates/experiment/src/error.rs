@@ -95,6 +95,12 @@ pub enum Error {
         /// What to look at.
         help: String,
     },
+    /// Nothing tells which scheduler is a model of the one that ran.
+    #[error("no model of the scheduler that ran: {what}")]
+    NoModel {
+        /// Why.
+        what: String,
+    },
     /// Results cannot be kept.
     #[error("{0}")]
     Store(#[from] wastenot_store::Error),
@@ -110,6 +116,7 @@ impl Error {
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
+            Error::NoModel { .. } => "name the model: `--scheduler cfs-6.1`, or FILE.rota".into(),
             Error::Extract(error) | Error::Profile(error) => error.help(),
             Error::Store(error) => error.help().into(),
             Error::Run { help, .. }

@@ -3,16 +3,19 @@
 //! Here scenarios, the simulator and the checks meet. A [`Grid`] of cells is run, each cell becomes
 //! a [`Cell`] of plain figures, and an [`Experiment`] is all of them with the scenario's figures
 //! worked out, which a report shows. Cells can be kept in a file and are not run again. And the
-//! work of a History is run under another scheduler: [`what_if`].
+//! work of a History is run under another scheduler: [`what_if`]; or with and without one change, to
+//! see whether that removes a loss: [`confirm`].
 
 mod bench;
 mod cell;
 mod choice;
+pub mod confirm;
 mod error;
 mod experiment;
 mod grid;
 mod real_time;
 mod report;
+mod seeds;
 mod what_if;
 
 pub use bench::{Bench, Run, Sim};
@@ -22,4 +25,5 @@ pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
+pub use seeds::Seeds;
 pub use what_if::{Question, Replayed, WhatIf, what_if};

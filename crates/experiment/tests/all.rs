@@ -1,6 +1,7 @@
 //! What must hold of experiments.
 
 mod again;
+mod confirm;
 mod optimum;
 mod real_time;
 mod recorded;

@@ -28,6 +28,7 @@ mod nearest;
 pub mod nice;
 pub mod policy;
 mod printable;
+pub mod quantity;
 pub mod report;
 pub mod sporadic;
 mod time;

@@ -127,7 +127,7 @@ impl Cause {
 }
 
 /// Whether the path `below` is `above` or leads on from it.
-pub(crate) fn is_within(below: &str, above: &str) -> bool {
+pub fn is_within(below: &str, above: &str) -> bool {
     below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -7,14 +7,13 @@ use wastenot_check::{Movable, is_recorders, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, Window, replay};
 use wastenot_scenario::extract::{self, AsRecorded, Bound, Extracted};
-use wastenot_scenario::scenario::Choice;
-use wastenot_sim::{Options, simulate};
+use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_sim::Options;
 
-use crate::bench::{Run, bad_end};
-use crate::{Error, choice};
+use crate::{Bench, Error, Run, Sim, choice};
 
 /// The scheduler that is shown beside every other.
-const YARDSTICK: &str = "work-conserving";
+pub(crate) const YARDSTICK: &str = "work-conserving";
 /// A run that takes so many times as long as the recorded one is given up.
 const PATIENCE: u64 = 100;
 
@@ -75,13 +74,7 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
     let yardstick = Choice::named(YARDSTICK);
     let choice = question.scheduler.clone().unwrap_or_else(|| yardstick.clone());
     choice::policy(&choice)?;
-    let movable = Movable::survey(history);
-    let options = extract::Options {
-        awaited: question.awaited.as_deref(),
-        recorder: &|task| is_recorders(history, task),
-        pinned: &|task| movable.pinned(task).is_some(),
-    };
-    let mut extracted = extract::extract(history, &options).map_err(Error::Extract)?;
+    let mut extracted = work(history, question.awaited.as_deref(), true)?;
     if let Some(machine) = &question.machine {
         extracted = extracted.on(machine.clone());
     }
@@ -102,6 +95,22 @@ pub fn what_if(history: &History, question: &Question) -> Result<WhatIf, Error> 
     })
 }
 
+/// The work in `history`; without `quotas`, as if they had held no task back.
+pub(crate) fn work(
+    history: &History,
+    awaited: Option<&[TaskId]>,
+    quotas: bool,
+) -> Result<Extracted, Error> {
+    let movable = Movable::survey(history);
+    let options = extract::Options {
+        awaited,
+        recorder: &|task| is_recorders(history, task),
+        pinned: &|task| movable.pinned(task).is_some(),
+        quotas,
+    };
+    extract::extract(history, &options).map_err(Error::Extract)
+}
+
 /// What of `history` was lost or is suspect.
 fn losses(history: &History) -> Vec<Loss> {
     let mut contradictions = waste::Contradictions::within(Window::ALL, history);
@@ -116,26 +125,52 @@ fn replayed(
     seed: u64,
     name: &str,
 ) -> Result<Replayed, Error> {
-    let (policy, label) = (choice::policy(choice)?, choice::label(choice));
-    let limit = extracted.recorded.0.saturating_mul(PATIENCE);
-    let options = Options { name: name.into(), seed, limit: Time(limit), notes: false };
-    // What else it cost stands in the CPU time of tasks.
-    let costs = Costs { ipi: extracted.ipi, ..Costs::default() };
-    let (history, outcome) =
-        simulate(&extracted.machine, &costs, &extracted.workload, policy, &options);
-    if let Some((what, help)) = bad_end(&outcome, &history) {
-        return Err(Error::Replay { scheduler: label, what, help });
+    let run = rerun(&Sim, &variant(extracted, choice), extracted, seed, name)?;
+    Ok(Replayed {
+        scheduler: choice::label(choice),
+        unread: choice::unread(choice, &extracted.workload),
+        makespan: makespan(extracted, &run),
+        waste: waste::measure(&run.history, &wastenot_check::Options::default()),
+        run,
+    })
+}
+
+/// The work under the scheduler of `choice`. What else it cost stands in the CPU time of tasks.
+pub(crate) fn variant(extracted: &Extracted, choice: &Choice) -> Variant {
+    Variant {
+        name: choice::label(choice),
+        machine: extracted.machine.clone(),
+        costs: Costs { ipi: extracted.ipi, ..Costs::default() },
+        workload: extracted.workload.clone(),
+        scheduler: choice.clone(),
     }
-    let done = outcome.marks.iter().filter(|mark| mark.mark == extracted.done);
+}
+
+/// Runs a variant of the work.
+pub(crate) fn rerun(
+    bench: &dyn Bench,
+    variant: &Variant,
+    extracted: &Extracted,
+    seed: u64,
+    name: &str,
+) -> Result<Run, Error> {
+    let limit = Time(extracted.recorded.0.saturating_mul(PATIENCE));
+    let options = Options { name: name.into(), seed, limit, notes: false };
+    bench.run(variant, &options).map_err(|error| match error {
+        Error::Run { variant: scheduler, what, help, .. } => {
+            Error::Replay { scheduler, what, help }
+        }
+        error => error,
+    })
+}
+
+/// From the start until the last task that is waited for had done its work; unknown if the run was
+/// given up.
+pub(crate) fn makespan(extracted: &Extracted, run: &Run) -> Option<Span> {
+    let done = run.outcome.marks.iter().filter(|mark| mark.mark == extracted.done);
     let last = done.clone().map(|mark| mark.time).max();
     let all = done.count() == extracted.awaited;
-    Ok(Replayed {
-        scheduler: label,
-        unread: choice::unread(choice, &extracted.workload),
-        makespan: last.filter(|_| all).map(|last| Span(last.0)),
-        waste: waste::measure(&history, &wastenot_check::Options::default()),
-        run: Run { history, outcome, real_time: None },
-    })
+    last.filter(|_| all).map(|last| Span(last.0))
 }
 
 impl WhatIf {

@@ -121,12 +121,31 @@ impl WhatIf {
             Some(makespan) => format!("{} takes {makespan}", asked.scheduler),
             None => format!("{} had not finished after {}", asked.scheduler, asked.given_up()),
         };
+        if self.bound.span().is_none() {
+            let at_best = self.at_best();
+            return format!(
+                "{at_best} In the simulation, with sleeps of the recorded length, {simulated}."
+            );
+        }
+        if self.moved {
+            let (machine, recorded) = (self.machine(), self.extracted.recorded);
+            let compared = match asked.makespan {
+                Some(_) => format!("{simulated} for work that took {recorded}"),
+                None => format!("{simulated}; the recorded run took {recorded}"),
+            };
+            return format!("On {machine} {compared}. {}", self.at_best());
+        }
+        format!("{} In the simulation, {simulated}.", self.at_best())
+    }
+
+    /// How much time another scheduler can save at most.
+    pub(crate) fn at_best(&self) -> String {
         let recorded = self.extracted.recorded;
         let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
             let why = self.why_unknown();
             return format!(
                 "How much time another scheduler could save is unknown: {why} The run took \
-                 {recorded}. In the simulation, with sleeps of the recorded length, {simulated}."
+                 {recorded}."
             );
         };
         let mut unless = String::new();
@@ -144,15 +163,9 @@ impl WhatIf {
             false => String::new(),
         };
         let Some(share) = self.at_most() else {
-            let machine = self.machine();
             let also = also(&format!(" before {kept}."));
-            let compared = match asked.makespan {
-                Some(_) => format!("{simulated} for work that took {recorded}"),
-                None => format!("{simulated}; the recorded run took {recorded}"),
-            };
             return format!(
-                "On {machine} {compared}. No scheduler can finish this work there before \
-                 {bound}{unless}.{also}"
+                "No scheduler can finish this work there before {bound}{unless}.{also}"
             );
         };
         let (share, least) = (per_cent(share), self.left_by(Some(kept)).map(per_cent));
@@ -163,8 +176,7 @@ impl WhatIf {
         let also = also(&format!(" before {kept}{kept_because}: at most {least}."));
         format!(
             "Another scheduler can save at most {share} of this run{unless}: it took {recorded}, \
-             and no scheduler can finish the same work before {bound}{because}.{also} In the \
-             simulation, {simulated}."
+             and no scheduler can finish the same work before {bound}{because}.{also}"
         )
     }
 
@@ -212,7 +224,7 @@ impl WhatIf {
     }
 
     /// The machine in words.
-    fn machine(&self) -> String {
+    pub(crate) fn machine(&self) -> String {
         let machine = &self.extracted.machine;
         let cpus = machine.len();
         match (machine.name.as_str(), cpus) {

@@ -151,9 +151,9 @@ impl Life {
     }
 
     /// A quota no longer throttles it; returns for how long it did. In the replay it sleeps as long
-    /// again, since no scheduler may let it run.
-    pub(super) fn release(&mut self, now: Time) -> Span {
-        let held = self.held.take().map_or(Span::ZERO, |since| now - since);
+    /// again, since no scheduler may let it run; without `quotas` none did.
+    pub(super) fn release(&mut self, now: Time, quotas: bool) -> Span {
+        let held = self.held.take().filter(|_| quotas).map_or(Span::ZERO, |since| now - since);
         if held > Span::ZERO {
             self.act(now, Step::Sleep(Variate::Fixed(held)));
         }

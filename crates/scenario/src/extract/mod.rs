@@ -11,6 +11,7 @@
 mod awaited;
 mod bound;
 mod life;
+mod programs;
 mod said;
 mod watch;
 mod weave;
@@ -41,11 +42,13 @@ pub struct Options<'a> {
     /// Whether a task may run only where it was first seen, for tasks whose affinity the History
     /// does not contain.
     pub pinned: &'a dyn Fn(TaskId) -> bool,
+    /// Whether quotas hold tasks back for as long as they did. Otherwise none does.
+    pub quotas: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { awaited: None, recorder: &|_| false, pinned: &|_| false }
+        Options { awaited: None, recorder: &|_| false, pinned: &|_| false, quotas: true }
     }
 }
 
@@ -114,7 +117,7 @@ pub struct Extracted {
 /// Extracts the work of `history`.
 pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Error> {
     tells_enough(history)?;
-    let mut watch = Watch::new(history);
+    let mut watch = Watch::new(history, options.quotas);
     replay(history, Silent::Unknown, &mut watch);
     let extracted = weave::weave(history, options, watch);
     if extracted.awaited == 0 || extracted.recorded == Span::ZERO {

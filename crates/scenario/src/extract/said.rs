@@ -39,6 +39,17 @@ pub(super) fn assumptions(
     said
 }
 
+/// Those that hold for programs, too.
+pub(super) fn of_programs(of_events: &[String]) -> Vec<String> {
+    let programs = "tasks run their programs again, which the simulated run contains: they draw \
+                    random numbers, and wait and spin as programs do; changes of nice values by \
+                    programs are not repeated";
+    let holds = |it: &&String| {
+        ["interrupts and", "a kicked CPU", "the run is over"].iter().any(|of| it.starts_with(of))
+    };
+    std::iter::once(programs.into()).chain(of_events.iter().filter(holds).cloned()).collect()
+}
+
 fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let (timed, span) = tally.timed;
     let timed = (timed > 0).then(|| {

@@ -26,6 +26,8 @@ fn alone(known: &TaskState) -> bool {
 #[derive(Debug)]
 pub(super) struct Watch<'h> {
     history: &'h History,
+    /// Whether quotas hold tasks back.
+    quotas: bool,
     /// The life of each task, by index.
     pub(super) lives: Vec<Life>,
     /// Threads that only carry out the scheduler's decisions.
@@ -68,7 +70,7 @@ pub(super) struct Tally {
 }
 
 impl<'h> Watch<'h> {
-    pub(super) fn new(history: &'h History) -> Watch<'h> {
+    pub(super) fn new(history: &'h History, quotas: bool) -> Watch<'h> {
         // Linux's stoppers push running tasks away.
         let stopper = |name: &str| name.starts_with("migration/");
         let mut own: Vec<bool> =
@@ -88,6 +90,7 @@ impl<'h> Watch<'h> {
             tids: tids.filter(|_| !natures.synchrony.is_empty()).collect(),
             natures,
             synced: 0,
+            quotas,
             history,
             lives: vec![Life::default(); history.task_count()],
             own,
@@ -265,7 +268,7 @@ impl<'h> Watch<'h> {
 
     /// A quota no longer throttles it.
     fn release(&mut self, index: usize, now: Time) {
-        let held = self.lives[index].release(now);
+        let held = self.lives[index].release(now, self.quotas);
         self.tally.held.0 += u64::from(held > Span::ZERO);
         self.tally.held.1 += held;
     }

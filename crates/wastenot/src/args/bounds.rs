@@ -7,13 +7,13 @@ use clap::{Args, Subcommand};
 use wastenot_bounds::verdict;
 use wastenot_check::budget::percent;
 use wastenot_measure::Benchmark;
+use wastenot_model::quantity::some_span;
 use wastenot_model::{CpuId, CpuSet, Span};
 use wastenot_realtime::Implementation;
 use wastenot_realtime::calibrate::Statistic;
 use wastenot_realtime::sweep::Shard;
 
 use super::check::Face;
-use super::quantity::some_span;
 
 /// Check whether deadlines hold under global EDF, and why not
 #[derive(Args, Debug)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use wastenot_check::budget::Budget;
 use wastenot_check::causes;
+use wastenot_model::quantity::span;
 use wastenot_model::{CpuSet, Silent, Span};
 
 use super::input::{self, Reading};
-use super::quantity::span;
 use super::when::WindowArgs;
 
 /// Report wasted CPU time: how much, when and where

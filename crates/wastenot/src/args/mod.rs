@@ -13,7 +13,6 @@ pub(crate) mod help;
 pub(crate) mod input;
 pub(crate) mod list;
 pub(crate) mod prove;
-pub(crate) mod quantity;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod rota;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use wastenot_model::Span;
+use wastenot_model::quantity::span;
 
 use super::check::Face;
-use super::quantity::span;
 
 /// Prove the claims of a policy, or find a counterexample
 #[derive(Args, Debug)]

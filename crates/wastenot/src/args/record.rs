@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use signal_hook::consts::{SIGUSR1, SIGUSR2};
 use wastenot_model::Span;
+use wastenot_model::quantity::{size, some_span, span};
 use wastenot_record::Trigger;
 
-use super::quantity::{size, some_span, span};
 use crate::fail::Stop;
 
 /// Record the scheduling events of this machine

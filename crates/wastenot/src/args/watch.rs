@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use wastenot_model::Span;
+use wastenot_model::quantity::{size, some_span, span};
 
 use super::address::address;
-use super::quantity::{size, some_span, span};
 
 /// Watch for CPUs that stay idle while tasks wait
 #[derive(Args, Debug)]

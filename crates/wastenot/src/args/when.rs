@@ -3,9 +3,8 @@
 use std::str::FromStr;
 
 use clap::Args;
-use wastenot_model::{History, Span, Time, Window};
+use wastenot_model::{History, Span, Time, Window, quantity};
 
-use super::quantity;
 use crate::fail::Stop;
 
 /// An instant of a trace that is not read yet.

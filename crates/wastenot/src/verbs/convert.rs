@@ -78,8 +78,22 @@ impl Output {
     }
 }
 
+/// A file for a History that is yet to be made.
+pub(super) struct Kept(Format, Target);
+
+impl Kept {
+    /// The file of an option.
+    pub(super) fn named(option: &'static str, file: &Path, force: bool) -> Result<Kept, Stop> {
+        let format = by_ending(file, "use .wn, .pftrace, .parquet, .csv or .jsonl")?;
+        Ok(Kept(format, Target::named(option, file, force)?))
+    }
+    pub(super) fn write(self, history: &History) -> Result<(), Stop> {
+        progress::during("writing", || self.1.write(|out| fill(history, self.0, out)))
+    }
+}
+
 /// The format that the ending of `file` names; `help` says what else there is to do.
-pub(super) fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
+fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if let Some(format) = ending.and_then(Format::by_ending) {
         return Ok(format);
@@ -89,11 +103,7 @@ pub(super) fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop>
     Err(Stop::new(what, help))
 }
 
-pub(super) fn fill(
-    history: &History,
-    format: Format,
-    out: &mut (dyn Write + Send),
-) -> io::Result<()> {
+fn fill(history: &History, format: Format, out: &mut (dyn Write + Send)) -> io::Result<()> {
     let result = match format {
         Format::Wn => write::wn(history, out),
         Format::Perfetto => write::perfetto(history, out),

@@ -1,16 +1,25 @@
-//! `wastenot explain`: where the time of tasks went; why a task stalled under sched_ext.
+//! `wastenot explain`: where the time of tasks went; why a task stalled under sched_ext; which
+//! change removes a loss.
 
 use wastenot_check::account::{Account, Question};
 use wastenot_check::{Options, stall};
+use wastenot_experiment::confirm::{Plan, Question as Trial, RUNS, Verdict};
+use wastenot_experiment::{Error, Sim};
 
-use super::{check, select};
+use super::convert::Kept;
+use super::prove::quoted;
+use super::{check, select, what_if};
 use crate::args::explain::{Explain, Whom};
+use crate::args::scheduler::Under;
 use crate::args::when::cycles;
 use crate::fail::{Answer, Stop};
 use crate::{open, progress};
 
 /// Explains.
 pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
+    if args.confirm {
+        return confirmed(args);
+    }
     if args.whom == Whom::default() {
         return stalled(args);
     }
@@ -38,8 +47,38 @@ fn stalled(args: &Explain) -> Result<Answer, Stop> {
     if !stall::is_dump(&text) {
         let file = open::shown(&args.file);
         let what = format!("explain needs a task: {file} is no dump of sched_ext");
-        return Err(Stop::new(what, format!("`wastenot explain {file} --task 'make*'`")));
+        return Err(Stop::new(
+            what,
+            format!("`wastenot explain {file} --task 'make*'`, or `--confirm`"),
+        ));
     }
     check::print(&stall::parse(&text).report(), &args.face)?;
     Ok(Answer::Yes)
+}
+
+/// Tries the change that should remove what was lost.
+fn confirmed(args: &Explain) -> Result<Answer, Stop> {
+    let trial = &args.trial;
+    let kept =
+        trial.output.as_ref().map(|file| Kept::named("-o", file, trial.force)).transpose()?;
+    // Asked before the trace is read: a typing error must not cost a minute.
+    let under = Under { scheduler: trial.scheduler.clone(), allow_unsafe: false };
+    let scheduler = open::scheduler(&under)?;
+    let history = what_if::trace(&args.file, &args.reading, &args.window)?;
+    let seeds = trial.seeds.unwrap_or(RUNS);
+    let question = Trial { scheduler, cause: trial.cause, seeds };
+    let wrong = |error: Error| what_if::failed_with(&args.file, &error);
+    let plan = || Plan::new(&Sim, &history, &question);
+    let plan = progress::during("simulating", plan).map_err(wrong)?;
+    let answer = progress::counting("simulating", plan.len(), |done| plan.run(done));
+    let answer = answer.map_err(wrong)?;
+    kept.map_or(Ok(()), |kept| kept.write(&history))?;
+    let file = trial.output.as_ref().unwrap_or(&args.file);
+    let report = answer.report(&quoted(file).unwrap_or_else(|| open::shown(file)));
+    check::print(&report, &args.face)?;
+    Ok(match answer.verdict() {
+        Verdict::Confirmed | Verdict::NothingLost => Answer::Yes,
+        Verdict::Refuted => Answer::No,
+        _ => Answer::CannotTell,
+    })
 }

@@ -7,17 +7,13 @@ use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting};
 
 use super::check::print;
-use super::convert;
+use super::convert::Kept;
 use crate::args::run::{Bench, Run};
 use crate::fail::{Answer, Stop};
-use crate::out::Target;
 use crate::{open, progress};
 
 /// The scheduler of files of rt-app, unless another one is named: Linux as it is now.
 const RTAPP_SCHEDULER: &str = "eevdf-6.12";
-
-/// What to do about an ending that is no format's.
-pub(super) const ENDINGS: &str = "use .wn, .pftrace, .parquet, .csv or .jsonl";
 
 /// Runs a scenario.
 pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
@@ -56,8 +52,7 @@ fn all(name: &str, grid: Grid<'_>) -> Result<Experiment, Stop> {
 
 /// Runs one cell and writes its History.
 fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
-    let format = convert::by_ending(output, ENDINGS)?;
-    let target = Target::new(output, args.force)?;
+    let kept = Kept::named("-o", output, args.force)?;
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
         let what = format!("-o writes one run, but there are {} variants", names.len());
@@ -70,8 +65,7 @@ fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
     let simulate = || grid.run_first(args.decisions);
     let (experiment, run) = progress::during(&format!("simulating {}", variant.name), simulate)
         .map_err(|error| failed(&error))?;
-    let write = || target.write(|out| convert::fill(&run.history, format, out));
-    progress::during("writing", write)?;
+    kept.write(&run.history)?;
     Ok(experiment)
 }
 

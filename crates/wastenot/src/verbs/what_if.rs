@@ -1,47 +1,57 @@
 //! `wastenot what-if`: the work of a trace under another scheduler.
 
+use std::path::Path;
+
 use wastenot_experiment::{Error, Question, what_if};
+use wastenot_model::History;
 use wastenot_read::write::edit;
 
 use super::check::print;
-use super::run::{ENDINGS, failed};
-use super::{convert, select};
+use super::convert::Kept;
+use super::run::failed;
+use super::select;
+use crate::args::input::Reading;
 use crate::args::what_if::WhatIf;
+use crate::args::when::WindowArgs;
 use crate::fail::{Answer, Stop};
-use crate::out::Target;
 use crate::{open, progress};
 
 /// Answers what would have been.
 pub(crate) fn run(args: &WhatIf) -> Result<Answer, Stop> {
-    let output = match &args.output {
-        Some(file) => Some((convert::by_ending(file, ENDINGS)?, Target::new(file, args.force)?)),
-        None => None,
-    };
+    let kept = args.output.as_ref().map(|file| Kept::named("-o", file, args.force)).transpose()?;
     // Asked before the trace is read: a typing error must not cost a minute.
     let scheduler = open::scheduler(&args.under)?;
     let machine = args.target_machine.as_deref();
     let machine = machine.map(|text| open::machine("--target-machine", text)).transpose()?;
-    let mut history = open::history(&args.trace, &args.reading)?;
-    let name = open::shown(&args.trace);
-    if wastenot_prove::replay::is_counterexample(&history) {
-        let what = format!("{name} is a counterexample of `wastenot prove`, not a recording");
-        return Err(Stop::new(what, format!("`wastenot prove --replay {name}`")));
-    }
-    let window = args.window.of(&history)?;
-    if args.window.is_asked() {
-        history = edit::window(&history, window);
-    }
+    let history = trace(&args.trace, &args.reading, &args.window)?;
     let awaited = select::tasks(&history, &args.task)?;
     let question = Question { scheduler, machine, awaited, seed: args.seed };
     let answer = || what_if(&history, &question);
-    let answer = progress::during("simulating", answer).map_err(|error| match &error {
-        Error::Extract(why) => Stop::new(format_args!("{name}: {why}"), why.help()),
-        error => failed(error),
-    })?;
-    if let Some((format, target)) = output {
-        let write = || target.write(|out| convert::fill(&answer.asked.run.history, format, out));
-        progress::during("writing", write)?;
-    }
+    let answer = progress::during("simulating", answer);
+    let answer = answer.map_err(|error| failed_with(&args.trace, &error))?;
+    kept.map_or(Ok(()), |kept| kept.write(&answer.asked.run.history))?;
     print(&answer.report(), &args.face)?;
     Ok(Answer::Yes)
+}
+
+/// The trace whose work is to be run, or the part of it that was asked for.
+pub(super) fn trace(file: &Path, reading: &Reading, part: &WindowArgs) -> Result<History, Stop> {
+    let history = open::history(file, reading)?;
+    if wastenot_prove::replay::is_counterexample(&history) {
+        let name = open::shown(file);
+        let what = format!("{name} is a counterexample of `wastenot prove`, not a recording");
+        return Err(Stop::new(what, format!("`wastenot prove --replay {name}`")));
+    }
+    let window = part.of(&history)?;
+    Ok(if part.is_asked() { edit::window(&history, window) } else { history })
+}
+
+/// Why the work of `file` was not run.
+pub(super) fn failed_with(file: &Path, error: &Error) -> Stop {
+    match error {
+        Error::Extract(_) | Error::NoModel { .. } => {
+            Stop::new(format_args!("{}: {error}", open::shown(file)), error.help())
+        }
+        error => failed(error),
+    }
 }

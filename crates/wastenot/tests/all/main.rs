@@ -4,6 +4,7 @@
 
 mod bounds;
 mod clusters;
+mod confirm;
 mod convert;
 mod curves;
 mod draw;

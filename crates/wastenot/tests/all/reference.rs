@@ -140,6 +140,14 @@ fn the_page_on_accounts_names_all_that_is_printed_with_and_without_every() {
 }
 
 #[test]
+fn the_page_on_confirmations_names_all_that_is_printed() {
+    let line = "wastenot run scenarios/seeds/missing-domains-lu.toml --variant bug \
+                --set tasks.0.steps=200 -o lu.wn >run.txt; \
+                wastenot explain lu.wn --confirm --seeds 6 --json";
+    names_all("confirm.md", line);
+}
+
+#[test]
 fn the_page_on_bounds_names_every_implementation() {
     let page = fs::read_to_string(root().join("docs/reference/bounds.md")).expect("the page");
     let row = page.lines().find(|line| line.starts_with("| `implementation` |")).expect("a row");

@@ -102,6 +102,7 @@ fn every_link_in_the_pages_leads_somewhere() {
             "docs/reference/schedulers.md",
             "docs/reference/run.md",
             "docs/reference/explain.md",
+            "docs/reference/confirm.md",
             "docs/reference/what-if.md",
             "docs/reference/rota.md",
             "docs/reference/prove.md",

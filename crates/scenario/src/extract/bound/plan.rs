@@ -16,8 +16,8 @@ const FULL: u64 = 1024;
 /// The programs of a History, and which task runs which.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    pub(super) programs: Programs,
-    pub(super) members: Vec<Member>,
+    pub(in crate::extract) programs: Programs,
+    pub(in crate::extract) members: Vec<Member>,
     /// How many tasks reach each barrier, put into each pipe, and take from it.
     pub(super) users: Users,
     /// The fastest CPU of the recorded machine.
@@ -28,15 +28,15 @@ pub(crate) struct Plan {
 
 /// One task.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
-    pub(super) template: TemplateId,
+pub(in crate::extract) struct Member {
+    pub(in crate::extract) template: TemplateId,
     /// Its number among the tasks of its template.
     pub(super) ordinal: u32,
     /// When it is launched, if it is not forked.
-    pub(super) launched: Option<Span>,
+    pub(in crate::extract) launched: Option<Span>,
     /// The tasks that it forked, in order.
     pub(super) children: Vec<u32>,
-    pub(super) awaited: bool,
+    pub(in crate::extract) awaited: bool,
 }
 
 /// How many tasks use each shared object.

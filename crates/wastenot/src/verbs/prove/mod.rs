@@ -17,13 +17,11 @@ pub(super) use self::next::quoted;
 pub(super) use self::solvers::{cache, first_solver};
 use self::solvers::{options, solvers};
 use super::check::print;
-use super::convert;
+use super::convert::Kept;
 use super::rota::Source;
-use super::run::ENDINGS;
 use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
-use crate::out::{self, Target};
-use crate::progress;
+use crate::{out, progress};
 
 /// Proves; or runs the queries of a certificate, or the steps of a counterexample, again.
 pub(crate) fn run(args: &Prove) -> Result<Answer, Stop> {
@@ -40,9 +38,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let program = meaning(&source)?;
     let chosen = choose(&program, &args.claim, args.allow_unsafe);
     let chosen = chosen.map_err(|error| about(&source.name, &error))?;
-    let target =
-        args.cex.as_ref().map(|path| Target::named("--cex", path, args.force)).transpose()?;
-    let format = args.cex.as_ref().map(|path| convert::by_ending(path, ENDINGS)).transpose()?;
+    let kept = args.cex.as_ref().map(|path| Kept::named("--cex", path, args.force)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
         let what = format!("{} already exists", folder.display());
         return Err(Stop::new(what, "name a new directory: a certificate is written once"));
@@ -55,11 +51,10 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let mut report = report(&source.name, &judged, &options, line);
     report.next = next(file, &judged, args, options.solvers.len());
     print(&report, &args.face)?;
-    if let (Some(target), Some(format)) = (target, format) {
+    if let Some(kept) = kept {
         match judged.iter().find_map(Judgement::counterexample) {
             Some((policy, claim, found)) => {
-                let history = found.history(policy, claim, &source.text);
-                target.write(|out| convert::fill(&history, format, out))?;
+                kept.write(&found.history(policy, claim, &source.text))?;
             }
             None if judged.iter().any(Judgement::is_contradicted) => out::note(
                 "the text itself refutes the claim: there is no counterexample, nothing was written",

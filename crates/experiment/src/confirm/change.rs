@@ -1,0 +1,224 @@
+//! Changes, and which of them should remove the loss of a cause.
+
+use wastenot_check::causes::is_within;
+use wastenot_model::workload::{Program, Step};
+use wastenot_model::{History, Workload};
+use wastenot_scenario::Extracted;
+use wastenot_scenario::scenario::Choice;
+use wastenot_sim::{Scheduler, Settings};
+
+use crate::{Error, choice, what_if};
+
+/// One change to what ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Another value of a tunable of the model.
+    Tunable {
+        /// Its name.
+        name: &'static str,
+        /// The value that it must have before.
+        from: &'static str,
+        /// The value that it gets.
+        to: &'static str,
+        /// What that is on a machine, in a sentence.
+        how: &'static str,
+    },
+    /// Tasks other than kernel threads may run on all CPUs.
+    Affinities,
+    /// No quota holds a task back.
+    Quotas,
+    /// Another scheduler.
+    Scheduler(&'static str),
+}
+
+const OWN_GROUPS: Change = Change::Tunable {
+    name: "groups",
+    from: "core0",
+    to: "own-balanced",
+    how: "Scheduling groups are built from each CPU's own view of the nodes: Linux 4.13 and later.",
+};
+const MINIMUM: Change = Change::Tunable {
+    name: "imbalance",
+    from: "average",
+    to: "minimum",
+    how: "Groups of CPUs are compared by their least loaded CPU: the patch of Lozi et al., EuroSys \
+          2016, section 3.1. Linux 5.5 and later compare numbers of tasks and idle CPUs \
+          (0b0695f2b34a).",
+};
+const NO_AUTOGROUP: Change = Change::Tunable {
+    name: "autogroup",
+    from: "on",
+    to: "off",
+    how: "sysctl kernel.sched_autogroup_enabled=0, or boot with noautogroup.",
+};
+const KEPT_LEVELS: Change = Change::Tunable {
+    name: "numa-levels",
+    from: "lose",
+    to: "keep",
+    how: "Domains between nodes are built again when a CPU comes back: Linux 4.9 and later \
+          (8f37961cf223). Without it: do not take CPUs off.",
+};
+const PREVIOUS_IDLE: Change = Change::Tunable {
+    name: "wake-affine-idle",
+    from: "before",
+    to: "after",
+    how: "An idle previous CPU decides where a woken task goes: Linux 5.11 and later \
+          (d8fcb81f1acf).",
+};
+const LONGEST_IDLE: Change = Change::Tunable {
+    name: "wakeup",
+    from: "llc",
+    to: "longest-idle",
+    how: "A woken task goes to its previous CPU if that is idle, else to the one that has been \
+          idle longest, in any cache: the patch of Lozi et al., EuroSys 2016, section 3.3. No \
+          release of Linux does this.",
+};
+const OTHER: Change = Change::Scheduler(what_if::YARDSTICK);
+
+/// Nodes of the tree of causes with the changes that should remove their loss, the most specific
+/// node first. What stands with a node goes for those below and above it, too.
+const KNOWN: &[(&str, &[Change])] = &[
+    ("configuration/affinity", &[Change::Affinities]),
+    ("configuration/quota", &[Change::Quotas]),
+    ("scheduler/balancing/after-hotplug", &[KEPT_LEVELS]),
+    ("scheduler/balancing/beyond-one-hop", &[OWN_GROUPS]),
+    ("scheduler/balancing/beside-group", &[MINIMUM, NO_AUTOGROUP]),
+    ("scheduler/balancing", &[MINIMUM, OWN_GROUPS, KEPT_LEVELS, LONGEST_IDLE]),
+    ("scheduler/placement/previous-idle", &[PREVIOUS_IDLE]),
+    ("scheduler/placement", &[LONGEST_IDLE]),
+    ("scheduler", &[OTHER]),
+    ("design", &[OTHER]),
+];
+
+/// The changes that should remove the loss of `cause`, a node of the tree, and that are changes:
+/// those that `model` and `work` have.
+pub(super) fn known(cause: &str, model: &Choice, work: &Extracted) -> Vec<Change> {
+    let rows = KNOWN.iter().filter(|(node, _)| is_within(cause, node) || is_within(node, cause));
+    let mut found: Vec<Change> = Vec::new();
+    for change in rows.flat_map(|(_, changes)| *changes) {
+        if change.changes(model, work) && !found.contains(change) {
+            found.push(*change);
+        }
+    }
+    found
+}
+
+impl Change {
+    fn changes(&self, model: &Choice, work: &Extracted) -> bool {
+        match *self {
+            Change::Tunable { name, from, .. } => {
+                let kind = Scheduler::named(&model.name);
+                let set = kind.and_then(|kind| Settings::of(kind, &model.tunables).ok());
+                set.is_some_and(|set| set.word(name) == from)
+            }
+            Change::Affinities => {
+                let bound = |step: &Step| matches!(step, Step::Affinity(_));
+                let mut tasks = work.workload.templates.iter().filter(|task| !task.kthread);
+                tasks.any(|it| it.affinity.is_some() || it.program.steps().iter().any(bound))
+            }
+            Change::Quotas => work.held.0 > 0,
+            Change::Scheduler(name) => model.name != name,
+        }
+    }
+
+    /// The scheduler and the work with this change.
+    pub(super) fn apply(
+        &self,
+        history: &History,
+        model: &Choice,
+        work: &Extracted,
+    ) -> Result<(Choice, Extracted), Error> {
+        let (mut model, mut work) = (model.clone(), work.clone());
+        match *self {
+            Change::Tunable { name, to, .. } => {
+                model.tunables.retain(|(known, _)| known != name);
+                model.tunables.push((name.to_owned(), to.to_owned()));
+            }
+            Change::Affinities => free(&mut work.workload),
+            Change::Quotas => work = what_if::work(history, None, false)?,
+            Change::Scheduler(name) => model = Choice::named(name),
+        }
+        choice::policy(&model)?;
+        Ok((model, work))
+    }
+
+    /// In words, as in `--scheduler`.
+    pub fn label(&self) -> String {
+        match *self {
+            Change::Tunable { name, to, .. } => format!("{name}={to}"),
+            Change::Affinities => "no affinities".into(),
+            Change::Quotas => "no quotas".into(),
+            Change::Scheduler(name) => format!("scheduler {name}"),
+        }
+    }
+
+    /// What it is on a machine.
+    pub fn how(&self) -> &'static str {
+        match self {
+            Change::Tunable { how, .. } => how,
+            Change::Affinities => {
+                "All tasks but kernel threads may run on every CPU: taskset(1), cpuset.cpus of the \
+                 cgroup, isolcpus=."
+            }
+            Change::Quotas => "No limit of CPU time: cpu.max of the cgroup and of those above it.",
+            Change::Scheduler(_) => {
+                "A task starts on any idle CPU at once. No release of Linux does this; a BPF \
+                 scheduler can (sched_ext, `wastenot rota emit`)."
+            }
+        }
+    }
+
+    /// Whether nothing is lost with it by definition, so that only the makespan tells what the loss
+    /// cost.
+    pub(super) fn ends_it_by_definition(&self) -> bool {
+        !matches!(self, Change::Tunable { .. })
+    }
+}
+
+/// Unbinds all tasks but kernel threads.
+fn free(workload: &mut Workload) {
+    for task in workload.templates.iter_mut().filter(|task| !task.kthread) {
+        task.affinity = None;
+        let steps = task.program.steps().iter().copied();
+        let steps = steps.filter(|step| !matches!(step, Step::Affinity(_))).collect();
+        task.program = Program::new(steps).expect("as nested as it was");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wastenot_check::causes::{TREE, node};
+
+    use super::*;
+
+    #[test]
+    fn every_node_is_one_of_the_tree_and_every_value_one_of_its_tunable() {
+        for (path, changes) in KNOWN {
+            assert_eq!(node(path), Ok(*path));
+            for change in *changes {
+                match *change {
+                    Change::Tunable { name, from, to, .. } => {
+                        let model = Choice {
+                            tunables: vec![(name.to_owned(), from.to_owned())],
+                            ..Choice::named("cfs-4.1")
+                        };
+                        choice::policy(&model).unwrap_or_else(|error| panic!("{error}"));
+                        let tunables = vec![(name.to_owned(), to.to_owned())];
+                        choice::policy(&Choice { tunables, ..model }).map(drop).expect("a value");
+                    }
+                    Change::Scheduler(name) => drop(choice::policy(&Choice::named(name))),
+                    Change::Affinities | Change::Quotas => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_stand_before_those_above_them() {
+        for (n, (path, _)) in KNOWN.iter().enumerate() {
+            assert!(KNOWN[..n].iter().all(|(before, _)| !is_within(path, before)), "{path}");
+        }
+        let of_the_kernel = TREE.iter().filter(|cause| cause.is_within("scheduler"));
+        assert!(of_the_kernel.count() > 10);
+    }
+}

@@ -1,0 +1,361 @@
+//! A confirmation in words and tables: plain text of it is fit for a mailing list.
+
+use wastenot_check::causes::Loss;
+use wastenot_model::report::{COLUMNS, Unit};
+use wastenot_model::{Column, Report, Span, Table, Value};
+
+use super::{Arm, Confirmation, Lost, Median, Sample, Trial, VARIED, Verdict};
+use crate::choice;
+
+impl Verdict {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::NothingLost => "nothing-lost",
+            Verdict::NoChange => "no-change",
+            Verdict::NotReproduced => "not-reproduced",
+            Verdict::Confirmed => "confirmed",
+            Verdict::Partly => "partly",
+            Verdict::Refuted => "refuted",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+impl Confirmation {
+    /// The answer of `wastenot explain --confirm`. `file` is the trace as commands name it.
+    pub fn report(&self, file: &str) -> Report {
+        let name = &self.what_if.name;
+        let title = match &self.trial {
+            Some(trial) => format!("{name}: {}, before and after", trial.change.label()),
+            None => format!("{name}: the change that removes the loss"),
+        };
+        let mut report = Report::new("confirm/1", title);
+        report.word = Some(self.verdict().word());
+        report.verdict = self.words();
+        self.measure(&mut report);
+        let commands = self.commands(file);
+        report.measure("commands", "", commands.clone(), Unit::None);
+        report.tables = vec![self.runs(), self.tried(), self.losses(), lines(&commands)];
+        report.losses.clone_from(&self.what_if.losses);
+        report.assumptions = self.assumptions();
+        report
+    }
+
+    fn measure(&self, report: &mut Report) {
+        let trial = self.trial.as_ref();
+        let texts = [
+            ("kernel", "kernel", self.kernel.clone()),
+            ("machine", "machine", Some(self.what_if.machine())),
+            ("model", "model of its scheduler", Some(choice::label(&self.model))),
+            ("cause", "cause", trial.map(|it| it.lost.cause.to_owned())),
+            ("loss", "  kind of loss", trial.map(|it| it.lost.loss.name().to_owned())),
+            ("change", "change", trial.map(|it| it.change.label())),
+            ("how", "  on a machine", trial.map(|it| it.change.how().to_owned())),
+        ];
+        for (name, label, text) in texts {
+            let label = if text.is_some() { label } else { "" };
+            report.measure(name, label, text, Unit::None);
+        }
+        let of = &self.what_if;
+        let known = of.waste.known_ns;
+        let share = trial.filter(|it| it.lost.loss != Loss::Quota && known > 0);
+        let share = share.map(|it| it.lost.ns as f64 / known as f64);
+        let label = if share.is_some() { "lost of known CPU time" } else { "" };
+        report.measure("lost_share", label, share, Unit::Share);
+        let saved = trial.and_then(Trial::saved);
+        let label = if saved.is_some() { "makespan saved" } else { "" };
+        report.measure("saved_share", label, saved, Unit::Share);
+        let bound = of.bound.span();
+        report.measure("bound.makespan_ns", "no scheduler beats", bound, Unit::Ns);
+        report.measure("bound.scheduler_share_max", "", of.at_most(), Unit::Share);
+        let kept = of.as_recorded();
+        report.measure("as_recorded.makespan_ns", "none beats as recorded", kept, Unit::Ns);
+        report.measure("seeds", "runs of each kind", self.seeds, Unit::None);
+    }
+
+    fn words(&self) -> String {
+        let answer = match &self.trial {
+            Some(trial) => self.words_of(trial),
+            None if self.lost.is_empty() => {
+                "Nothing was lost: no CPU was idle while a task that may run there waited, none \
+                 started a task late, and no affinity or quota kept a task from an idle CPU. So \
+                 there is nothing to remove."
+                    .into()
+            }
+            None => {
+                let most = self.lost.first().map(lost_words).unwrap_or_default();
+                format!(
+                    "Nothing is claimed: no change of {} is known that should remove what was \
+                     lost. The most is {most}.",
+                    choice::label(&self.model)
+                )
+            }
+        };
+        format!("{answer} {}", self.what_if.at_best())
+    }
+
+    fn words_of(&self, trial: &Trial) -> String {
+        let (change, lost, model) = (trial.change.label(), trial.lost, choice::label(&self.model));
+        let kind = kind(lost.loss);
+        let [before, after, control] = [&trial.before, &trial.after, &trial.control]
+            .map(|arm| arm.cause().map(spread).unwrap_or_default());
+        let because = format!("that arises because {}", lost.about);
+        let matters = trial.matters();
+        match self.verdict() {
+            Verdict::Confirmed => format!(
+                "Confirmed in the simulator: with {change}, the {kind} {because} falls from \
+                 {before} to {after}; the control has {control}. {matters}"
+            ),
+            Verdict::Partly => format!(
+                "In the simulator, {change} removes less than half: with it, the {kind} {because} \
+                 falls from {before} to {after}; the control has {control}. {matters}"
+            ),
+            Verdict::Refuted => format!(
+                "Refuted in the simulator: {}. The {kind} {because} is {before} before and {after} \
+                 after; the control has {control}. {matters}",
+                trial.instead()
+            ),
+            Verdict::NotReproduced => format!(
+                "Nothing is claimed: the model does not lose what was lost. The recorded run has \
+                 {} of {kind} {because}; under {model} it is {before}, and must be between half \
+                 and twice as much. `--scheduler` names another model.",
+                Span(lost.ns)
+            ),
+            _ if trial.gave_up() => format!(
+                "Unknown: some runs did not end within 100 times the recorded time, so their \
+                 losses cannot be compared. `wastenot what-if --scheduler {}` shows one.",
+                choice::typed(&trial.changed)
+            ),
+            _ => format!(
+                "Unknown: the runs differ too much. The {kind} {because} is {before} before \
+                 and {after} after; the control has {control}. {matters} More runs may decide: \
+                 `--seeds {}`.",
+                4 * self.seeds
+            ),
+        }
+    }
+
+    /// The recorded run and the three arms.
+    fn runs(&self) -> Table {
+        let columns = [
+            Column::for_programs("figure", Unit::None),
+            Column::for_people("", Unit::None),
+            Column::new("run", "run", Unit::None),
+            Column::new("median_ns", "median", Unit::Ns),
+            Column::for_programs("low_ns", Unit::Ns),
+            Column::for_programs("high_ns", Unit::Ns),
+            Column::for_people("95 % interval", Unit::Words),
+        ];
+        let mut table = Table::new("runs", "Before and after", columns);
+        table.shown = usize::MAX;
+        let Some(trial) = &self.trial else { return table };
+        for (figure, words, one, of) in figures(trial.lost.loss) {
+            let mut row = |words: &str, run: &str, median: Option<u64>, ends: Option<Median>| {
+                let interval = ends.map(|it| format!("{} .. {}", Span(it.low), Span(it.high)));
+                let mut cells: Vec<Value> = vec![figure.into(), words.into(), run.into()];
+                cells.extend(
+                    [median, ends.map(|it| it.low), ends.map(|it| it.high)].map(Value::from),
+                );
+                cells.push(interval.unwrap_or_default().into());
+                table.push(cells);
+            };
+            row(&words, "recorded", one(&trial.recorded), None);
+            let arms =
+                [("before", &trial.before), ("after", &trial.after), ("control", &trial.control)];
+            for (run, arm) in arms {
+                let median = of(arm);
+                row("", run, median.map(|it| it.median), median);
+            }
+        }
+        table
+    }
+
+    /// What was considered.
+    fn tried(&self) -> Table {
+        let columns = [
+            Column::new("change", "change", Unit::None),
+            Column::new("cause_ns", "by the cause", Unit::Ns),
+            Column::new("loss_ns", "in all", Unit::Ns),
+            Column::new("makespan_ns", "makespan", Unit::Ns),
+        ];
+        let title = "Changes considered, one run each";
+        let mut table = Table::new("tried", title, columns);
+        table.shown = usize::MAX;
+        for tried in self.trial.iter().flat_map(|trial| &trial.tried) {
+            let Sample { cause_ns, loss_ns, makespan_ns } = tried.sample;
+            let change = tried.change.map_or("none".to_owned(), |it| it.label());
+            let cells = vec![change.into(), cause_ns.into(), loss_ns.into(), makespan_ns.into()];
+            table.push(cells);
+        }
+        table
+    }
+
+    /// What was lost by which cause.
+    fn losses(&self) -> Table {
+        let columns = [
+            Column::new("cause", "cause", Unit::None),
+            Column::new("loss", "kind", Unit::None),
+            Column::new("ns", "lost", Unit::Ns),
+        ];
+        let mut table = Table::new("lost", "What the recorded run lost", columns);
+        table.shown = 6;
+        for lost in &self.lost {
+            table.push(vec![lost.cause.into(), kind(lost.loss).into(), lost.ns.into()]);
+        }
+        table
+    }
+
+    /// What repeats it.
+    fn commands(&self, file: &str) -> Vec<String> {
+        let Some(trial) = &self.trial else { return Vec::new() };
+        let (model, seeds, cause) = (choice::typed(&self.model), self.seeds, trial.lost.cause);
+        let mut commands = vec![format!(
+            "wastenot explain {file} --confirm --scheduler {model} --cause {cause} --seeds {seeds}"
+        )];
+        let mut under = |scheduler: &str| {
+            commands.push(format!("wastenot what-if {file} --scheduler {scheduler}"));
+        };
+        under(&model);
+        if trial.changed != self.model {
+            under(&choice::typed(&trial.changed));
+        }
+        commands
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let mut said = vec![
+            format!(
+                "in the simulator, not on a kernel: the recorded work runs under {}, a model of \
+                 the scheduler that ran",
+                choice::label(&self.model)
+            ),
+            format!(
+                "before and control differ in their seeds only; a seed draws the random numbers of \
+                 programs, and varies each other computation and sleep by up to {:.0} %",
+                VARIED * 100.0
+            ),
+            "intervals contain the median with at least 95 %: two of the values in order, counted \
+             from both ends, by the sign test"
+                .into(),
+            "confirmed: the model loses before between half and twice of what was lost; the \
+             intervals after lie below those before, by this cause and in all, with at most half \
+             of the median; the control does not differ; and the run is not longer"
+                .into(),
+        ];
+        if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {
+            said.push(
+                "this change ends the loss by definition, so only the makespan tells what it cost: \
+                 confirmed only if the run is shorter"
+                    .into(),
+            );
+        }
+        said.extend(self.assumptions.iter().cloned());
+        said.extend(self.what_if.asked.unread.clone());
+        said
+    }
+}
+
+type OfOne = fn(&Sample) -> Option<u64>;
+type OfArm = fn(&Arm) -> Option<Median>;
+
+/// The figures of runs: what was lost by the cause, in all, and how long it took.
+fn figures(loss: Loss) -> [(&'static str, String, OfOne, OfArm); 3] {
+    let kind = kind(loss);
+    [
+        ("cause", format!("{kind}, by the cause"), |it| Some(it.cause_ns), Arm::cause),
+        ("loss", format!("{kind}, in all"), |it| Some(it.loss_ns), Arm::loss),
+        ("makespan", "makespan".into(), |it| it.makespan_ns, Arm::makespan),
+    ]
+}
+
+/// A kind of loss in words.
+fn kind(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Waste => "waste",
+        Loss::WakeDelay => "wake delay",
+        Loss::Affinity => "idle time",
+        Loss::Quota => "time held back",
+    }
+}
+
+fn lost_words(lost: &Lost) -> String {
+    format!("{} of {} because {}", Span(lost.ns), kind(lost.loss), lost.about)
+}
+
+/// A median with its interval.
+fn spread(of: Median) -> String {
+    if of.low == of.high {
+        return Span(of.median).to_string();
+    }
+    format!("{} ({} to {})", Span(of.median), Span(of.low), Span(of.high))
+}
+
+/// Commands for people, each in lines that fit and can be copied. An option stays with its value.
+fn lines(commands: &[String]) -> Table {
+    const INDENT: &str = "    ";
+    let room = COLUMNS - 4;
+    let mut table = Table::new("", "Reproduce", [Column::for_people("", Unit::None)]);
+    table.shown = usize::MAX;
+    for command in commands {
+        let mut words = command.split(" --");
+        let mut line = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            if line.chars().count() + " --".len() + word.chars().count() > room {
+                table.push(vec![format!("{line} \\").into()]);
+                line = format!("{INDENT}--{word}");
+            } else {
+                line = format!("{line} --{word}");
+            }
+        }
+        table.push(vec![line.into()]);
+    }
+    table
+}
+
+impl Trial {
+    /// The part of the makespan that the change saves, where the intervals are apart.
+    fn saved(&self) -> Option<f64> {
+        let (before, after) = (self.before.makespan()?, self.after.makespan()?);
+        let apart = after.is_below(&before) || before.is_below(&after);
+        Some(if apart { 1.0 - after.median as f64 / before.median.max(1) as f64 } else { 0.0 })
+    }
+
+    /// Whether the run gains by it, in a sentence.
+    fn matters(&self) -> String {
+        let ends = self.before.makespan().zip(self.after.makespan());
+        let Some(((before, after), saved)) = ends.zip(self.saved()) else {
+            return "Some runs did not end.".into();
+        };
+        let (from, to) = (spread(before), spread(after));
+        match saved {
+            0.0 => format!("The run takes as long: {from} and {to}."),
+            saved if saved > 0.0 => {
+                format!("The run takes {:.1} % less: {to} instead of {from}.", saved * 100.0)
+            }
+            more => format!("The run takes {:.1} % more: {to} instead of {from}.", -more * 100.0),
+        }
+    }
+
+    /// What speaks against a change.
+    fn instead(&self) -> String {
+        let change = self.change.label();
+        let is_below = |of: OfArm| {
+            of(&self.after)
+                .zip(of(&self.before))
+                .is_some_and(|(after, before)| after.is_below(&before))
+        };
+        match (is_below(Arm::cause), is_below(Arm::loss)) {
+            (true, true) if self.change.ends_it_by_definition() => {
+                format!("with {change} the run is not shorter, so the loss did not matter")
+            }
+            (true, true) => format!("with {change} the run takes longer"),
+            (true, false) => format!("with {change} as much is lost by other causes"),
+            (false, _) => format!("with {change} the loss remains"),
+        }
+    }
+
+    fn gave_up(&self) -> bool {
+        [&self.before, &self.after, &self.control].iter().any(|arm| arm.makespan().is_none())
+    }
+}

@@ -1,0 +1,84 @@
+//! `explain --confirm`: what is printed repeats what it says.
+
+use serde_json::Value;
+
+use crate::shell::{Desk, said};
+
+/// Tasks that are bound to one of four CPUs, then a job that needs all.
+const BOUND: &str = r#"
+schema = "wastenot.scenario/1"
+about = "bound"
+machine = "flat(1,4)"
+scheduler = { name = "cfs-6.1" }
+tasks = [
+    { name = "a", count = 3, cpus = "0", program = ["loop 20", "compute 3ms", "sleep 1ms", "end"] },
+]
+"#;
+
+/// A desk with a run of it.
+fn desk() -> Desk {
+    let desk = Desk::laid();
+    desk.put("bound.toml", BOUND);
+    let (text, code) = said(&desk.bash("wastenot run bound.toml -o bound.wn"));
+    assert_eq!(code, 0, "{text}");
+    desk
+}
+
+#[test]
+fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
+    let desk = desk();
+    let line = "wastenot explain bound.wn --confirm --seeds 6 --to 100ms --text -o part.wn";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 0, "{text}");
+    let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 72).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+    for part in [
+        "bound.wn: no affinities, before and after",
+        "Confirmed in the simulator",
+        "model of its scheduler  cfs-6.1",
+        "Before and after",
+        "control",
+        "Assumptions",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // Whoever has the part and the text gets the same.
+    let (_, commands) = text.split_once("Reproduce\n---------\n").expect("commands");
+    let (commands, _) = commands.split_once("\n\n").expect("an end");
+    let commands = commands.replace("\\\n", "");
+    let commands: Vec<&str> =
+        commands.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert_eq!(commands.len(), 2, "{commands:#?}");
+    let (again, code) = said(&desk.bash(&format!("{} --text", commands[0])));
+    assert_eq!(code, 0, "{again}");
+    let figures = |text: &str| text.lines().skip(3).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(figures(&again), figures(&text));
+    let (text, code) = said(&desk.bash(commands[1]));
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("part.wn: its work under cfs-6.1"), "{text}");
+}
+
+#[test]
+fn exit_codes_tell_confirmed_from_refuted_and_unknown() {
+    let desk = desk();
+    let verdict = |options: &str| {
+        let line = format!("wastenot explain bound.wn --confirm --seeds 6 --json {options}");
+        let output = desk.bash(&line);
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (json["verdict"].as_str().expect("a word").to_owned(), output.status.code())
+    };
+    assert_eq!(verdict(""), ("confirmed".to_owned(), Some(0)));
+    assert_eq!(verdict("--cause host"), ("no-change".to_owned(), Some(3)));
+    assert_eq!(verdict("--scheduler pinned").1, Some(3));
+}
+
+#[test]
+fn a_trace_of_no_known_scheduler_needs_a_model() {
+    let desk = desk();
+    desk.put("turns.toml", BOUND.replace("cfs-6.1", "my.rota"));
+    let line = "wastenot run turns.toml -o turns.wn >run.txt; wastenot explain turns.wn --confirm";
+    let (text, code) = said(&desk.bash(line));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("turns.wn: no model of the scheduler that ran: `turns`"), "{text}");
+    assert!(text.contains("help: name the model: `--scheduler"), "{text}");
+}
