@@ -3,8 +3,8 @@
 //! Here scenarios, the simulator and the checks meet. A [`Grid`] of cells is run, each cell becomes
 //! a [`Cell`] of plain figures, and an [`Experiment`] is all of them with the scenario's figures
 //! worked out, which a report shows. Cells can be kept in a file and are not run again. And the
-//! work of a History is run under another scheduler: [`what_if`]; or with and without one change, to
-//! see whether that removes a loss: [`confirm`].
+//! work of a History is run under another scheduler: [`what_if`]; or with and without
+//! one change, to see whether that removes a loss: [`confirm`].
 
 mod bench;
 mod cell;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use wastenot_experiment::confirm::{Confirmation, Plan, Question, Verdict};
 use wastenot_experiment::{Bench as _, Run, Sim};
-use wastenot_model::Time;
+use wastenot_model::{History, Time, Value};
+use wastenot_scenario::extract;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::Options;
 
@@ -163,6 +164,50 @@ fn a_cause_can_be_named_and_the_same_question_has_the_same_answer() {
     assert_eq!(trial.lost.cause, "scheduler/placement/behind-waker");
     let [before, control] = [&trial.before, &trial.control].map(|arm| arm.loss());
     assert_ne!(before, control, "seeds vary the runs");
-    let none = Question { cause: Some("host"), ..question };
-    assert_eq!(answered(&run, &none).verdict(), Verdict::NoChange);
+    let none = Question { cause: Some("configuration"), ..question };
+    let answer = answered(&run, &none);
+    assert_eq!(answer.verdict(), Verdict::NothingLost);
+    assert!(said(&answer).contains("Nothing was lost by configuration"), "{}", said(&answer));
+}
+
+#[test]
+fn programs_that_make_no_sense_are_not_run() {
+    let run = seed("overload-on-wakeup-q18", &[("stages = 10000", "stages = 20")]);
+    let work = |history: &History| {
+        let work = extract::extract(history, &extract::Options::default()).expect("work");
+        work.as_programs(history).map(|(work, seed)| (work.workload.templates.len(), seed))
+    };
+    let (_, seed) = work(&run.history).expect("programs");
+    assert_eq!(seed, 1);
+    let mut alone = run.history.clone();
+    alone.annexes.retain(|annex| annex.table.name != "programs");
+    assert_eq!(work(&alone), None);
+    // Endless without time, a lock that nobody gives back, a mark of an absurd number.
+    let bad = [("loop", None), ("lock", Some(0)), ("mark", Some(u32::MAX))];
+    for (step, of) in bad.into_iter().chain([("yield", None)]) {
+        let mut damaged = run.history.clone();
+        for annex in &mut damaged.annexes {
+            let rows = &mut annex.table.rows;
+            match annex.table.name.as_str() {
+                "programs" => {
+                    let end = |row: &Vec<Value>| row[1] == "end".into();
+                    let at = rows.iter().rposition(end).expect("a loop");
+                    let mut cells = vec![Value::Unknown; rows[at].len()];
+                    cells[..3].clone_from_slice(&[rows[at][0].clone(), step.into(), of.into()]);
+                    rows.insert(at + 1, cells.clone());
+                    if step == "loop" {
+                        cells[1] = "end".into();
+                        rows.insert(at + 2, cells);
+                    }
+                }
+                "shared" => {
+                    let mut cells = vec![Value::Unknown; rows[0].len()];
+                    (cells[0], cells[3], cells[2]) = ("lock".into(), "block".into(), 0_u32.into());
+                    rows.push(cells);
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(work(&damaged).is_some(), step == "yield", "{step}");
+    }
 }

@@ -144,6 +144,8 @@ pub struct Confirmation {
     pub model: Choice,
     /// What was lost, the most first.
     pub lost: Vec<Lost>,
+    /// The node of the tree of causes that was asked about.
+    pub cause: Option<&'static str>,
     /// The experiment, if a change was known.
     pub trial: Option<Trial>,
     /// How many runs an arm has.
@@ -197,7 +199,16 @@ impl<'a> Plan<'a> {
         let kernel = history.head.source.kernel.clone();
         let seeds = question.seeds.clamp(FEWEST, MOST);
         let assumptions = work.assumptions.clone();
-        let answer = Confirmation { what_if, kernel, model, lost, trial: None, seeds, assumptions };
+        let answer = Confirmation {
+            what_if,
+            kernel,
+            model,
+            lost,
+            cause: question.cause,
+            trial: None,
+            seeds,
+            assumptions,
+        };
         Ok(Plan { bench, history, answer, work, seed, aim, changes: changes.unwrap_or_default() })
     }
 
@@ -373,9 +384,14 @@ impl Confirmation {
     pub fn verdict(&self) -> Verdict {
         match &self.trial {
             Some(trial) => trial.verdict(),
-            None if self.lost.is_empty() => Verdict::NothingLost,
+            None if self.asked().is_none() => Verdict::NothingLost,
             None => Verdict::NoChange,
         }
+    }
+
+    /// The largest loss by what was asked about.
+    fn asked(&self) -> Option<&Lost> {
+        self.lost.iter().find(|lost| self.cause.is_none_or(|it| is_within(lost.cause, it)))
     }
 }
 

@@ -4,7 +4,7 @@ use wastenot_check::causes::Loss;
 use wastenot_model::report::{COLUMNS, Unit};
 use wastenot_model::{Column, Report, Span, Table, Value};
 
-use super::{Arm, Confirmation, Lost, Median, Sample, Trial, VARIED, Verdict};
+use super::{Arm, Change, Confirmation, Lost, Median, Sample, Trial, VARIED, Verdict};
 use crate::choice;
 
 impl Verdict {
@@ -75,24 +75,33 @@ impl Confirmation {
     }
 
     fn words(&self) -> String {
-        let answer = match &self.trial {
-            Some(trial) => self.words_of(trial),
-            None if self.lost.is_empty() => {
-                "Nothing was lost: no CPU was idle while a task that may run there waited, none \
-                 started a task late, and no affinity or quota kept a task from an idle CPU. So \
-                 there is nothing to remove."
-                    .into()
-            }
-            None => {
-                let most = self.lost.first().map(lost_words).unwrap_or_default();
-                format!(
-                    "Nothing is claimed: no change of {} is known that should remove what was \
-                     lost. The most is {most}.",
-                    choice::label(&self.model)
-                )
-            }
+        let answer = match (&self.trial, self.asked()) {
+            (Some(trial), _) => self.words_of(trial),
+            (None, Some(most)) => format!(
+                "Nothing is claimed: no change of {} is known that should remove what was lost. \
+                 The most is {}.",
+                choice::label(&self.model),
+                lost_words(most)
+            ),
+            (None, None) => match self.cause {
+                Some(cause) => format!("Nothing was lost by {cause}, as far as the trace shows."),
+                None => {
+                    "Nothing was lost, as far as the trace shows: no CPU was idle while a task \
+                         that may run there waited, none started a task late, and no affinity or \
+                         quota kept a task from running. So there is nothing to remove."
+                        .into()
+                }
+            },
         };
-        format!("{answer} {}", self.what_if.at_best())
+        let best = self.what_if.at_best();
+        let bound = |change| matches!(change, Change::Affinities | Change::Quotas);
+        match best.strip_prefix("Another") {
+            // The change is to what schedulers have to keep to.
+            Some(best) if self.trial.as_ref().is_some_and(|trial| bound(trial.change)) => {
+                format!("{answer} With affinities and quotas as recorded, another{best}")
+            }
+            _ => format!("{answer} {best}"),
+        }
     }
 
     fn words_of(&self, trial: &Trial) -> String {

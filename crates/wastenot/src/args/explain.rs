@@ -11,10 +11,11 @@ use super::input::{FILE, Reading};
 use super::scheduler::Scheduler;
 use super::when::WindowArgs;
 
-/// Report where the time of a task went, why it stalled, or which change removes a loss
+/// Report where time went, or which change removes a loss
 #[derive(Args, Debug)]
 #[command(override_usage = "\
-wastenot explain <FILE> <--task|--pid|--command|--cgroup|--confirm> [OPTIONS]")]
+wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]
+       wastenot explain <FILE> --confirm [OPTIONS]")]
 #[command(after_help = "\
 Follows the critical path: the runs of a task, its waits for a CPU, and where it
 slept, the task that woke it. The parts sum to the interval.
@@ -48,9 +49,9 @@ pub(crate) struct Explain {
     #[arg(long, conflicts_with_all = ["task", "pid", "command", "cgroup", "every"])]
     pub(crate) confirm: bool,
     #[command(flatten)]
-    pub(crate) trial: Trial,
-    #[command(flatten)]
     pub(crate) face: Face,
+    #[command(flatten)]
+    pub(crate) trial: Trial,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]

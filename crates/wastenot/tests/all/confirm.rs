@@ -33,7 +33,7 @@ fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 72).collect();
     assert!(wide.is_empty(), "{wide:#?}");
     for part in [
-        "bound.wn: no affinities, before and after",
+        "bound default seed 1: no affinities, before and after",
         "Confirmed in the simulator",
         "model of its scheduler  cfs-6.1",
         "Before and after",
@@ -55,21 +55,34 @@ fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     assert_eq!(figures(&again), figures(&text));
     let (text, code) = said(&desk.bash(commands[1]));
     assert_eq!(code, 0, "{text}");
-    assert!(text.starts_with("part.wn: its work under cfs-6.1"), "{text}");
+    assert!(text.starts_with("bound default seed 1: its work under cfs-6.1"), "{text}");
 }
 
 #[test]
 fn exit_codes_tell_confirmed_from_refuted_and_unknown() {
     let desk = desk();
-    let verdict = |options: &str| {
-        let line = format!("wastenot explain bound.wn --confirm --seeds 6 --json {options}");
+    let verdict = |file: &str, options: &str| {
+        let line = format!("wastenot explain {file} --confirm --seeds 6 --json {options}");
         let output = desk.bash(&line);
         let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         (json["verdict"].as_str().expect("a word").to_owned(), output.status.code())
     };
-    assert_eq!(verdict(""), ("confirmed".to_owned(), Some(0)));
-    assert_eq!(verdict("--cause host"), ("no-change".to_owned(), Some(3)));
-    assert_eq!(verdict("--scheduler pinned").1, Some(3));
+    assert_eq!(verdict("bound.wn", ""), ("confirmed".to_owned(), Some(0)));
+    assert_eq!(verdict("bound.wn", "--cause host"), ("nothing-lost".to_owned(), Some(0)));
+    // Nobody waits for the task that the quota holds back.
+    let held =
+        "{ name = \"b\", group = \"g\", background = true, program = [\"compute 10s\"] },\n]";
+    let quota = "groups = { g = { quota = \"5ms/20ms\" } }\ntasks";
+    let free = BOUND.replace(", cpus = \"0\"", "");
+    desk.put("held.toml", free.replace("tasks", quota).replace("\n]", &format!("\n{held}")));
+    let late = free.replace("cfs-6.1", "work-conserving");
+    desk.put("late.toml", late + "[costs]\nipi = \"50us\"\n");
+    for (name, word, code) in [("held", "refuted", 1), ("late", "no-change", 3)] {
+        let line = format!("wastenot run {name}.toml -o {name}.wn");
+        let (text, ran) = said(&desk.bash(&line));
+        assert_eq!(ran, 0, "{text}");
+        assert_eq!(verdict(&format!("{name}.wn"), ""), (word.to_owned(), Some(code)));
+    }
 }
 
 #[test]
