@@ -81,6 +81,7 @@ const KNOWN: &[(&str, &[Change])] = &[
     ("configuration/affinity", &[Change::Affinities]),
     ("configuration/quota", &[Change::Quotas]),
     ("scheduler/balancing/after-hotplug", &[KEPT_LEVELS]),
+    ("scheduler/balancing/missing-domains", &[KEPT_LEVELS]),
     ("scheduler/balancing/beyond-one-hop", &[OWN_GROUPS]),
     ("scheduler/balancing/beside-group", &[MINIMUM, NO_AUTOGROUP]),
     ("scheduler/balancing", &[MINIMUM, OWN_GROUPS, KEPT_LEVELS, LONGEST_IDLE]),

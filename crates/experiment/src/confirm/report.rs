@@ -338,7 +338,7 @@ impl Trial {
         };
         let (from, to) = (spread(before), spread(after));
         match saved {
-            0.0 => format!("The run takes as long: {from} and {to}."),
+            0.0 => format!("The makespan does not differ beyond chance: {from} and {to}."),
             saved if saved > 0.0 => {
                 format!("The run takes {:.1} % less: {to} instead of {from}.", saved * 100.0)
             }
