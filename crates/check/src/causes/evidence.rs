@@ -18,6 +18,8 @@ pub enum Loss {
 impl Loss {
     /// In the order of [`super::Part::ns`].
     pub const ALL: [Loss; 4] = [Loss::Waste, Loss::WakeDelay, Loss::Affinity, Loss::Quota];
+    /// Those that are CPU time.
+    pub const CPU_TIME: [Loss; 3] = [Loss::Waste, Loss::WakeDelay, Loss::Affinity];
     /// Its name in tables and JSON.
     pub fn name(self) -> &'static str {
         ["waste", "wake_delay", "affinity", "quota"][self as usize]

@@ -73,6 +73,32 @@ impl Check {
             let label = if ns > Some(0) { format!("  by {word}") } else { String::new() };
             report.measure(&format!("lost.{word}_ns"), &label, ns, Unit::Ns);
         }
+        let parties = self.parties();
+        for (n, party) in PARTIES.iter().enumerate() {
+            let ns = parties.map(|all| all[n].1);
+            report.measure(&format!("lost_by.{party}_ns"), "", ns, Unit::Ns);
+        }
+    }
+
+    /// Whose the lost CPU time is, by the roots of the tree: waste, wake delay, and idle time that
+    /// affinities kept from tasks. Time that quotas took is task time, and not in it.
+    fn parties(&self) -> Option<[(&'static str, u64); PARTIES.len()]> {
+        let causes = self.causes.as_ref()?;
+        Some(PARTIES.map(|party| {
+            let of = |loss: &Loss| causes.ns(*loss, party);
+            (party, Loss::CPU_TIME.iter().map(of).fold(0, u64::saturating_add))
+        }))
+    }
+
+    /// The shares of those that have one, the largest first.
+    fn party_words(&self) -> String {
+        let mut parties = self.parties().map_or(Vec::new(), Vec::from);
+        let all = parties.iter().fold(0u64, |all, (_, ns)| all.saturating_add(*ns));
+        parties.retain(|(_, ns)| *ns > 0);
+        parties.sort_by_key(|(_, ns)| Reverse(*ns));
+        let share = |ns: u64| Value::Num(ns as f64 / all as f64).show(Unit::Share);
+        let each = parties.iter().map(|(party, ns)| format!("{party} {}", share(*ns)));
+        each.collect::<Vec<_>>().join(", ")
     }
 
     pub(super) fn cause_table(&self, history: &History) -> Table {
@@ -90,7 +116,12 @@ impl Check {
             Column::for_programs("advice", Unit::None),
             Column::for_programs("missing", Unit::None),
         ];
-        let mut table = Table::new("causes", "Causes of lost time", columns);
+        let parties = self.party_words();
+        let title = match parties.is_empty() {
+            true => "Causes of lost time".to_owned(),
+            false => format!("Causes of lost time (of CPU time: {parties})"),
+        };
+        let mut table = Table::new("causes", &title, columns);
         table.shown = usize::MAX;
         let none = Causes::default();
         let causes = self.causes.as_ref().unwrap_or(&none);
@@ -158,5 +189,21 @@ impl Check {
     }
 }
 
+/// The roots of the tree of causes: those whose the lost time may be.
+const PARTIES: [&str; 5] = ["scheduler", "configuration", "host", "design", "unknown"];
+
 /// Causes of less than this share of the waste are in the table only.
 const LEAST: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_root_of_the_tree_is_a_party() {
+        let root = |cause: &&Cause| cause.path.split('/').next().expect("a root");
+        for root in TREE.iter().map(root) {
+            assert!(PARTIES.contains(&root), "{root}");
+        }
+    }
+}
