@@ -586,3 +586,5 @@ int locate(void *ctx)
 		lanes[cpu].preempt_count = 0;
 	return 0;
 }
+
+#include "decisions.h"

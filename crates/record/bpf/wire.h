@@ -16,6 +16,7 @@ enum kind {
 	FREQ,	 /* on, other kHz */
 	LOST,	 /* task how many, after time */
 	FACTS,	 /* a struct facts */
+	DECIDED, /* a struct decided */
 };
 
 enum {
@@ -38,7 +39,10 @@ struct event {
 	__u8 kind;
 	__u8 flags;
 	__u8 prio; /* kernel priority + 1 of task */
-	__u8 other_prio;
+	union {
+		__u8 other_prio;
+		__u8 what; /* decided: a decision */
+	};
 };
 
 /* The facts about a task that change seldom; sent when one of them has changed. */
@@ -53,4 +57,30 @@ struct facts {
 	__u8 throttled;
 	__u8 migration_disabled;
 	__u64 mask[]; /* mask_words of them */
+};
+
+/* What was decided, and sets of CPUs of mask_words words each. */
+enum decision {
+	WOKEN,	  /* task, from its last CPU, on the selected one, flags SYNC; 1: looked at */
+	FORKED,	  /* the same for a new task */
+	EXECUTED, /* the same for a task that executes a program */
+	NEWIDLE,  /* task how many were moved, on the CPU, flags an outcome; 2: span, local group */
+	PERIODIC, /* the same */
+};
+
+enum { SYNC = 1 };
+
+/* Of a pass of load balancing. */
+enum outcome {
+	MOVED,
+	NOT_DESIGNATED,
+	BALANCED,
+	PINNED,
+	FAILED,
+	ACTIVE,
+};
+
+struct decided {
+	struct event event;
+	__u64 sets[];
 };

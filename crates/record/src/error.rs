@@ -19,6 +19,12 @@ pub enum Error {
         /// The first version that has them.
         since: &'static str,
     },
+    /// The kernel does not allow recording decisions.
+    #[error("this kernel does not allow recording decisions: {why}")]
+    NoDecisions {
+        /// What it lacks or refuses.
+        why: String,
+    },
     /// BPF needs capabilities.
     #[error("BPF needs CAP_BPF and CAP_PERFMON")]
     NotAllowed,
@@ -86,6 +92,9 @@ impl Error {
             }
             Error::TooOld { .. } => {
                 "boot a later kernel; `wastenot record --tracefs` records on this one"
+            }
+            Error::NoDecisions { .. } => {
+                "record without --decisions, or boot a kernel that allows it (docs/record.md)"
             }
             Error::NoTracefs => "as root: `mount -t tracefs nodev /sys/kernel/tracing`",
             Error::ReadOnly => {

@@ -4,8 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::io::Write;
 
 use wastenot_model::{
-    Annex, Builder, By, Change, CpuId, CpuSet, Entry, Event, Head, History, Left, Loss, MaskId,
-    NameId, Past, Phase, Row, Seen, Sink, Span, Start, State, Task, TaskId, Time, Unit, Value,
+    Annex, Builder, By, Change, CpuId, CpuSet, Decision, Entry, Event, Head, History, Left, Loss,
+    MaskId, NameId, Past, Phase, Row, Seen, Sink, Span, Start, State, Table, Task, TaskId, Time,
+    Unit, Value,
 };
 use wastenot_read::own::Writer;
 
@@ -114,6 +115,7 @@ impl Flight {
             self.forget();
         }
         self.from = self.from.max(oldest);
+        self.drop_decisions();
         self.sweep();
         part
     }
@@ -158,7 +160,7 @@ impl Flight {
     fn whole(&self, sink: &mut dyn Sink) {
         self.begin(&self.tail, sink);
         self.tell_groups(sink);
-        self.copy(0, sink);
+        self.copy(self.from, 0, sink);
     }
 
     fn fresh(&mut self) -> Option<History> {
@@ -221,7 +223,7 @@ impl Flight {
     fn piece(&self, state: &State, from: Time, first: usize) -> History {
         let mut builder = Builder::new(self.head_from(from));
         self.begin(state, &mut builder);
-        self.copy(first, &mut builder);
+        self.copy(from, first, &mut builder);
         builder.finish()
     }
 
@@ -247,12 +249,12 @@ impl Flight {
         }));
     }
 
-    fn copy(&self, first: usize, sink: &mut dyn Sink) {
+    fn copy(&self, from: Time, first: usize, sink: &mut dyn Sink) {
         for row in self.rows.range(first..) {
             sink.push(row.unpack());
         }
         let annexes = self.annexes.iter().chain(&self.fired);
-        annexes.for_each(|annex| sink.annex(since(annex, self.from)));
+        annexes.for_each(|annex| sink.annex(since(annex, from)));
         self.losses.iter().for_each(|loss| sink.loss(loss.clone()));
         sink.end(self.until);
     }
@@ -290,6 +292,30 @@ impl Flight {
             }
             _ => {}
         }
+    }
+
+    /// Drops the decisions that are older than what is kept.
+    fn drop_decisions(&mut self) {
+        let from = self.from;
+        if let Some(table) = decisions(&mut self.annexes) {
+            let is_old = |row: &&Vec<Value>| stamp(table, row).is_some_and(|time| time <= from);
+            let old = table.rows.iter().take_while(is_old).count();
+            table.rows.drain(..old);
+        }
+    }
+
+    /// Drops the oldest events if there are more decisions than there is room for: of what is kept,
+    /// all decisions are.
+    fn bound_decisions(&mut self) {
+        let Some(table) = decisions(&mut self.annexes) else { return };
+        let excess = table.rows.len().saturating_sub(self.room / DECISION);
+        let last = excess.checked_sub(1).and_then(|last| stamp(table, &table.rows[last]));
+        let Some(oldest) = last else { return };
+        while self.rows.front().is_some_and(|row| row.time() <= oldest) {
+            self.forget();
+        }
+        self.from = self.from.max(oldest);
+        self.drop_decisions();
     }
 
     fn move_to(&mut self, task: TaskId, group: Option<NameId>) {
@@ -357,7 +383,8 @@ impl Sink for Flight {
         self.tail = state;
     }
     fn annex(&mut self, annex: Annex) {
-        self.annexes.push(annex);
+        annex.add_to(&mut self.annexes);
+        self.bound_decisions();
     }
     fn end(&mut self, time: Time) {
         self.until = self.until.max(time);
@@ -369,13 +396,29 @@ impl Sink for Flight {
 
 /// The rows of `annex` that are not older than what is kept, if the rows have an end time.
 fn since(annex: &Annex, from: Time) -> Annex {
-    let mut annex = annex.clone();
-    if let Some(until) = annex.table.columns.iter().position(|column| column.unit == Unit::At) {
-        let is_old = |value: &Value| matches!(value, Value::Int(ns) if *ns as u64 <= from.0);
-        annex.table.rows.retain(|row| !is_old(&row[until]));
-    }
-    annex
+    let Annex { table } = annex;
+    let is_new = |row: &&Vec<Value>| stamp(table, row).is_none_or(|until| until > from);
+    let rows = table.rows.iter().filter(is_new).cloned().collect();
+    let (name, title, columns) = (table.name.clone(), table.title.clone(), table.columns.clone());
+    Annex { table: Table { name, title, columns, rows, ..*table } }
 }
+
+/// When what is in a row happened or ended.
+fn stamp(table: &Table, row: &[Value]) -> Option<Time> {
+    let column = table.columns.iter().position(|column| column.unit == Unit::At)?;
+    match row.get(column)? {
+        Value::Int(ns) => Some(Time(*ns as u64)),
+        _ => None,
+    }
+}
+
+/// The decisions, if they are recorded.
+fn decisions(annexes: &mut [Annex]) -> Option<&mut Table> {
+    annexes.iter_mut().map(|it| &mut it.table).find(|table| table.name == Decision::ANNEX)
+}
+
+/// A decision takes the memory of this many events at most: seven cells, four of them short texts.
+const DECISION: usize = 16;
 
 /// How many names, CPU sets or tasks are dropped at once.
 const SWEEP: usize = 1024;

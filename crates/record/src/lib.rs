@@ -8,6 +8,7 @@
 #[cfg(bpf)]
 mod bpf;
 mod clock;
+mod decided;
 mod error;
 mod flight;
 mod host;

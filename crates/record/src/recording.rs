@@ -17,6 +17,8 @@ pub struct Options {
     pub ring_bytes: u32,
     /// The way of recording.
     pub way: Way,
+    /// Also record decisions; needs BPF.
+    pub decisions: bool,
 }
 
 /// The ways of recording.
@@ -40,7 +42,7 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { ring_bytes: 4 << 20, way: Way::default() }
+        Options { ring_bytes: 4 << 20, way: Way::default(), decisions: false }
     }
 }
 
@@ -82,7 +84,8 @@ pub struct Begun {
 pub fn begin(options: &Options) -> Result<Begun, Error> {
     let (hierarchy, steal) = (Hierarchy::here(), Steal::begin());
     let quotas = Quotas::now(&hierarchy);
-    let ((recording, head), instead_of_bpf) = match options.way {
+    let way = if options.decisions { Way::Bpf } else { options.way };
+    let ((recording, head), instead_of_bpf) = match way {
         Way::Bpf => (bpf(options)?, None),
         Way::Tracefs => (tracefs(options)?, None),
         Way::Best => match bpf(options) {

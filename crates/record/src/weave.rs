@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use wastenot_model::policy::Note;
 use wastenot_model::{
     By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Left, Sink, Start, Task, TaskId, Time,
 };
 
+use crate::decided::Decided;
 use crate::wire::{Facts, Kind, Wire};
 use wastenot_host::Cgroups;
 
@@ -201,6 +203,8 @@ impl Weave {
                 }
                 return;
             }
+            // See `decide`.
+            Kind::Decided => return,
         };
         let by = match wire.kind {
             Kind::Waking | Kind::Wakeup | Kind::New | Kind::Migrate => {
@@ -210,6 +214,12 @@ impl Weave {
             _ => By::UNKNOWN,
         };
         sink.push(Entry { time, cpu, by, event });
+    }
+
+    /// What was decided in `wire`, with its task.
+    pub(crate) fn decide(&mut self, wire: &Wire, decided: Decided, sink: &mut dyn Sink) -> Note {
+        let task = decided.tid.map(|tid| self.task(tid, wire.cpu, sink));
+        Note { task, ..decided.note }
     }
 
     /// The task that currently has `tid`.
@@ -386,7 +396,8 @@ enum Place {
     Sleeps(CpuId),
 }
 
-fn cpus(words: &[u64]) -> CpuSet {
+/// The CPUs whose bits are set.
+pub(crate) fn cpus(words: &[u64]) -> CpuSet {
     let bits = words.iter().enumerate().flat_map(|(index, &word)| {
         (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| index * 64 + bit)
     });

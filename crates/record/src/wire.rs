@@ -36,6 +36,7 @@ pub(crate) enum Kind {
     Freq,
     Lost,
     Facts,
+    Decided,
 }
 
 /// The facts about a task that change seldom.
@@ -61,10 +62,11 @@ pub(crate) struct Facts {
     pub(crate) queued: bool,
 }
 
-const EVENT: usize = 24;
+/// The size of a record without facts or sets, in bytes.
+pub(crate) const EVENT: usize = 24;
 const FACTS: usize = EVENT + 8 + 8 + 16 + 8;
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 13] = [
     Kind::Switch,
     Kind::Waking,
     Kind::Wakeup,
@@ -77,6 +79,7 @@ const KINDS: [Kind; 12] = [
     Kind::Freq,
     Kind::Lost,
     Kind::Facts,
+    Kind::Decided,
 ];
 
 const PREEMPTED: u8 = 1;
@@ -95,6 +98,11 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+/// `count` words from `at` on.
+pub(crate) fn words_at(bytes: &[u8], at: usize, count: usize) -> Vec<u64> {
+    (0..count).map_while(|word| u64_at(bytes, at + word * 8)).collect()
 }
 
 impl Wire {
@@ -211,7 +219,7 @@ impl Facts {
             nice: bytes[61] as i8,
             throttled: bytes[62] != 0,
             migration_disabled: bytes[63] != 0,
-            mask: (0..words).map_while(|word| u64_at(bytes, FACTS + word * 8)).collect(),
+            mask: words_at(bytes, FACTS, words),
             on: CpuId(event.on),
             running: event.flags & RUNNING != 0,
             queued: event.flags & QUEUED != 0,
@@ -277,7 +285,7 @@ mod tests {
         let facts = Facts::read(&bytes, 2).expect("facts");
         assert_eq!((&*facts.name, &facts.mask[..]), ("sh", &[5, 1][..]));
         assert_eq!(Facts::read(&bytes, 3), None);
-        bytes[20] = 12;
+        bytes[20] = 13;
         assert_eq!(Wire::read(CpuId(0), &bytes), None);
     }
 }

@@ -32,6 +32,10 @@ impl Decision<'_> {
 
     /// A CPU was selected for a task that wakes.
     pub const WAKEUP: &'static str = "wakeup";
+    /// The same for a new task, and for one that executes a program.
+    pub const FORK: &'static str = "fork";
+    /// See [`Decision::FORK`].
+    pub const EXEC: &'static str = "exec";
     /// A CPU that ran out of tasks balanced a scheduling domain.
     pub const NEWIDLE: &'static str = "newidle";
     /// A CPU balanced a scheduling domain after a tick.
@@ -55,6 +59,16 @@ impl Decision<'_> {
     pub fn is_pass(&self) -> bool {
         matches!(self.what, Decision::NEWIDLE | Decision::PERIODIC)
     }
+}
+
+/// The outcome of a pass that moved `count` tasks.
+pub fn moved(count: u32) -> String {
+    format!("moved {count}")
+}
+
+/// The outcome of a selection: from which CPU to which, and whether the waker is about to sleep.
+pub fn selected(from: CpuId, to: CpuId, sync: bool) -> String {
+    format!("{from} to {to}{}", if sync { ", sync" } else { "" })
 }
 
 /// The annex of `rows`.

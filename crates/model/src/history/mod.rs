@@ -103,6 +103,21 @@ pub struct Annex {
     pub table: crate::Table,
 }
 
+impl Annex {
+    /// Whether both have the same name and columns.
+    pub fn continues(&self, other: &Annex) -> bool {
+        (&self.table.name, &self.table.columns) == (&other.table.name, &other.table.columns)
+    }
+
+    /// Adds it to `all`: its rows, if it continues one of them.
+    pub fn add_to(mut self, all: &mut Vec<Annex>) {
+        match all.iter_mut().find(|known| self.continues(known)) {
+            Some(known) => known.table.rows.append(&mut self.table.rows),
+            None => all.push(self),
+        }
+    }
+}
+
 /// What happened, in time order. Made by a [`crate::Builder`]; read through [`History::entries`].
 #[derive(Clone, Debug)]
 pub struct History {

@@ -23,7 +23,8 @@ pub trait Sink {
     fn push(&mut self, entry: Entry);
     /// Reports a loss; the same kind on the same CPU adds up.
     fn loss(&mut self, loss: Loss);
-    /// Adds a table that only this producer has.
+    /// Adds a table that only this producer has; or rows to it, if one of the same name and columns
+    /// was added before.
     fn annex(&mut self, annex: Annex);
     /// Nothing happened between the last event and `time`, when the recording ended.
     fn end(&mut self, time: Time);
@@ -179,7 +180,7 @@ impl Sink for Builder {
     }
 
     fn annex(&mut self, annex: Annex) {
-        self.history.annexes.push(annex);
+        annex.add_to(&mut self.history.annexes);
     }
 
     fn end(&mut self, time: Time) {

@@ -173,6 +173,31 @@ fn a_task_without_a_row_is_left_out_and_counted() {
 }
 
 #[test]
+fn an_annex_may_come_in_pieces_between_events() {
+    let piece = |rows: &[u32]| {
+        let columns = [Column::new("number", "number", Unit::None)];
+        let mut table = Table::new("numbers", "Numbers", columns);
+        rows.iter().for_each(|row| table.push(vec![(*row).into()]));
+        Annex { table }
+    };
+    let other = Annex { table: Table::new("numbers", "Numbers", []) };
+    let mut writer = Writer::new(Vec::new(), &Head::new(machine(2))).expect("memory");
+    let mut builder = Builder::new(Head::new(machine(2)));
+    for sink in [&mut writer as &mut dyn Sink, &mut builder] {
+        let idle = TaskId::idle(CpuId(0));
+        sink.annex(piece(&[]));
+        sink.push(Entry::switch(Time(1), CpuId(0), idle, idle, Left::Runnable));
+        sink.annex(piece(&[1, 2]));
+        sink.annex(other.clone());
+        sink.push(Entry::switch(Time(2), CpuId(0), idle, idle, Left::Runnable));
+        sink.annex(piece(&[3]));
+    }
+    let history = read_back(&writer.finish().expect("memory"));
+    assert_eq!(history.annexes, [piece(&[1, 2, 3]), other]);
+    assert_eq!(history.annexes, builder.finish().annexes);
+}
+
+#[test]
 fn a_file_of_version_1_0_reads_as_it_did() {
     let back = read_back(include_bytes!("fixtures/1.0.wn"));
     let mut lines = Vec::new();

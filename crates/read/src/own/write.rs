@@ -34,7 +34,8 @@ pub struct Writer<W: Write> {
     names: HashMap<Box<str>, NameId>,
     masks: HashMap<CpuSet, MaskId>,
     tasks: usize,
-    annexes: usize,
+    /// Without their rows.
+    annexes: Vec<Annex>,
     losses: Vec<Loss>,
     carries: Carries,
     window: Window,
@@ -63,7 +64,7 @@ impl<W: Write> Writer<W> {
             names: HashMap::new(),
             masks: HashMap::new(),
             tasks: 0,
-            annexes: 0,
+            annexes: Vec::new(),
             losses: Vec::new(),
             carries: head.carries,
             window: head.window,
@@ -243,11 +244,15 @@ impl<W: Write> Sink for Writer<W> {
         }
     }
 
-    fn annex(&mut self, annex: Annex) {
-        let value = Some(self.annexes as i64);
-        self.annexes += 1;
-        self.put_text(kind::ANNEX, 0, value, &json::table_to_json(&annex.table));
-        for row in &annex.table.rows {
+    fn annex(&mut self, mut annex: Annex) {
+        let rows = std::mem::take(&mut annex.table.rows);
+        let known = self.annexes.iter().position(|known| annex.continues(known));
+        let value = Some(known.unwrap_or(self.annexes.len()) as i64);
+        if known.is_none() {
+            self.put_text(kind::ANNEX, 0, value, &json::table_to_json(&annex.table));
+            self.annexes.push(annex);
+        }
+        for row in &rows {
             self.put_text(kind::ANNEX_ROW, 0, value, &json::cells_to_json(row));
         }
     }

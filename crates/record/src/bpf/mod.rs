@@ -1,5 +1,6 @@
 //! The recorder on BPF.
 
+mod decisions;
 mod kernel;
 mod log;
 mod losses;
@@ -15,6 +16,7 @@ use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Iter, Link, ProgramInput, ProgramMut};
 use wastenot_model::{Carries, Head, Machine, Sink, Time, Window};
 
+use self::decisions::Decisions;
 pub(crate) use self::kernel::Kernel;
 use self::losses::{Losses, Overrun, Tally};
 use self::rings::Rings;
@@ -75,6 +77,7 @@ pub(crate) struct Bpf {
     walked: Option<Vec<Facts>>,
     online: Vec<bool>,
     losses: Losses,
+    decisions: Option<Decisions>,
     summary: Summary,
 }
 
@@ -115,13 +118,20 @@ fn load(
 ) -> Result<(RecordSkel<'static>, Carries), Error> {
     let kernel = Kernel::running()?;
     kernel.can_record()?;
+    if options.decisions {
+        decisions::can_record(&kernel)?;
+    }
     let load = |functions| load_for(&kernel, options, hierarchy, cpus, functions);
-    let functions = kernel.calls("set_cpus_allowed_common");
+    let functions = options.decisions || kernel.calls("set_cpus_allowed_common");
     let skel = match load(functions) {
         // Many kernels allow tracing none of their functions, and report that only on an attempt.
-        Err(_) if functions => {
+        Err(refused) if functions => {
             log::forget();
-            load(false)?
+            let skel = load(false)?;
+            if options.decisions {
+                return Err(decisions::refused(&refused));
+            }
+            skel
         }
         done => done?,
     };
@@ -167,7 +177,8 @@ fn load_for(
     open.maps.rings.set_max_entries(cpus).map_err(failed("size the rings"))?;
     open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
     open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
-    open.progs.on_affinity.set_autoload(functions);
+    open.progs.on_affinity.set_autoload(functions && kernel.calls("set_cpus_allowed_common"));
+    decisions::choose(&mut open, kernel, functions && options.decisions);
     open.progs.locate.set_autoload(offset.is_some());
     open.progs.locate_by_tasks.set_autoload(offset.is_some() && !kernel.lists_queues());
     open.load().map_err(failed("load the BPF programs"))
@@ -200,6 +211,7 @@ impl Bpf {
             walked: None,
             losses: Losses::since(Tally::default(), cpus),
             online,
+            decisions: options.decisions.then(Decisions::default),
             summary: Summary::default(),
         })
     }
@@ -208,6 +220,7 @@ impl Bpf {
     fn reset(&mut self) {
         self.rings.clear();
         self.weave.forget();
+        self.decisions = self.decisions.take().map(|_| Decisions::default());
         if let Some(bss) = self.skel.maps.bss_data.as_mut() {
             for (lane, online) in bss.lanes.iter_mut().zip(&self.online) {
                 lane.lost = 0;
@@ -245,6 +258,7 @@ impl Bpf {
             // Some kernels refuse only here.
             links.extend(progs.on_affinity.attach());
         }
+        links.extend(decisions::attach(&self.skel)?);
         Ok(links)
     }
 
@@ -277,12 +291,19 @@ impl Bpf {
             self.walked = None;
         }
         let (rings, weave, summary) = (&self.rings, &mut self.weave, &mut self.summary);
+        let decisions = &mut self.decisions;
         self.pending.tell(until, |wire| {
             if wire.kind == Kind::Lost {
                 summary.lost += u64::from(wire.task);
             }
+            if let (Some(decisions), Some(decided)) = (decisions.as_mut(), rings.decided(wire)) {
+                decisions.push(wire.time, weave.decide(wire, decided, sink));
+            }
             weave.push(wire, rings.facts(wire).as_ref(), sink);
         });
+        if let Some(decisions) = decisions {
+            decisions.tell(sink);
+        }
         sink.end(until);
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, RingBuffer, RingBufferBuilder};
 use wastenot_model::CpuId;
 
+use crate::decided::Decided;
 use crate::wire::{Facts, Kind, Wire};
 
 /// What was taken from the rings.
@@ -17,7 +18,9 @@ struct Inbox {
     wires: Vec<Wire>,
     /// By the number in their record, until they are written to the sink.
     facts: HashMap<u32, Facts>,
-    /// The number of the next facts.
+    /// By the number in their record, too.
+    decided: HashMap<u32, Decided>,
+    /// The number of the next of either.
     next: u32,
 }
 
@@ -74,9 +77,11 @@ impl Rings {
         let mut inbox = self.inbox.borrow_mut();
         inbox.wires.clear();
         inbox.facts.clear();
+        inbox.decided.clear();
     }
 
-    /// Appends the contents of the rings to `wires`. A record of facts holds their number.
+    /// Appends the contents of the rings to `wires`. A record of facts or of a decision holds their
+    /// number.
     pub(super) fn take(&self, wires: &mut Vec<Wire>) {
         self.buffer.consume_raw();
         wires.append(&mut self.inbox.borrow_mut().wires);
@@ -89,17 +94,32 @@ impl Rings {
             _ => None,
         }
     }
+
+    /// The decision that a record refers to; each is returned once.
+    pub(super) fn decided(&self, wire: &Wire) -> Option<Decided> {
+        match wire.kind {
+            Kind::Decided => self.inbox.borrow_mut().decided.remove(&wire.other),
+            _ => None,
+        }
+    }
 }
 
 impl Inbox {
     fn put(&mut self, cpu: CpuId, bytes: &[u8], words: usize) {
         let Some(mut wire) = Wire::read(cpu, bytes) else { return };
-        if wire.kind == Kind::Facts {
-            let Some(facts) = Facts::read(bytes, words) else { return };
-            wire.other = self.next;
-            self.facts.insert(self.next, facts);
-            self.next = self.next.wrapping_add(1);
+        match wire.kind {
+            Kind::Facts => {
+                let Some(facts) = Facts::read(bytes, words) else { return };
+                self.facts.insert(self.next, facts);
+            }
+            Kind::Decided => {
+                let Some(decided) = Decided::read(&wire, bytes, words) else { return };
+                self.decided.insert(self.next, decided);
+            }
+            _ => return self.wires.push(wire),
         }
+        wire.other = self.next;
+        self.next = self.next.wrapping_add(1);
         self.wires.push(wire);
     }
 }

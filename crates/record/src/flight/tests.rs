@@ -184,3 +184,56 @@ fn a_file_tells_which_wait_its_trigger_saw_first_though_nothing_was_wasted() {
     let options = wastenot_check::Options { window: late, ..options };
     assert_eq!(wastenot_check::check(&history, &options).trigger, None);
 }
+
+fn decided(times: &[u64]) -> Annex {
+    let row = |time: &u64| Decision {
+        time: Time(*time),
+        cpu: CpuId(0),
+        what: Decision::NEWIDLE,
+        task: None,
+        considered: CpuSet::new(),
+        local: CpuSet::new(),
+        outcome: Decision::BALANCED,
+    };
+    Annex { table: wastenot_model::decisions::table(times.iter().map(row)) }
+}
+
+fn times(history: &History) -> Vec<u64> {
+    history.decisions().expect("decisions").map(|it| it.time.0).collect()
+}
+
+#[test]
+fn decisions_are_kept_as_long_as_events_and_each_part_has_its_own() {
+    let (mut flight, task) = begun();
+    let mut told = Vec::new();
+    // One each millisecond; a tenth of a second is kept.
+    for ms in 1..=300_u64 {
+        push(&mut flight, ms * 1_000_000, Event::Exec { task });
+        flight.annex(decided(&[ms * 1_000_000]));
+        if ms % 10 == 0 {
+            told.extend(times(&flight.part().expect("events")));
+        }
+    }
+    assert_eq!(told, (1..=300).map(|ms| ms * 1_000_000).collect::<Vec<u64>>());
+    assert_eq!(times(&flight.history()).len(), 100);
+    assert!(flight.annexes[0].table.rows.len() <= 100);
+}
+
+#[test]
+fn where_there_is_room_for_no_more_decisions_the_oldest_events_go_with_them() {
+    let (mut flight, task) = begun();
+    let room = flight.room / DECISION;
+    let count = room as u64 * 3;
+    for time in 1..=count {
+        push(&mut flight, time, Event::Exec { task });
+        flight.annex(decided(&[time]));
+    }
+    let history = flight.history();
+    let kept = times(&history);
+    assert_eq!(
+        (kept.len(), kept[0], *kept.last().expect("many")),
+        (room, count - room as u64 + 1, count)
+    );
+    assert_eq!(history.window().from, Time(kept[0] - 1));
+    assert_eq!(history.len(), room);
+}

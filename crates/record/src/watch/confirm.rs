@@ -39,7 +39,8 @@ pub(super) struct Verdict {
 
 impl Confirm {
     pub(super) fn load(options: &Options) -> Result<Confirm, Error> {
-        let how = crate::Options { ring_bytes: options.ring_bytes, way: Way::Bpf };
+        let how =
+            crate::Options { ring_bytes: options.ring_bytes, way: Way::Bpf, ..Default::default() };
         Ok(Confirm { recording: load(&how)?, options: *options })
     }
 

@@ -38,7 +38,7 @@ impl Exact {
         events: Events,
         metrics: Arc<Metrics>,
     ) -> Result<Exact, Error> {
-        let how = crate::Options { ring_bytes: RING_BYTES, way: Way::Bpf };
+        let how = crate::Options { ring_bytes: RING_BYTES, way: Way::Bpf, ..Default::default() };
         let mut recording = recording::load(&how)?;
         let head = recording.begin()?;
         let judge = Judge::new(options, events, metrics, head.window.from);

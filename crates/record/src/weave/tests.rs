@@ -1,9 +1,11 @@
+use wastenot_model::policy::Note;
 use wastenot_model::{
-    Annex, Builder, By, Carries, Change, Context, CpuId, CpuMode, CpuSet, Entry, Event, Head,
-    History, How, Left, Loss, Machine, MaskId, NameId, Sink, Start, Task, TaskId, Time,
+    Annex, Builder, By, Carries, Change, Context, CpuId, CpuMode, CpuSet, Decision, Entry, Event,
+    Head, History, How, Left, Loss, Machine, MaskId, NameId, Sink, Start, Task, TaskId, Time,
 };
 
 use super::Weave;
+use crate::decided::Decided;
 use crate::wire::{Facts, Kind, Wire, wire};
 use wastenot_host::{Cgroups, Hierarchy};
 
@@ -236,6 +238,33 @@ fn who_woke_whom_and_in_which_context() {
     let entry = history.entries().last().expect("the waking");
     let idle = TaskId::idle(CpuId(1));
     assert_eq!(entry.by, By { task: Some(idle), context: Context::Hardirq });
+}
+
+#[test]
+fn a_decision_is_about_the_task_that_has_the_tid_then() {
+    let mut desk = Desk::begin(&[facts(7)], &[]);
+    let note = Note {
+        cpu: CpuId(1),
+        what: Decision::WAKEUP,
+        task: None,
+        considered: CpuSet::new(),
+        local: CpuSet::new(),
+        outcome: String::new(),
+    };
+    let decided = Decided { tid: Some(7), note };
+    let decision = wire(120, 1, Kind::Decided, 7, 0);
+    let first = desk.weave.decide(&decision, decided.clone(), &mut desk.builder);
+    // It ends, and another task gets its tid.
+    desk.push(switch(130, 0, 7, 0, 0x80));
+    desk.tell(&Facts { time: Time(140), start_time: 140, ..facts(7) });
+    let second = desk.weave.decide(&decision, decided.clone(), &mut desk.builder);
+    assert_eq!((first.task, second.task), (Some(TaskId::nth(0)), Some(TaskId::nth(1))));
+    // A pass is about none.
+    let pass = Decided { tid: None, ..decided };
+    assert_eq!(desk.weave.decide(&decision, pass, &mut desk.builder).task, None);
+    desk.push(decision);
+    let decided = desk.history().entries().filter(|it| it.time == Time(120)).count();
+    assert_eq!(decided, 0, "decisions are in the annex alone");
 }
 
 /// A sink that keeps nothing, as a sink to a file keeps no tasks.

@@ -51,6 +51,10 @@ pub(crate) struct Record {
     /// Command to run; stop when it exits
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+    /// Also record which CPUs the scheduler considers for each task, and what each
+    /// pass of load balancing does (needs BPF on kernel functions; see docs/record.md for the cost)
+    #[arg(long, conflicts_with = "tracefs")]
+    pub(crate) decisions: bool,
     #[command(flatten)]
     pub(crate) flight: FlightArgs,
     #[command(flatten)]

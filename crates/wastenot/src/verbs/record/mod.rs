@@ -115,6 +115,7 @@ fn options(args: &Record) -> Options {
     Options {
         ring_bytes: args.means.buffer,
         way: if args.means.tracefs { Way::Tracefs } else { Way::Best },
+        decisions: args.decisions,
     }
 }
 

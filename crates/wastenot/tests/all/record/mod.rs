@@ -1,5 +1,6 @@
 //! `wastenot record` on this machine, where it may be recorded: as root with BPF.
 
+mod decisions;
 mod ends;
 mod failures;
 mod held;

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the fair class decides: the CPU that it selects for a task, and the result of each pass of
+ * load balancing over a scheduling domain. No tracepoint tells, so these programs are on functions
+ * (kernel/sched/fair.c). They are loaded only if they are wanted, and where the kernel has the
+ * function; docs/record.md lists them. */
+#pragma once
+
+struct sched_group {
+	unsigned long cpumask[1];
+} KERNEL;
+
+struct sched_domain {
+	struct sched_group *groups; /* the first one is that of the CPU itself */
+	unsigned long span[1]; /* in 7.2 and 7.3 behind the structure, not in it */
+} KERNEL;
+
+struct rq___current {
+	struct task_struct *curr;
+} KERNEL;
+
+struct lb_env {
+	struct rq___current *src_rq;
+	int dst_cpu;
+} KERNEL;
+
+/* Unchanged since 5.14: include/linux/sched/idle.h, kernel/sched/sched.h. */
+enum { NEWLY_IDLE = 2, WF_EXEC = 0x02, WF_FORK = 0x04, WF_SYNC = 0x10 };
+
+/* Whether `on_need` is attached. Set before loading. */
+const volatile __u32 knows_stuck = 0;
+
+/* What this CPU is deciding. A selection runs with interrupts off. Passes do not nest, but a
+ * selection may interrupt one. */
+struct search {
+	__u32 selecting;
+	__u32 balancing; /* a pass has looked for a busier group */
+	__u32 found;	 /* and found one, at its last look */
+	__u32 pushing;	 /* it wants the running task of a busier CPU */
+	__u32 unfit;	 /* which may not run here */
+	__u32 stuck;	 /* a busier CPU was found, and nothing was moved */
+	__u32 examined;	 /* tasks */
+	__u32 pinned;	 /* those of them that may not run here */
+	__u64 looked_at[MAX_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct search);
+} searches SEC(".maps");
+
+static __always_inline struct search *this_search(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&searches, &zero);
+}
+
+/* Whether a task may run on a CPU. */
+static __always_inline bool is_allowed(struct task_struct *task, __u32 cpu)
+{
+	const struct cpumask *mask = BPF_CORE_READ(task, cpus_ptr);
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), &mask->bits[cpu / 64]);
+	return word >> cpu % 64 & 1;
+}
+
+static __always_inline const void *span_of(struct sched_domain *domain)
+{
+	if (bpf_core_field_exists(domain->span))
+		return domain->span;
+	return (void *)domain + bpf_core_type_size(struct sched_domain);
+}
+
+/* For `words`: see SEND. */
+#define SEND_DECIDED(words)                                                                     \
+	({                                                                                      \
+		__u32 size = sizeof(struct decided) + (words) * sizeof(__u64);                  \
+		struct decided *decided = reserve(ring_of(here), lane, event->time, size);      \
+		if (decided) {                                                                  \
+			decided->event = *event;                                                \
+			bpf_probe_read_kernel(decided->sets, mask_words * 8, considered);       \
+			if (local)                                                              \
+				bpf_probe_read_kernel(decided->sets + mask_words,               \
+						      mask_words * 8, local);                   \
+			submit(lane, decided, size);                                            \
+		}                                                                               \
+	})
+
+static __always_inline void decide(const struct event *event, const void *considered,
+				   const void *local)
+{
+	__u32 here = bpf_get_smp_processor_id();
+	struct lane *lane = this_lane(here);
+
+	if (mask_words <= 4 && local)
+		SEND_DECIDED(8);
+	else if (mask_words <= 4)
+		SEND_DECIDED(4);
+	else if (mask_words <= 16)
+		SEND_DECIDED(32);
+	else
+		SEND_DECIDED(2 * MAX_WORDS);
+}
+
+SEC("fentry/select_task_rq_fair")
+int BPF_PROG(on_select)
+{
+	struct search *search = this_search();
+	__u32 word;
+
+	if (!search)
+		return 0;
+	for (word = 0; word < MAX_WORDS && word < mask_words; word++)
+		search->looked_at[word] = 0;
+	search->selecting = 1;
+	return 0;
+}
+
+/* Since 6.19 no function of its own: then recordings do not tell which CPUs were looked at. */
+SEC("fentry/available_idle_cpu")
+int BPF_PROG(on_look_at_cpu, int cpu)
+{
+	struct search *search = this_search();
+	__u32 word = (__u32)cpu / 64;
+
+	/* The verifier does not follow a bound to a copy: so the index itself has one. */
+	asm volatile("" : "+r"(word));
+	if (search && search->selecting)
+		search->looked_at[word & (MAX_WORDS - 1)] |= 1ULL << (cpu & 63);
+	return 0;
+}
+
+SEC("fexit/select_task_rq_fair")
+int BPF_PROG(on_selected, struct task_struct *task, int prev, int flags, int selected)
+{
+	struct search *search = this_search();
+	struct event event = {
+		.time = bpf_ktime_get_ns(),
+		.kind = DECIDED,
+		.task = task->pid,
+		.from = prev,
+		.on = selected,
+		.flags = flags & WF_SYNC ? SYNC : 0,
+		.what = flags & WF_FORK ? FORKED : flags & WF_EXEC ? EXECUTED : WOKEN,
+	};
+
+	if (!search)
+		return 0;
+	search->selecting = 0;
+	decide(&event, search->looked_at, NULL);
+	return 0;
+}
+
+/* A pass by the CPU that its domain designates looks for a busier group; it may do so again. */
+static __always_inline int on_group(bool found)
+{
+	struct search *search = this_search();
+
+	if (!search)
+		return 0;
+	if (!search->balancing) {
+		search->examined = search->pinned = 0;
+		search->pushing = search->unfit = search->stuck = 0;
+	}
+	search->balancing = 1;
+	search->found = found;
+	return 0;
+}
+
+SEC("fexit/sched_balance_find_src_group")
+int BPF_PROG(on_src_group, struct lb_env *env, struct sched_group *group)
+{
+	return on_group(group);
+}
+
+SEC("fexit/find_busiest_group")
+int BPF_PROG(on_busiest_group, struct lb_env *env, struct sched_group *group)
+{
+	return on_group(group);
+}
+
+/* Also called when a task is pushed, by a kernel thread: that is no pass. */
+SEC("fexit/can_migrate_task")
+int BPF_PROG(on_examined, struct task_struct *task, struct lb_env *env, int can)
+{
+	struct search *search = this_search();
+
+	if (!search || !search->balancing)
+		return 0;
+	search->examined++;
+	if (!can && !is_allowed(task, env->dst_cpu))
+		search->pinned++;
+	return 0;
+}
+
+SEC("fexit/need_active_balance")
+int BPF_PROG(on_need, struct lb_env *env, int need)
+{
+	struct search *search = this_search();
+	struct task_struct *running;
+
+	if (!search || !search->balancing)
+		return 0;
+	search->stuck = 1;
+	if (need) {
+		running = BPF_CORE_READ(env, src_rq, curr);
+		search->pushing = 1;
+		search->unfit = !is_allowed(running, env->dst_cpu);
+	}
+	return 0;
+}
+
+/* The result of a pass that moved no task. `goes_on` is 0 if another CPU is designated to balance
+ * the domain, or if this one got a task meanwhile. */
+static __always_inline __u8 outcome(const struct search *search, int goes_on)
+{
+	if (!goes_on)
+		return NOT_DESIGNATED;
+	if (search->examined && search->pinned == search->examined)
+		return PINNED;
+	if (search->pushing)
+		return search->unfit ? PINNED : ACTIVE;
+	if (search->examined || search->stuck)
+		return FAILED;
+	/* Where it is not known whether a single CPU was found, the group counts. */
+	return search->found && !knows_stuck ? FAILED : BALANCED;
+}
+
+static __always_inline int on_pass(__u32 cpu, struct sched_domain *domain, int idle, int *goes_on,
+				   int moved)
+{
+	struct search *search = this_search();
+	int goes = 0;
+	struct event event = {
+		.time = bpf_ktime_get_ns(),
+		.kind = DECIDED,
+		.task = moved,
+		.on = cpu,
+		.what = idle == NEWLY_IDLE ? NEWIDLE : PERIODIC,
+	};
+
+	if (!search)
+		return 0;
+	bpf_probe_read_kernel(&goes, sizeof(goes), goes_on);
+	event.flags = moved > 0 ? MOVED : outcome(search, goes);
+	search->balancing = 0;
+	decide(&event, span_of(domain), domain->groups->cpumask);
+	return 0;
+}
+
+SEC("fexit/sched_balance_rq")
+int BPF_PROG(on_balanced, int cpu, struct rq *rq, struct sched_domain *domain, int idle,
+	     int *goes_on, int moved)
+{
+	return on_pass(cpu, domain, idle, goes_on, moved);
+}
+
+SEC("fexit/load_balance")
+int BPF_PROG(on_load_balanced, int cpu, struct rq *rq, struct sched_domain *domain, int idle,
+	     int *goes_on, int moved)
+{
+	return on_pass(cpu, domain, idle, goes_on, moved);
+}
