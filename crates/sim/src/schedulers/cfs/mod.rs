@@ -274,6 +274,7 @@ impl Policy for Cfs {
             Why::Exec => self.select_by_load(cx, task, prev, prev),
             Why::Displaced | Why::Preempted | Why::Yield => prev,
         };
+        self.note_selected(cx, task, (prev, cpu), why);
         match cx.online.contains(cpu_id(cpu)) && cx.allowed(task, cpu_id(cpu)) {
             true => cpu_id(cpu),
             false => self.fallback(cx, task, prev),

@@ -2,12 +2,12 @@
 //! the least load, and there to the CPU with the least load (`find_idlest_group`,
 //! `find_idlest_cpu`).
 
-use wastenot_model::policy::Context;
-use wastenot_model::{TaskId, nice};
+use wastenot_model::policy::{Context, Note, Why};
+use wastenot_model::{Decision, TaskId, decisions, nice};
 
 use super::balance::{Class, Load};
-use super::rules::{Era, Imbalance};
-use super::{Cfs, mask};
+use super::rules::{Era, Imbalance, Wakeup};
+use super::{Cfs, cpu_id, mask};
 
 /// The room of a group for one more task.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,32 @@ impl Cfs {
                 }
             }
         }
+    }
+
+    /// Reports which CPU was selected, if an observer wants it.
+    pub(super) fn note_selected(
+        &self,
+        cx: &mut Context,
+        task: TaskId,
+        (prev, cpu): (u32, u32),
+        why: Why,
+    ) {
+        let (what, sync) = match why {
+            Why::Wakeup { sync } => (Decision::WAKEUP, sync),
+            Why::New => (Decision::FORK, false),
+            Why::Exec => (Decision::EXEC, false),
+            Why::Displaced | Why::Preempted | Why::Yield => return,
+        };
+        cx.note(|cx| {
+            let near = || self.topology.chains[cpu as usize].iter().rfind(|domain| domain.near);
+            let considered = match (what, self.rules.wakeup) {
+                (Decision::WAKEUP, Wakeup::Llc) => &self.topology.llc[cpu as usize].cpus,
+                (Decision::WAKEUP, _) => &self.online,
+                _ => near().map_or(&self.online, |domain| &domain.span),
+            };
+            let outcome = decisions::selected(cpu_id(prev), cpu_id(cpu), sync);
+            Note::new(cx.cpu, what, Some(task), mask::to_set(considered), outcome)
+        });
     }
 
     /// The group to go to; `None` to stay in the own group.

@@ -4,8 +4,8 @@
 //! shares the cache, 2 a synchronous waker that is alone, 3 an idle previous CPU (from 5.11 on), 4
 //! weights.
 
-use wastenot_model::policy::{Context, Note};
-use wastenot_model::{Decision, TaskId};
+use wastenot_model::TaskId;
+use wastenot_model::policy::Context;
 
 use super::rules::{Era, Wakeup};
 use super::{Cfs, cpu_id, mask};
@@ -30,7 +30,7 @@ impl Cfs {
         if self.rules.wakeup == Wakeup::LongestIdle
             && let Some(cpu) = self.longest_idle(cx, task, prev)
         {
-            return self.chosen(cx, task, prev, cpu);
+            return cpu;
         }
         let old = self.rules.era == Era::V4;
         // 4.1 distinguishes wide wakers inside wake_affine: with 0 flips less, the result is the
@@ -59,18 +59,6 @@ impl Cfs {
         if self.rules.wakeup == Wakeup::Global && !self.is_idle(cpu) {
             cpu = self.idle_anywhere(cx, task, cpu);
         }
-        self.chosen(cx, task, prev, cpu)
-    }
-
-    fn chosen(&self, cx: &mut Context, task: TaskId, prev: u32, cpu: u32) -> u32 {
-        cx.note(|cx| {
-            let searched = mask::to_set(match self.rules.wakeup {
-                Wakeup::Llc => &self.topology.llc[cpu as usize].cpus,
-                Wakeup::LongestIdle | Wakeup::Global => &self.online,
-            });
-            let outcome = format!("{prev} to {cpu}");
-            Note::new(cx.cpu, Decision::WAKEUP, Some(task), searched, outcome)
-        });
         cpu
     }
 

@@ -73,14 +73,14 @@ impl<'f, 't> Kept<'f, 't> {
         }
     }
 
-    /// Writes what is not written yet. Tells how long a time and how many events are kept since
-    /// `begun`.
-    pub(super) fn finish(self, begun: Instant) -> Result<(Span, u64), Error> {
+    /// Writes what is not written yet of a recording of length `span`. Tells how long a time and
+    /// how many events are kept.
+    pub(super) fn finish(self, span: Duration) -> Result<(Span, u64), Error> {
         match self {
             Kept::All { writer, .. } => {
                 let events = writer.events();
                 writer.finish()?;
-                Ok((Span(begun.elapsed().as_nanos() as u64), events))
+                Ok((Span(span.as_nanos() as u64), events))
             }
             Kept::Last { mut flight, file, .. } => {
                 flight.turn();

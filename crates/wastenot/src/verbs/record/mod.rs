@@ -80,10 +80,11 @@ fn record(args: &Record) -> Result<Answer, Stop> {
             }
         }
     }
+    let span = begun.elapsed();
     let summary = recording.finish(kept.sink());
     // The command may go on for long; the machine is as it was from here on.
     drop(recording);
-    let (span, events) = match kept.finish(begun) {
+    let (span, events) = match kept.finish(span) {
         Ok(kept) => kept,
         Err(error) => return unwritten_beside(running, unwritten(&target, error)),
     };

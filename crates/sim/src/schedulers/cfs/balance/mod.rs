@@ -9,7 +9,7 @@ mod stats;
 pub(super) use stats::{Class, Load};
 
 use wastenot_model::policy::{Context, Note};
-use wastenot_model::{CpuId, CpuSet, Decision, TaskId};
+use wastenot_model::{CpuId, CpuSet, Decision, TaskId, decisions};
 
 use super::rules::{Era, Imbalance, MIGRATION_COST};
 use super::{Cfs, cpu_id, mask};
@@ -285,7 +285,7 @@ impl Cfs {
             busiest: self.cpus_of(look.busiest),
             outcome: match moved {
                 0 => outcome.into(),
-                moved => format!("moved {moved}"),
+                moved => decisions::moved(moved),
             },
         });
         moved
