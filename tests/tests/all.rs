@@ -8,6 +8,7 @@
 mod accounts;
 mod causes;
 mod cut;
+mod decisions;
 mod figures;
 mod formats;
 mod formulas;

@@ -1,0 +1,91 @@
+//! Decisions that a real kernel took, as `record --decisions` recorded them, agree with the events
+//! beside them.
+//!
+//! `recordings/6.12-mix-decisions.wn` is of Debian's 6.12.117+deb13-cloud-amd64 with 8 CPUs in two
+//! nodes of four under QEMU 10.0.2 (`-icount shift=1,sleep=off`): 14 threads that compute for 0.2
+//! to 3.2 ms; two of three then sleep for 0.1 to 2.1 ms; two are pinned to CPU 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use wastenot_model::{CpuId, CpuSet, Decision, Event, History, TaskId, decisions};
+
+fn recording() -> History {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/6.12-mix-decisions.wn");
+    let bytes = std::fs::read(path).expect("a recording");
+    wastenot_read::read(&bytes, &wastenot_read::Options::default()).expect("it reads")
+}
+
+fn of_kind<'h>(history: &'h History, what: &'static str) -> Vec<Decision<'h>> {
+    let all = history.decisions().expect("decisions");
+    all.filter(|it| it.what == what).collect()
+}
+
+#[test]
+fn a_woken_task_is_queued_on_the_cpu_that_was_selected_for_it() {
+    let history = recording();
+    let rows = of_kind(&history, Decision::WAKEUP);
+    assert!(rows.len() > 100, "{}", rows.len());
+    for row in &rows {
+        let of_task = |event: &Event| match *event {
+            Event::Waking { task, prev: Some(prev), .. } if Some(task) == row.task => Some(prev),
+            _ => None,
+        };
+        let before = history.entries().filter(|it| it.time <= row.time && it.cpu == row.cpu);
+        let prev = before.filter_map(|it| of_task(&it.event)).last().expect("its waking");
+        let queued =
+            history.entries().filter(|it| it.time >= row.time).find_map(|it| match it.event {
+                Event::Queued { task, on: Some(on), .. } if Some(task) == row.task => Some(on),
+                _ => None,
+            });
+        let on = queued.expect("its wakeup");
+        let sync = row.outcome.ends_with("sync");
+        // Workqueues choose where the search for one of their threads begins (`wake_cpu`).
+        let name = row.task.map(|task| history.task_name(task)).unwrap_or_default();
+        if name.starts_with("kworker/") {
+            assert!(row.outcome.contains(&format!("to {on}")), "{row:?}");
+        } else {
+            assert_eq!(row.outcome, decisions::selected(prev, on, sync), "{row:?}");
+        }
+        // Idle or not, the selected CPU was looked at.
+        assert!(row.considered.contains(on), "{row:?}");
+    }
+}
+
+#[test]
+fn passes_moved_the_tasks_that_were_pulled_while_they_waited() {
+    let history = recording();
+    let mut moved = BTreeMap::<CpuId, u32>::new();
+    for row in history.decisions().expect("decisions").filter(Decision::is_pass) {
+        if let Some(count) = row.outcome.strip_prefix("moved ") {
+            *moved.entry(row.cpu).or_default() += count.parse::<u32>().expect("a number");
+        }
+    }
+    let (mut waking, mut pulled) = (BTreeSet::<TaskId>::new(), BTreeMap::<CpuId, u32>::new());
+    for entry in history.entries() {
+        match entry.event {
+            Event::Waking { task, .. } | Event::Fork { child: task, .. } => _ = waking.insert(task),
+            Event::Queued { task, .. } => _ = waking.remove(&task),
+            Event::Migrate { task, to, .. } if !waking.contains(&task) => {
+                *pulled.entry(to).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(moved.values().sum::<u32>() > 20, "{moved:?}");
+    assert_eq!(moved, pulled);
+}
+
+#[test]
+fn passes_are_over_the_domains_of_their_machine() {
+    let history = recording();
+    let set = |list: &str| CpuSet::parse(list).expect("a list");
+    let one = |cpu| [cpu].into_iter().collect::<CpuSet>();
+    let nodes = [set("0-3"), set("4-7")];
+    for row in history.decisions().expect("decisions").filter(Decision::is_pass) {
+        let node = nodes.iter().find(|node| node.contains(row.cpu)).expect("one of eight");
+        let (within, all) = ((node.clone(), one(row.cpu)), (set("0-7"), node.clone()));
+        let domain = (row.considered.clone(), row.local.clone());
+        assert!(domain == within || domain == all, "{row:?}");
+    }
+}
