@@ -34,12 +34,12 @@ const volatile __u32 knows_stuck = 0;
 struct search {
 	__u32 selecting;
 	__u32 balancing; /* a pass has looked for a busier group */
-	__u32 found;	 /* and found one, at its last look */
 	__u32 pushing;	 /* it wants the running task of a busier CPU */
 	__u32 unfit;	 /* which may not run here */
 	__u32 stuck;	 /* a busier CPU was found, and nothing was moved */
 	__u32 examined;	 /* tasks */
 	__u32 pinned;	 /* those of them that may not run here */
+	struct sched_group *found; /* by its last look for a busier group */
 	__u64 looked_at[MAX_WORDS];
 };
 
@@ -74,6 +74,8 @@ static __always_inline const void *span_of(struct sched_domain *domain)
 	return (void *)domain + bpf_core_type_size(struct sched_domain);
 }
 
+static const __u64 none[MAX_WORDS];
+
 /* For `words`: see SEND. */
 #define SEND_DECIDED(words)                                                                     \
 	({                                                                                      \
@@ -82,27 +84,30 @@ static __always_inline const void *span_of(struct sched_domain *domain)
 		if (decided) {                                                                  \
 			decided->event = *event;                                                \
 			bpf_probe_read_kernel(decided->sets, mask_words * 8, considered);       \
-			if (local)                                                              \
+			if (local) {                                                            \
 				bpf_probe_read_kernel(decided->sets + mask_words,               \
 						      mask_words * 8, local);                   \
+				bpf_probe_read_kernel(decided->sets + 2 * mask_words,           \
+						      mask_words * 8, busiest);                 \
+			}                                                                       \
 			submit(lane, decided, size);                                            \
 		}                                                                               \
 	})
 
 static __always_inline void decide(const struct event *event, const void *considered,
-				   const void *local)
+				   const void *local, const void *busiest)
 {
 	__u32 here = bpf_get_smp_processor_id();
 	struct lane *lane = this_lane(here);
 
 	if (mask_words <= 4 && local)
-		SEND_DECIDED(8);
+		SEND_DECIDED(12);
 	else if (mask_words <= 4)
 		SEND_DECIDED(4);
 	else if (mask_words <= 16)
-		SEND_DECIDED(32);
+		SEND_DECIDED(48);
 	else
-		SEND_DECIDED(2 * MAX_WORDS);
+		SEND_DECIDED(3 * MAX_WORDS);
 }
 
 SEC("fentry/select_task_rq_fair")
@@ -150,12 +155,12 @@ int BPF_PROG(on_selected, struct task_struct *task, int prev, int flags, int sel
 	if (!search)
 		return 0;
 	search->selecting = 0;
-	decide(&event, search->looked_at, NULL);
+	decide(&event, search->looked_at, NULL, NULL);
 	return 0;
 }
 
 /* A pass by the CPU that its domain designates looks for a busier group; it may do so again. */
-static __always_inline int on_group(bool found)
+static __always_inline int on_group(struct sched_group *found)
 {
 	struct search *search = this_search();
 
@@ -233,6 +238,7 @@ static __always_inline int on_pass(__u32 cpu, struct sched_domain *domain, int i
 				   int moved)
 {
 	struct search *search = this_search();
+	const void *busiest = none;
 	int goes = 0;
 	struct event event = {
 		.time = bpf_ktime_get_ns(),
@@ -246,8 +252,10 @@ static __always_inline int on_pass(__u32 cpu, struct sched_domain *domain, int i
 		return 0;
 	bpf_probe_read_kernel(&goes, sizeof(goes), goes_on);
 	event.flags = moved > 0 ? MOVED : outcome(search, goes);
+	if (search->balancing && search->found)
+		busiest = search->found->cpumask;
 	search->balancing = 0;
-	decide(&event, span_of(domain), domain->groups->cpumask);
+	decide(&event, span_of(domain), domain->groups->cpumask, busiest);
 	return 0;
 }
 

@@ -64,7 +64,8 @@ enum decision {
 	WOKEN,	  /* task, from its last CPU, on the selected one, flags SYNC; 1: looked at */
 	FORKED,	  /* the same for a new task */
 	EXECUTED, /* the same for a task that executes a program */
-	NEWIDLE,  /* task how many were moved, on the CPU, flags an outcome; 2: span, local group */
+	NEWIDLE,  /* task how many were moved, on the CPU, flags an outcome; 3: span, local group,
+		     busiest group */
 	PERIODIC, /* the same */
 };
 

@@ -1,7 +1,7 @@
 //! Decisions of the fair class, as the BPF programs send them (`bpf/decisions.h`).
 
 use wastenot_model::policy::Note;
-use wastenot_model::{CpuId, CpuSet, Decision, decisions};
+use wastenot_model::{CpuId, Decision, decisions};
 
 use crate::weave::cpus;
 use crate::wire::{EVENT, Wire, words_at};
@@ -43,8 +43,7 @@ impl Decided {
         if let Some(&what) = SELECTIONS.get(what) {
             let (from, to) = (CpuId(wire.from), CpuId(wire.on));
             let outcome = decisions::selected(from, to, wire.flags & SYNC != 0);
-            let (considered, local) = (set(0)?, CpuSet::new());
-            let note = Note { cpu: wire.cpu, what, task: None, considered, local, outcome };
+            let note = Note::new(wire.cpu, what, None, set(0)?, outcome);
             return Some(Decided { tid: Some(wire.task), note });
         }
         let what = *PASSES.get(what - SELECTIONS.len())?;
@@ -52,23 +51,25 @@ impl Decided {
             None => decisions::moved(wire.task),
             Some(number) => (*OUTCOMES.get(number)?).to_owned(),
         };
-        let (considered, local) = (set(0)?, set(1)?);
-        let note = Note { cpu: CpuId(wire.on), what, task: None, considered, local, outcome };
+        let note = Note::new(CpuId(wire.on), what, None, set(0)?, outcome);
+        let note = Note { local: set(1)?, busiest: set(2)?, ..note };
         Some(Decided { tid: None, note })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use wastenot_model::CpuSet;
+
     use super::*;
     use crate::wire::{Kind, wire};
 
-    /// What is read of a record of CPU 3 with two sets of one word.
+    /// What is read of a record of CPU 3 with three sets of one word.
     fn read(what: u8, flags: u8, task: u32) -> Option<Decided> {
         let wire =
             Wire { from: 5, on: 6, flags, other_prio: what, ..wire(9, 3, Kind::Decided, task, 0) };
         let mut bytes = vec![0; EVENT];
-        bytes.extend([0b1111_u64, 0b0011].iter().flat_map(|set| set.to_ne_bytes()));
+        bytes.extend([0b1111_u64, 0b0011, 0b0100].iter().flat_map(|set| set.to_ne_bytes()));
         Decided::read(&wire, &bytes, 1)
     }
 
@@ -87,6 +88,7 @@ mod tests {
         let Decided { tid, note } = read(3, 0, 2).expect("a pass");
         assert_eq!((tid, note.cpu, note.what), (None, CpuId(6), Decision::NEWIDLE));
         assert_eq!((&*note.outcome, note.considered.len(), note.local.len()), ("moved 2", 4, 2));
+        assert_eq!(note.busiest.to_string(), "2");
         let outcome = |flags| read(4, flags, 0).map(|decided| decided.note.outcome);
         let all: Vec<String> = (1..6).map_while(outcome).collect();
         assert_eq!(all, ["not designated", "balanced", "pinned", "failed", "active"]);

@@ -193,6 +193,7 @@ fn decided(times: &[u64]) -> Annex {
         task: None,
         considered: CpuSet::new(),
         local: CpuSet::new(),
+        busiest: CpuSet::new(),
         outcome: Decision::BALANCED,
     };
     Annex { table: wastenot_model::decisions::table(times.iter().map(row)) }

@@ -243,14 +243,7 @@ fn who_woke_whom_and_in_which_context() {
 #[test]
 fn a_decision_is_about_the_task_that_has_the_tid_then() {
     let mut desk = Desk::begin(&[facts(7)], &[]);
-    let note = Note {
-        cpu: CpuId(1),
-        what: Decision::WAKEUP,
-        task: None,
-        considered: CpuSet::new(),
-        local: CpuSet::new(),
-        outcome: String::new(),
-    };
+    let note = Note::new(CpuId(1), Decision::WAKEUP, None, CpuSet::new(), String::new());
     let decided = Decided { tid: Some(7), note };
     let decision = wire(120, 1, Kind::Decided, 7, 0);
     let first = desk.weave.decide(&decision, decided.clone(), &mut desk.builder);
