@@ -81,6 +81,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// The system's error, if there was one.
+    pub fn into_io(self) -> io::Error {
+        match self {
+            Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))
+            | Error::Io(error) => error,
+            error => io::Error::other(error.to_string()),
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         match self {

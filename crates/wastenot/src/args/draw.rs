@@ -58,7 +58,7 @@ pub(crate) struct Trace {
     #[arg(long)]
     pub(crate) color_by_command: bool,
     /// queues: mark the CPUs that decisions of this CPU examined; needs a trace of
-    /// `run --decisions`
+    /// `record --decisions` or `run --decisions`
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
     /// Colours: safe for all types of colour vision, or those of the published pictures

@@ -107,7 +107,10 @@ fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     }
     if history.decisions().is_none() {
         let what = "the trace contains no decisions";
-        return Err(Stop::new(what, "`wastenot run ... --decisions -o FILE.wn` records them"));
+        return Err(Stop::new(
+            what,
+            "`wastenot record --decisions` or `run ... --decisions` records them",
+        ));
     }
     Ok(Some(CpuId(cpu)))
 }

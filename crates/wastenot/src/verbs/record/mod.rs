@@ -4,7 +4,6 @@ mod child;
 mod kept;
 mod length;
 
-use std::io;
 use std::time::{Duration, Instant};
 
 use wastenot_model::Span;
@@ -49,10 +48,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     if let Some(why) = instead_of_bpf {
         out::note(&format!("{why}: recording through tracefs, without affinities"));
     }
-    let mut kept = match Kept::new(args, &mut file, head) {
-        Ok(kept) => kept,
-        Err(error) => return Err(unwritten(&target, error)),
-    };
+    let mut kept = Kept::new(args, &mut file, head).map_err(|error| unwritten(&target, error))?;
     let mut running = match length.begin(signals, args.flight.signal()) {
         Ok(running) => running,
         Err(stop) => {
@@ -121,11 +117,7 @@ fn options(args: &Record) -> Options {
 }
 
 fn unwritten(target: &Target, error: Error) -> Stop {
-    match error {
-        Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))
-        | Error::Io(error) => target.failed(&error),
-        error => target.failed(&io::Error::other(error.to_string())),
-    }
+    target.failed(&error.into_io())
 }
 
 /// `recorded 1.204 s: 48123 events, none lost, 193 KiB; next: ...`.
