@@ -1,25 +1,31 @@
-//! What keeps tasks from running besides the scheduler, recorded here: quotas and affinities.
+//! What keeps tasks from running besides the scheduler, recorded here: quotas, affinities, cpusets,
+//! higher classes, the hypervisor.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::machine;
+use super::witness::{self, Crew, Spinner, Stretch, Tracefs, common, either, sum};
 use crate::shell::{Desk, said};
 
-fn check(desk: &Desk) -> Value {
+pub(crate) fn check(desk: &Desk) -> Value {
     let output = desk.bash("wastenot check a.wn --json");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn ns(json: &Value, names: &[&str]) -> u64 {
+pub(crate) fn ns(json: &Value, names: &[&str]) -> u64 {
     let value = names.iter().fold(json, |json, name| &json[*name]);
     value.as_u64().unwrap_or_else(|| panic!("{names:?}: {value}"))
 }
 
 /// What was lost by this cause.
-fn lost(json: &Value, cause: &str) -> u64 {
+pub(crate) fn lost(json: &Value, cause: &str) -> u64 {
     let rows = json["causes"].as_array().expect("a table");
-    let row = rows.iter().find(|row| row["cause"] == cause);
-    row.map_or(0, |row| ns(row, &["ns"]))
+    rows.iter().filter(|row| row["cause"] == cause).map(|row| ns(row, &["ns"])).sum()
 }
 
 #[test]
@@ -92,4 +98,197 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
     assert_eq!(loops.count(), 3, "{rows:?}");
     let verdict = json["verdict"].as_str().expect("a text");
     assert!(verdict.contains("Affinity kept") && verdict.contains("wnpinned:"), "{verdict}");
+}
+
+/// That `found` is within a twentieth of an independent `truth`; `None` where that is too short to
+/// be compared.
+pub(crate) fn agrees(test: &str, found: u64, truth: u64) -> Option<bool> {
+    println!("{test}: {found} ns found, {truth} ns by other means");
+    if truth < 20_000_000 {
+        println!("SKIPPED {test}: too little was lost to be compared: stop what runs here");
+        return None;
+    }
+    Some(found.abs_diff(truth) * 20 <= truth)
+}
+
+/// The window of the recording.
+pub(crate) fn window(json: &Value) -> Vec<Stretch> {
+    vec![(ns(json, &["trace", "start_ns"]), ns(json, &["trace", "end_ns"]))]
+}
+
+/// A cgroup of the cpuset controller, version 1, that allows CPU 0 alone; removed in the end.
+struct Cpuset(PathBuf);
+
+impl Cpuset {
+    fn new() -> Option<Cpuset> {
+        let path = PathBuf::from("/sys/fs/cgroup/cpuset/wastenot-held");
+        fs::create_dir(&path).ok()?;
+        let this = Cpuset(path);
+        for file in ["cpuset.cpus", "cpuset.mems"] {
+            fs::write(this.0.join(file), "0").ok()?;
+        }
+        Some(this)
+    }
+}
+
+impl Drop for Cpuset {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// How long a turn of the loads lasts that follow, ns.
+const TURN: u64 = 12_000_000;
+
+#[test]
+fn what_a_cpuset_keeps_from_an_idle_cpu_is_as_long_as_its_tasks_say() {
+    let test = "what_a_cpuset_keeps_from_an_idle_cpu_is_as_long_as_its_tasks_say";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let Some(cpuset) = Cpuset::new() else {
+        println!("SKIPPED {test}: no cpuset controller of version 1: mount -t cgroup -o cpuset");
+        return;
+    };
+    let tracefs = match Tracefs::begin(&desk, &["sched/sched_switch", "sched/sched_wakeup"]) {
+        Ok(tracefs) => tracefs,
+        Err(why) => return println!("SKIPPED {test}: {why}"),
+    };
+    let mut crew = Crew::new();
+    let enter = || {
+        let cgroup = cpuset.0.clone();
+        move || witness::join(&cgroup)
+    };
+    // While the second one is runnable, one of them waits; else the first one may.
+    let mut spinner = Spinner::default();
+    crew.add("wnset-all", enter(), move || {
+        spinner.spin(Duration::from_millis(5)).into_iter().map(|gap| (0, gap)).collect()
+    });
+    let mut due = witness::now();
+    crew.add("wnset-half", enter(), move || {
+        due = due.max(witness::now()) + TURN / 2;
+        witness::sleep_until(due);
+        Spinner::default().spin(Duration::from_nanos(TURN / 2));
+        vec![(0, (due, witness::now()))]
+    });
+    let (text, code) = said(&desk.bash("sleep 0.2; wastenot record -o a.wn --for 2s"));
+    let seen = crew.dismiss(1);
+    drop(cpuset);
+    assert_eq!(code, 0, "{text}");
+    let idle = witness::free(&tracefs.end(), 1);
+    let json = check(&desk);
+    let waited = either(&seen[0][0], &seen[1][0]);
+    let truth = sum(&common(&common(&waited, &idle), &window(&json)));
+    let found = lost(&json, "configuration/affinity");
+    if let Some(agrees) = agrees(test, found, truth) {
+        assert!(agrees, "{}", json["causes"]);
+    }
+}
+
+#[test]
+fn what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself() {
+    let test = "what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let tracefs = match Tracefs::begin(&desk, &["sched/sched_switch", "sched/sched_wakeup"]) {
+        Ok(tracefs) => tracefs,
+        Err(why) => return println!("SKIPPED {test}: {why}"),
+    };
+    let mut crew = Crew::new();
+    let real_time = || {
+        witness::bind(&[0]);
+        witness::become_fifo();
+    };
+    let mut due = witness::now();
+    crew.add("wnfifo", real_time, move || {
+        due = due.max(witness::now()) + TURN / 2;
+        witness::sleep_until(due);
+        let from = witness::now();
+        Spinner::default().spin(Duration::from_nanos(TURN / 2));
+        vec![(0, (from, witness::now()))]
+    });
+    // Bound to CPU 0 for some turns, then allowed on both: a balancer may take it or not.
+    let mut spinner = Spinner::default();
+    crew.add(
+        "wnfair",
+        || (),
+        move || {
+            let mut gaps = Vec::new();
+            for (free, cpus) in [&[0][..], &[0, 1]].into_iter().enumerate() {
+                witness::bind(cpus);
+                let spun = spinner.spin(Duration::from_nanos(2 * TURN));
+                gaps.extend(spun.into_iter().map(|gap| (free, gap)));
+            }
+            gaps
+        },
+    );
+    let (text, code) = said(&desk.bash("sleep 0.2; wastenot record -o a.wn --for 4s"));
+    let seen = crew.dismiss(2);
+    assert_eq!(code, 0, "{text}");
+    let idle = witness::free(&tracefs.end(), 1);
+    let json = check(&desk);
+    let idle = common(&idle, &window(&json));
+    let bound = sum(&common(&seen[1][0], &idle));
+    let free = sum(&common(&common(&seen[1][1], &seen[0][0]), &idle));
+    if let Some(agrees) = agrees(test, lost(&json, "configuration/affinity"), bound) {
+        assert!(agrees, "{}", json["causes"]);
+    }
+    if let Some(agrees) = agrees(test, lost(&json, "host/higher-class"), free) {
+        assert!(agrees, "{}", json["causes"]);
+    }
+}
+
+/// Ticks of all CPUs that the hypervisor took so far, and when that was read.
+fn stolen() -> (u64, u64) {
+    let stat = fs::read_to_string("/proc/stat").expect("text");
+    let all = stat.lines().next().expect("the sum of all CPUs");
+    let ticks = all.split_whitespace().nth(8).and_then(|it| it.parse().ok());
+    (witness::now(), ticks.expect("a number"))
+}
+
+#[test]
+fn what_the_hypervisor_took_is_what_the_kernel_counted() {
+    let test = "what_the_hypervisor_took_is_what_the_kernel_counted";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    let mut crew = Crew::new();
+    for name in ["wnbusy-0", "wnbusy-1"] {
+        let mut spinner = Spinner::default();
+        crew.add(
+            name,
+            || (),
+            move || {
+                spinner.spin(Duration::from_millis(5));
+                Vec::new()
+            },
+        );
+    }
+    let looks = Arc::new(Mutex::new(vec![stolen()]));
+    let more = Arc::clone(&looks);
+    crew.add(
+        "wnlook",
+        || (),
+        move || {
+            witness::sleep_until(witness::now() + 20_000_000);
+            more.lock().expect("no panic").push(stolen());
+            Vec::new()
+        },
+    );
+    let (text, code) = said(&desk.bash("wastenot record -o a.wn --for 3s"));
+    crew.dismiss(0);
+    assert_eq!(code, 0, "{text}");
+    let json = check(&desk);
+    let [(from, to)] = window(&json)[..] else { panic!("one window") };
+    let looks = looks.lock().expect("no panic");
+    let at = |time| looks.iter().take_while(|look| look.0 <= time).last().unwrap_or(&looks[0]).1;
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+    let truth = (at(to) - at(from)) * tick_ns;
+    // Shorter, and a tick more or less is too much of it.
+    if truth < 40 * tick_ns {
+        println!("SKIPPED {test}: {truth} ns of steal: run it where other guests are busy");
+        return;
+    }
+    let found = ns(&json, &["steal", "cpu_ns"]);
+    println!("{test}: {found} ns found, {truth} ns by other means");
+    assert!(found.abs_diff(truth) * 20 <= truth);
+    assert!(lost(&json, "host/steal") <= found, "{}", json["causes"]);
 }
