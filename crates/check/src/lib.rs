@@ -9,6 +9,7 @@
 //! | [`violations`] | which task waited, where, how it got there, who was idle then |
 //! | [`marks`] | what of that pictures mark |
 //! | [`throttled`] | how long quotas held tasks back |
+//! | [`interrupts`] | what CPUs spent on interrupts and softirqs |
 //! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
 //! | [`migrations`] | who moved, how far |
 //! | [`depth`] | how long run queues were |
@@ -28,6 +29,7 @@ pub mod causes;
 pub mod compare;
 pub mod depth;
 mod idle;
+pub mod interrupts;
 pub mod marks;
 mod matching;
 pub mod migrations;
@@ -157,6 +159,9 @@ pub struct Check {
     pub contradictions: waste::Contradictions,
     /// What the hypervisor took from each CPU, in ns; `None` where nothing tells it.
     pub stolen: Option<BTreeMap<CpuId, u64>>,
+    /// What each CPU spent on interrupts and softirqs, longest first; `None` where nothing tells
+    /// it.
+    pub interrupts: Option<Vec<interrupts::Served>>,
     /// What ended the recording, where its file tells that and it lies in the counted time.
     pub trigger: Option<trigger::Trigger>,
 }
@@ -216,6 +221,7 @@ pub fn check(history: &History, options: &Options) -> Check {
         sanity: sanity.take(),
         contradictions,
         stolen: stolen::by_cpu(history, &scope),
+        interrupts: interrupts::Interrupts::of(history).map(|it| it.counted(&scope)),
         trigger: trigger::Trigger::of(history)
             .filter(|it| scope.window.clip(it.window.from, it.window.to).is_some()),
         movable,

@@ -6,6 +6,7 @@ mod causes;
 mod doubt;
 mod fairness;
 mod first;
+mod interrupts;
 mod sanity;
 mod stall;
 mod story;

@@ -1,7 +1,11 @@
 //! Dumps of sched_ext: which task stalled, where it waited, and who could have run it.
 
-use wastenot_check::stall::{Place, is_dump, parse};
-use wastenot_model::{CpuId, CpuSet, Span};
+use wastenot_check::causes::Loss;
+use wastenot_check::stall::{Place, find, is_dump, parse};
+use wastenot_check::{Options, check};
+use wastenot_model::{Annex, Column, CpuId, CpuSet, History, Span, Table, Time, Unit, Value};
+
+use crate::story::{full, story};
 
 /// A dump of a machine of four CPUs, with the lines that kernel/sched/ext.c writes.
 fn dump(cpus: &str, current: &str, class: &str) -> String {
@@ -119,4 +123,66 @@ fn damaged_dumps_are_read_as_far_as_they_go() {
         other.replace_range(at..=at, "9");
         parse(&other).report();
     }
+}
+
+/// A wait beside an idle CPU, in a recording that tells of sched_ext what was loaded at its start
+/// and at its end.
+fn recorded(start: Option<&str>, end: Option<&str>) -> History {
+    let lines = "0 switch 0 - a S\n0 switch 1 c - S\n1000 queued 0 b 0\n3000 switch 0 a b S\n\
+        9000 end";
+    let mut history = story(2, full(), lines);
+    let note = start.map(|name| ("sched_ext".to_owned(), name.to_owned()));
+    history.head.source.notes.extend(note);
+    if let Some(end) = end {
+        let columns = ["what", "start", "end"].map(|key| Column::for_programs(key, Unit::None));
+        let mut table = Table::new("sched_ext", "", columns);
+        for (what, end) in [("enable_seq", "2"), ("loaded", end)] {
+            table.push(vec![what.into(), Value::Unknown, end.into()]);
+        }
+        history.annexes.push(Annex { table });
+    }
+    history
+}
+
+#[test]
+fn what_a_loaded_scheduler_wastes_is_its_policys() {
+    let class = |start, end| {
+        let found = check(&recorded(start, end), &Options::default());
+        let causes = found.causes.expect("they are asked for");
+        let mut wasted = causes.iter().filter(|(_, part)| part.ns[Loss::Waste as usize] > 0);
+        wasted.next().expect("waste").0.class()
+    };
+    for (start, end) in [(None, None), (Some(""), None), (Some(""), Some(""))] {
+        assert_eq!(class(start, end), "scheduler/placement", "{start:?} {end:?}");
+    }
+    for end in [None, Some("rusty")] {
+        assert_eq!(class(Some("rusty"), end), "scheduler/policy", "{end:?}");
+    }
+    // For a part of the time, or of the tasks.
+    for (start, end) in
+        [("", "rusty"), ("rusty", ""), ("rusty", "layered"), ("rusty partial", "rusty partial")]
+    {
+        assert_eq!(class(Some(start), Some(end)), "scheduler", "{start:?} {end:?}");
+    }
+}
+
+#[test]
+fn a_recording_has_the_dump_in_an_annex() {
+    let mut history = recorded(Some("rusty"), Some(""));
+    assert_eq!(find("no dump", || Some(history.clone())), None);
+    let columns =
+        [Column::for_programs("time_ns", Unit::At), Column::for_programs("line", Unit::None)];
+    let mut table = Table::new("sched_ext_dump", "", columns);
+    let text = dump("f", "kworker/u8:1[40]", "ext_sched_class");
+    for (n, line) in text.lines().enumerate() {
+        table.push(vec![(2_000 + n).into(), line.into()]);
+    }
+    history.annexes.push(Annex { table });
+    assert_eq!(find("no dump", || Some(history.clone())), Some(parse(&text)));
+    assert_eq!(find(&text, || unreachable!("it is the text")), Some(parse(&text)));
+    let report = check(&history, &Options::default()).report(&history, &Options::default());
+    let finding = report.findings.iter().find(|it| it.code == "sched-ext-dump");
+    let finding = finding.expect("a finding");
+    assert_eq!(finding.window.from, Time(2_000));
+    assert!(finding.message.contains("worker 1:77 was runnable"), "{}", finding.message);
 }

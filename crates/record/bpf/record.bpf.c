@@ -588,3 +588,4 @@ int locate(void *ctx)
 }
 
 #include "decisions.h"
+#include "evidence.h"

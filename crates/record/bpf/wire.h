@@ -17,6 +17,8 @@ enum kind {
 	LOST,	 /* task how many, after time */
 	FACTS,	 /* a struct facts */
 	DECIDED, /* a struct decided */
+	SERVED,	 /* task ns since it began, other those that were its own, on number, flags which */
+	DUMP,	 /* a struct dump */
 };
 
 enum {
@@ -84,4 +86,10 @@ enum outcome {
 struct decided {
 	struct event event;
 	__u64 sets[];
+};
+
+/* A line of a dump of sched_ext. */
+struct dump {
+	struct event event;
+	char line[1024]; /* as long as the kernel's own buffer, with a 0 at the end */
 };

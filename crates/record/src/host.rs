@@ -1,5 +1,6 @@
 //! What is known of this machine before the recording.
 
+use crate::sched_ext;
 use wastenot_host::{is_first_namespace, is_guest, kernel, read};
 use wastenot_model::{Carries, Clock, Cpu, CpuId, CpuSet, Head, Machine, Source};
 
@@ -53,6 +54,8 @@ fn notes() -> Vec<(String, String)> {
     // The recorder's own threads are in the recording too: this identifies them.
     note("recorder_pid", is_first_namespace().then(|| std::process::id().to_string()));
     note("command_line", read("/proc/cmdline"));
+    // No time of the fair class is lost where another scheduler has the tasks.
+    note("sched_ext", sched_ext::loaded());
     note("hypervisor", Some(if is_guest() { "yes" } else { "no" }.to_owned()));
     notes
 }

@@ -6,6 +6,8 @@ use wastenot_model::{Head, Sink};
 
 use crate::Error;
 use crate::quota::Quotas;
+use crate::sched_ext::SchedExt;
+use crate::schedstat::Schedstat;
 use crate::steal::Steal;
 use crate::tracefs::Tracefs;
 use wastenot_host::Hierarchy;
@@ -19,6 +21,8 @@ pub struct Options {
     pub way: Way,
     /// Also record decisions; needs BPF.
     pub decisions: bool,
+    /// Also what interrupts and softirqs CPUs serve (only with BPF).
+    pub interrupts: bool,
 }
 
 /// The ways of recording.
@@ -42,7 +46,7 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { ring_bytes: 4 << 20, way: Way::default(), decisions: false }
+        Options { ring_bytes: 4 << 20, way: Way::default(), decisions: false, interrupts: false }
     }
 }
 
@@ -84,6 +88,7 @@ pub struct Begun {
 pub fn begin(options: &Options) -> Result<Begun, Error> {
     let (hierarchy, steal) = (Hierarchy::here(), Steal::begin());
     let quotas = Quotas::now(&hierarchy);
+    let (sched_ext, schedstat) = (SchedExt::now(), Schedstat::now());
     let way = if options.decisions { Way::Bpf } else { options.way };
     let ((recording, head), instead_of_bpf) = match way {
         Way::Bpf => (bpf(options)?, None),
@@ -98,7 +103,8 @@ pub fn begin(options: &Options) -> Result<Begun, Error> {
             },
         },
     };
-    let recording = Box::new(Accompanied { recording, hierarchy, quotas, steal });
+    let recording =
+        Box::new(Accompanied { recording, hierarchy, quotas, sched_ext, schedstat, steal });
     Ok(Begun { recording, head, instead_of_bpf })
 }
 
@@ -116,6 +122,8 @@ struct Accompanied {
     recording: Box<dyn Recording>,
     hierarchy: Hierarchy,
     quotas: Quotas,
+    sched_ext: SchedExt,
+    schedstat: Schedstat,
     steal: Steal,
 }
 
@@ -131,6 +139,9 @@ impl Recording for Accompanied {
         let summary = self.recording.finish(sink);
         sink.annex(Quotas::now(&self.hierarchy).since(&self.quotas));
         sink.annex(self.steal.finish());
+        let loaded = SchedExt::now().since(&self.sched_ext);
+        let balancing = Schedstat::now().since(&self.schedstat);
+        loaded.into_iter().chain(balancing).for_each(|it| sink.annex(it));
         summary
     }
 }

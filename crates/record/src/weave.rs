@@ -205,6 +205,8 @@ impl Weave {
             }
             // See `decide`.
             Kind::Decided => return,
+            // No event of the scheduler.
+            Kind::Served | Kind::Dump => return,
         };
         let by = match wire.kind {
             Kind::Waking | Kind::Wakeup | Kind::New | Kind::Migrate => {

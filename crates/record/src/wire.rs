@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Lost,
     Facts,
     Decided,
+    Served,
+    Dump,
 }
 
 /// The facts about a task that change seldom.
@@ -66,7 +68,7 @@ pub(crate) struct Facts {
 pub(crate) const EVENT: usize = 24;
 const FACTS: usize = EVENT + 8 + 8 + 16 + 8;
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 15] = [
     Kind::Switch,
     Kind::Waking,
     Kind::Wakeup,
@@ -80,6 +82,8 @@ const KINDS: [Kind; 13] = [
     Kind::Lost,
     Kind::Facts,
     Kind::Decided,
+    Kind::Served,
+    Kind::Dump,
 ];
 
 const PREEMPTED: u8 = 1;
@@ -160,6 +164,10 @@ impl Wire {
         }
     }
 
+    /// For what was served: whether it was a softirq.
+    pub(crate) fn is_softirq(&self) -> bool {
+        self.flags & SOFTIRQ != 0
+    }
     /// For a waking: the task was still queued.
     pub(crate) fn queued(&self) -> bool {
         self.flags & QUEUED != 0
@@ -227,6 +235,13 @@ impl Facts {
     }
 }
 
+/// The line of a dump at the start of `bytes`.
+pub(crate) fn line(bytes: &[u8]) -> String {
+    let line = bytes.get(EVENT..).unwrap_or_default();
+    let end = line.iter().position(|&byte| byte == 0).unwrap_or(line.len());
+    String::from_utf8_lossy(&line[..end]).into_owned()
+}
+
 /// A record of `cpu` for tests, which fill in the rest.
 #[cfg(test)]
 pub(crate) fn wire(time: u64, cpu: u16, kind: Kind, task: u32, other: u32) -> Wire {
@@ -239,6 +254,9 @@ pub(crate) fn wire(time: u64, cpu: u16, kind: Kind, task: u32, other: u32) -> Wi
 impl Wire {
     pub(crate) fn still_queued(self) -> Wire {
         Wire { flags: self.flags | QUEUED, ..self }
+    }
+    pub(crate) fn of_softirq(self) -> Wire {
+        Wire { flags: self.flags | SOFTIRQ, ..self }
     }
     pub(crate) fn in_hardirq(self) -> Wire {
         Wire { flags: self.flags | CONTEXT_KNOWN | HARDIRQ, ..self }
@@ -285,7 +303,7 @@ mod tests {
         let facts = Facts::read(&bytes, 2).expect("facts");
         assert_eq!((&*facts.name, &facts.mask[..]), ("sh", &[5, 1][..]));
         assert_eq!(Facts::read(&bytes, 3), None);
-        bytes[20] = 13;
+        bytes[20] = 15;
         assert_eq!(Wire::read(CpuId(0), &bytes), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What is known of a stretch of lost time when it is assigned.
 
-use wastenot_model::{History, Phase, TaskState};
+use wastenot_model::{History, Phase, TaskState, Value};
 
 /// Which time was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,25 +138,44 @@ pub enum Rules {
     Fair,
     /// A scheduler that leaves CPUs idle by design: gangs, partitions, fixed CPUs.
     Reserving,
-    /// Another one: a policy in Rota, another simulated scheduler.
+    /// Another one: a policy in Rota, of sched_ext, another simulated scheduler.
     Policy,
+    /// The fair class and one of sched_ext: one after the other, or side by side.
+    Several,
 }
 
 impl Rules {
     /// All of them.
-    pub const ALL: [Rules; 3] = [Rules::Fair, Rules::Reserving, Rules::Policy];
+    pub const ALL: [Rules; 4] = [Rules::Fair, Rules::Reserving, Rules::Policy, Rules::Several];
 
     /// Those of `history`: a recording is from Linux, and a simulation names its scheduler.
     pub(super) fn of(history: &History) -> Rules {
         let notes = &history.head.source.notes;
-        let name = notes.iter().find(|(key, _)| key == "scheduler").map(|(_, name)| &**name);
-        let begins = |with: &[&str]| with.iter().any(|it| name.unwrap_or("cfs-").starts_with(it));
+        let note = |key: &str| notes.iter().find(|it| it.0 == key).map(|(_, text)| &**text);
+        let Some(name) = note("scheduler") else {
+            return Rules::recorded(note("sched_ext").unwrap_or(""), history);
+        };
+        let begins = |with: &[&str]| with.iter().any(|it| name.starts_with(it));
         if begins(&["cfs-", "eevdf-"]) {
             Rules::Fair
         } else if begins(&["gang", "pinned", "p-edf", "c-edf"]) {
             Rules::Reserving
         } else {
             Rules::Policy
+        }
+    }
+
+    /// Those of a recording that began with this scheduler of sched_ext, or none.
+    fn recorded(loaded: &str, history: &History) -> Rules {
+        let mut rows = history.annex_cells("sched_ext", ["what", "end"]);
+        let end = rows.find_map(|row| match row {
+            [Some(Value::Text(what)), Some(Value::Text(end))] if what == "loaded" => Some(&**end),
+            _ => None,
+        });
+        match end.unwrap_or(loaded) {
+            "" if loaded.is_empty() => Rules::Fair,
+            end if end == loaded && !loaded.ends_with(" partial") => Rules::Policy,
+            _ => Rules::Several,
         }
     }
 }
@@ -178,6 +197,9 @@ pub struct Evidence {
     pub over_grace: bool,
     /// The hypervisor took this time from the CPU (wake delay).
     pub stolen: bool,
+    /// The idle CPU served interrupts or softirqs: the one about to start the task (wake delay), or
+    /// the only one that the task may use (waste).
+    pub interrupted: bool,
     /// The task may have been throttled: the source does not record it (wake delay).
     pub possibly_throttled: bool,
 }
@@ -193,6 +215,7 @@ impl Evidence {
             balancing: Balancing::Pending,
             over_grace: false,
             stolen: false,
+            interrupted: false,
             possibly_throttled: false,
         }
     }

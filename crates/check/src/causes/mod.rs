@@ -29,6 +29,7 @@ mod evidence;
 mod fork_crowd;
 mod higher_class;
 mod idle;
+mod interrupts;
 mod late_start;
 mod missing_domains;
 mod newly_idle;
@@ -82,6 +83,7 @@ pub struct Cause {
 pub static TREE: &[&Cause] = &[
     &affinity::CAUSE,
     &quota::CAUSE,
+    &interrupts::CAUSE,
     &steal::CAUSE,
     &design::CAUSE,
     &not_started::CAUSE,
@@ -271,10 +273,10 @@ mod tests {
 
     /// All that can be known of a stretch.
     fn every() -> impl Iterator<Item = Evidence> {
-        let flags = |n: usize| [n & 1 > 0, n & 2 > 0, n & 4 > 0];
-        (0..8 * Balancing::ALL.len()).flat_map(move |n| {
-            let ([over_grace, stolen, possibly_throttled], balancing) =
-                (flags(n), Balancing::ALL[n / 8]);
+        let flags = |n: usize| [n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0];
+        (0..16 * Balancing::ALL.len()).flat_map(move |n| {
+            let ([over_grace, stolen, possibly_throttled, interrupted], balancing) =
+                (flags(n), Balancing::ALL[n / 16]);
             let all = Loss::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));
             let all = all.flat_map(|(loss, onset)| Ahead::ALL.map(|ahead| (loss, onset, ahead)));
             all.flat_map(move |(loss, onset, ahead)| {
@@ -286,6 +288,7 @@ mod tests {
                     balancing,
                     over_grace,
                     stolen,
+                    interrupted,
                     possibly_throttled,
                 })
             })

@@ -6,7 +6,8 @@ use super::{Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/policy",
     about: "the policy left a CPU idle while tasks waited elsewhere",
-    evidence: "The scheduler is not the kernel's fair class.",
+    evidence: "The scheduler is not the kernel's fair class: a simulation or a recording (note \
+        sched_ext) names another one.",
     refuted_by: "The scheduler is the kernel's fair class.",
     advice: "Prove the policy work-conserving: wastenot prove.",
     source: "kernel: Documentation/scheduler/sched-ext.rst",

@@ -35,6 +35,10 @@ impl Check {
         let stolen = self.stolen.as_ref().map(sum);
         let text = label(stolen.is_some_and(|ns| ns > 0), "CPU time taken by the hypervisor");
         report.measure("steal.cpu_ns", text, stolen, Ns);
+        let served = self.interrupts.as_ref();
+        let served = served.map(|all| all.iter().fold(0u64, |sum, it| sum.saturating_add(it.ns)));
+        let text = label(served.is_some_and(|ns| ns > 0), "CPU time of interrupts and softirqs");
+        report.measure("interrupts.cpu_ns", text, served, Ns);
     }
 
     fn share_of(&self, kept: &Kept) -> f64 {
@@ -215,6 +219,21 @@ impl Check {
         let mut table = Table::new("stolen", label, columns);
         for (cpu, ns) in self.stolen.iter().flatten() {
             table.push(vec![(*cpu).into(), (*ns).into()]);
+        }
+        table
+    }
+
+    pub(super) fn served_table(&self) -> Table {
+        let columns = [
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("kind", "kind", Unit::None),
+            Column::new("name", "name", Unit::None),
+            Column::new("served_ns", "served", Unit::Ns),
+        ];
+        let mut table = Table::new("served", "CPU time of interrupts and softirqs", columns);
+        for it in self.interrupts.iter().flatten() {
+            let (kind, name) = (Value::from(it.kind.as_str()), Value::from(it.name.as_str()));
+            table.push(vec![it.cpu.into(), kind, name, it.ns.into()]);
         }
         table
     }

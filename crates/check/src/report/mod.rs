@@ -14,7 +14,7 @@ pub(crate) use self::measures::trace;
 use self::tables::histogram;
 use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
 use crate::waste::assumptions;
-use crate::{Check, Options};
+use crate::{Check, Options, stall};
 
 impl Check {
     /// The report of `history`, for which this check was made under `options`.
@@ -41,6 +41,7 @@ impl Check {
             self.throttled_table(history),
             self.cgroup_table(history),
             self.stolen_table(),
+            self.served_table(),
             self.origin_table(),
             self.nearest_table(),
             self.task_table(history),
@@ -155,7 +156,14 @@ impl Check {
             help: None,
         });
         let causes = self.cause_findings(counted);
+        let dump = stall::recorded(history).map(|(window, dump)| Finding {
+            code: "sched-ext-dump".to_owned(),
+            window,
+            message: format!("The kernel dumped the state of sched_ext. {}", dump.verdict()),
+            help: Some("`wastenot explain FILE` shows the dump".to_owned()),
+        });
         trigger
+            .chain(dump)
             .chain(causes)
             .chain(violations)
             .chain(not_started)

@@ -9,7 +9,7 @@
 mod parse;
 mod report;
 
-use wastenot_model::{CpuId, CpuSet, Span};
+use wastenot_model::{CpuId, CpuSet, History, Span, Time, Value, Window};
 
 /// A dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,6 +79,27 @@ pub enum Place {
 }
 
 pub use self::parse::{is_dump, parse};
+
+/// The dump that a file is, by its `text`, or that it has as a recording.
+pub fn find(text: &str, recording: impl FnOnce() -> Option<History>) -> Option<Dump> {
+    match !text.contains('\0') && is_dump(text) {
+        true => Some(parse(text)),
+        false => recorded(&recording()?).map(|(_, dump)| dump),
+    }
+}
+
+/// What a recording has of dumps, in its annex `sched_ext_dump`, and when they were written.
+pub fn recorded(history: &History) -> Option<(Window, Dump)> {
+    let (mut window, mut text) = (None, String::new());
+    for row in history.annex_cells("sched_ext_dump", ["time_ns", "line"]) {
+        let [Some(Value::Int(time)), Some(Value::Text(line))] = row else { continue };
+        let time = Time(u64::try_from(*time).ok()?);
+        window.get_or_insert(Window { from: time, to: time }).to = time;
+        text += line;
+        text.push('\n');
+    }
+    Some((window?, parse(&text)))
+}
 
 impl Place {
     /// In words.

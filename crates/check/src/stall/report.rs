@@ -36,7 +36,7 @@ impl Dump {
         tasks.into_iter().find(|(_, task)| task.task.tid == stalled.tid)
     }
 
-    fn verdict(&self) -> String {
+    pub(crate) fn verdict(&self) -> String {
         let Some((stalled, waited)) = &self.stalled else {
             return "The dump names no task that stalled.".to_owned();
         };

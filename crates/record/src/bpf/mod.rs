@@ -20,8 +20,10 @@ use self::decisions::Decisions;
 pub(crate) use self::kernel::Kernel;
 use self::losses::{Losses, Overrun, Tally};
 use self::rings::Rings;
+use crate::interrupts::Interrupts;
 use crate::merge::{LATE, Pending};
 use crate::recording::{Anew, Recording, Summary};
+use crate::sched_ext::Dump;
 use crate::weave::Weave;
 use crate::wire::{Facts, Kind, Wire};
 use crate::{Error, Options, clock, host};
@@ -78,6 +80,8 @@ pub(crate) struct Bpf {
     online: Vec<bool>,
     losses: Losses,
     decisions: Option<Decisions>,
+    interrupts: Option<Interrupts>,
+    dump: Dump,
     summary: Summary,
 }
 
@@ -179,6 +183,15 @@ fn load_for(
     open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
     open.progs.on_affinity.set_autoload(functions && kernel.calls("set_cpus_allowed_common"));
     decisions::choose(&mut open, kernel, functions && options.decisions);
+    open.progs.on_sched_ext_dump.set_autoload(kernel.traces("sched_ext_dump"));
+    for program in [
+        &mut open.progs.on_irq_entry,
+        &mut open.progs.on_irq_exit,
+        &mut open.progs.on_softirq_entry,
+        &mut open.progs.on_softirq_exit,
+    ] {
+        program.set_autoload(options.interrupts);
+    }
     open.progs.locate.set_autoload(offset.is_some());
     open.progs.locate_by_tasks.set_autoload(offset.is_some() && !kernel.lists_queues());
     open.load().map_err(failed("load the BPF programs"))
@@ -210,6 +223,8 @@ impl Bpf {
             begun: Time(0),
             walked: None,
             losses: Losses::since(Tally::default(), cpus),
+            interrupts: options.interrupts.then(Interrupts::default),
+            dump: Dump::default(),
             online,
             decisions: options.decisions.then(Decisions::default),
             summary: Summary::default(),
@@ -229,6 +244,7 @@ impl Bpf {
             }
         }
         self.losses = Losses::since(self.tally(), self.online.len());
+        self.dump = Dump::default();
         self.summary = Summary::default();
     }
 
@@ -249,7 +265,16 @@ impl Bpf {
         for program in needed {
             links.push(program.attach().map_err(&attach)?);
         }
-        for program in [&progs.on_cpuhp_enter, &progs.on_cpu_frequency] {
+        let asked = [
+            &progs.on_cpuhp_enter,
+            &progs.on_cpu_frequency,
+            &progs.on_sched_ext_dump,
+            &progs.on_irq_entry,
+            &progs.on_irq_exit,
+            &progs.on_softirq_entry,
+            &progs.on_softirq_exit,
+        ];
+        for program in asked {
             if program.autoload() {
                 links.push(program.attach().map_err(&attach)?);
             }
@@ -275,6 +300,7 @@ impl Bpf {
         // Earlier events are of no use: some of the programs were not attached yet.
         self.begun = clock::now();
         self.pending = Pending::since(self.begun);
+        self.interrupts = self.interrupts.take().map(|_| Interrupts::since(self.begun));
         self.walked = Some(walk(self)?);
         self.links = links;
         Ok(())
@@ -292,9 +318,13 @@ impl Bpf {
         }
         let (rings, weave, summary) = (&self.rings, &mut self.weave, &mut self.summary);
         let decisions = &mut self.decisions;
+        let (interrupts, dump) = (&mut self.interrupts, &mut self.dump);
         self.pending.tell(until, |wire| {
-            if wire.kind == Kind::Lost {
-                summary.lost += u64::from(wire.task);
+            match wire.kind {
+                Kind::Lost => summary.lost += u64::from(wire.task),
+                Kind::Served => return interrupts.iter_mut().for_each(|it| it.push(wire)),
+                Kind::Dump => return dump.push(wire.time, rings.line(wire).unwrap_or_default()),
+                _ => {}
             }
             if let (Some(decisions), Some(decided)) = (decisions.as_mut(), rings.decided(wire)) {
                 decisions.push(wire.time, weave.decide(wire, decided, sink));
@@ -367,6 +397,8 @@ impl Recording for Bpf {
         self.links.clear();
         self.take();
         self.tell(end, sink);
+        let interrupts = self.interrupts.as_mut().map(Interrupts::finish);
+        interrupts.into_iter().chain(self.dump.finish()).for_each(|it| sink.annex(it));
         self.pending.loss().into_iter().for_each(|loss| sink.loss(loss));
         self.summary.lost += self.losses.tell(&self.overruns(), self.tally(), sink);
         self.summary

@@ -10,7 +10,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, RingBuffer, RingB
 use wastenot_model::CpuId;
 
 use crate::decided::Decided;
-use crate::wire::{Facts, Kind, Wire};
+use crate::wire::{self, Facts, Kind, Wire};
 
 /// What was taken from the rings.
 #[derive(Default)]
@@ -20,7 +20,9 @@ struct Inbox {
     facts: HashMap<u32, Facts>,
     /// By the number in their record, too.
     decided: HashMap<u32, Decided>,
-    /// The number of the next of either.
+    /// The same.
+    lines: HashMap<u32, String>,
+    /// The number of the next of these.
     next: u32,
 }
 
@@ -78,10 +80,11 @@ impl Rings {
         inbox.wires.clear();
         inbox.facts.clear();
         inbox.decided.clear();
+        inbox.lines.clear();
     }
 
-    /// Appends the contents of the rings to `wires`. A record of facts or of a decision holds their
-    /// number.
+    /// Appends the contents of the rings to `wires`. A record of facts, of a decision or of a line
+    /// holds their number.
     pub(super) fn take(&self, wires: &mut Vec<Wire>) {
         self.buffer.consume_raw();
         wires.append(&mut self.inbox.borrow_mut().wires);
@@ -102,6 +105,11 @@ impl Rings {
             _ => None,
         }
     }
+
+    /// The line of a dump that a record refers to; each is returned once.
+    pub(super) fn line(&self, wire: &Wire) -> Option<String> {
+        self.inbox.borrow_mut().lines.remove(&wire.other)
+    }
 }
 
 impl Inbox {
@@ -116,6 +124,7 @@ impl Inbox {
                 let Some(decided) = Decided::read(&wire, bytes, words) else { return };
                 self.decided.insert(self.next, decided);
             }
+            Kind::Dump => _ = self.lines.insert(self.next, wire::line(bytes)),
             _ => return self.wires.push(wire),
         }
         wire.other = self.next;

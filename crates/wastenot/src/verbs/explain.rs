@@ -44,15 +44,16 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
 fn stalled(args: &Explain) -> Result<Answer, Stop> {
     let bytes = open::bytes(&args.file)?;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(16 << 20)]);
-    if !stall::is_dump(&text) {
+    let recorded = || open::history(&args.file, &args.reading).ok();
+    let Some(dump) = stall::find(&text, recorded) else {
         let file = open::shown(&args.file);
-        let what = format!("explain needs a task: {file} is no dump of sched_ext");
+        let what = format!("explain needs a task: {file} has no dump of sched_ext");
         return Err(Stop::new(
             what,
             format!("`wastenot explain {file} --task 'make*'`, or `--confirm`"),
         ));
-    }
-    check::print(&stall::parse(&text).report(), &args.face)?;
+    };
+    check::print(&dump.report(), &args.face)?;
     Ok(Answer::Yes)
 }
 

@@ -103,7 +103,10 @@ impl Watch<'_> {
         (cpu, since): (CpuId, Time),
         from: Time,
     ) -> Piece {
-        let idle = self.idle.iter().find(|other| self.may_use(state, task, *other));
+        let mut all = self.idle.iter().filter(|other| self.may_use(state, task, *other));
+        let idle = all.next();
+        let alone = self.interrupts.is_some() && all.next().is_none();
+        let alone = if alone { Time::MAX } else { from };
         let (mut acts, mut needed, mut failed) = (Time::MAX, None, Balancing::Failed);
         if let Some(idle) = idle {
             let interval = self.intervals.between(&self.history.head.machine, cpu, idle);
@@ -128,7 +131,7 @@ impl Watch<'_> {
         if (left.since, left.on) != (since, Some(cpu)) {
             *left = Left { since, on: Some(cpu), ..Left::default() };
         }
-        Piece { from, cpu, idle, acts, needed, failed }.after(left)
+        Piece { from, cpu, idle, alone, acts, needed, failed }.after(left)
     }
 
     /// The passes before `to`: which tasks do they leave?
@@ -182,11 +185,7 @@ impl Watch<'_> {
                 failed => failed,
             };
             self.fails(it.stretch.cpu, cpu, balancing);
-            self.charge(
-                &Evidence { balancing, ..it.evidence },
-                it.stretch.window.span().0,
-                it.stretch,
-            );
+            self.charge(&Evidence { balancing, ..it.evidence }, it.ns, it.stretch);
         }
     }
 

@@ -16,6 +16,7 @@ use super::charge::Charges;
 use super::idle::IdleOrder;
 use super::passes::Passes;
 use super::{Ahead, Balancing, Causes, Evidence, Loss, Onset, Rules, Stretch, cause_of};
+use crate::interrupts::Interrupts;
 use crate::matching::{Class, Matching};
 use crate::{Movable, Options, Scope, stolen};
 
@@ -27,6 +28,8 @@ struct Piece {
     cpu: CpuId,
     /// The CPU that it may use and that has been idle longest.
     idle: Option<CpuId>,
+    /// Until then no other CPU that it may use was idle; told only where interrupts are.
+    alone: Time,
     /// From then on balancing failed, if it has: a pass left the task, or there was waste for as
     /// long as a pass takes at most while this CPU was idle.
     acts: Time,
@@ -42,6 +45,8 @@ struct Piece {
 struct Pending {
     evidence: Evidence,
     stretch: Stretch,
+    /// What of it has no other cause.
+    ns: u64,
     needed: Span,
     failed: Balancing,
 }
@@ -97,6 +102,7 @@ pub struct Watch<'a> {
     grace: Span,
     marks: bool,
     stolen: BTreeMap<CpuId, Vec<(Window, u64)>>,
+    interrupts: Option<Interrupts<'a>>,
     found: Causes,
 }
 
@@ -145,6 +151,7 @@ impl<'a> Watch<'a> {
             grace: options.wake_grace,
             marks: options.marks || options.of_cause.is_some(),
             stolen,
+            interrupts: Interrupts::of(history),
             found: Causes::default(),
         }
     }
@@ -230,6 +237,11 @@ impl<'a> Watch<'a> {
         }
         if !idle {
             self.resolve(cpu, now);
+        } else if self.interrupts.is_some() && self.idle.before(cpu).is_none() {
+            for task in &self.open {
+                let piece = self.pieces[task.ordinal()].iter_mut();
+                piece.for_each(|piece| piece.alone = piece.alone.min(now));
+            }
         }
         self.near[cpu.index()] = false;
         self.first[cpu.index()] = Time::MAX;
@@ -254,22 +266,20 @@ impl<'a> Watch<'a> {
         (whole, window): (Window, Window),
         possibly_throttled: bool,
     ) {
-        let length = window.span();
-        let over_grace = whole.span() > self.grace;
+        let served = self.interrupts.as_ref().map_or(0, |it| it.within(cpu, whole));
+        let over_grace = whole.span().0 - served > self.grace.0;
         let evidence = Evidence {
             rules: self.rules,
             over_grace,
             possibly_throttled,
             ..Evidence::of(Loss::WakeDelay)
         };
-        let stolen = if over_grace { self.take_stolen(cpu, window) } else { 0 };
         let stretch = Stretch { window, task, cpu };
-        if stolen > 0 {
-            self.charge(&Evidence { stolen: true, ..evidence }, stolen, stretch);
-        }
-        if length.0 > stolen {
-            self.charge(&evidence, length.0 - stolen, stretch);
-        }
+        let served = self.charge_interrupts(&evidence, Some(cpu), window.to, stretch);
+        let length = window.span().0 - served;
+        let stolen = if over_grace { self.take_stolen(cpu, window, length) } else { 0 };
+        self.charge(&Evidence { stolen: true, ..evidence }, stolen, stretch);
+        self.charge(&evidence, length - stolen, stretch);
     }
 
     /// The event was applied.
@@ -402,30 +412,55 @@ impl<'a> Watch<'a> {
         let onset = self.onsets[index];
         let evidence = Evidence { onset, ahead, rules: self.rules, ..Evidence::of(Loss::Waste) };
         let stretch = Stretch { window: Window { from, to }, task, cpu: piece.cpu };
+        let alone = piece.alone.clamp(from, to);
+        let served = self.charge_interrupts(&evidence, piece.idle, alone, stretch);
+        let ns = stretch.window.span().0 - served;
         let Piece { idle, needed, failed, .. } = piece;
         if let (true, Some(cpu), Some(needed)) = (acts, idle, needed) {
-            self.pending[cpu.index()].push(Pending { evidence, stretch, needed, failed });
+            self.pending[cpu.index()].push(Pending { evidence, stretch, ns, needed, failed });
             return;
         }
         let balancing = if acts && idle.is_some() { failed } else { Balancing::Pending };
-        self.charge(&Evidence { balancing, ..evidence }, stretch.window.span().0, stretch);
+        self.charge(&Evidence { balancing, ..evidence }, ns, stretch);
+    }
+
+    /// What of `stretch`, before `until`, was lost because the `idle` CPU served interrupts.
+    fn charge_interrupts(
+        &mut self,
+        known: &Evidence,
+        idle: Option<CpuId>,
+        until: Time,
+        stretch: Stretch,
+    ) -> u64 {
+        let window = Window { from: stretch.window.from, to: until };
+        let Some((cpu, interrupts)) = idle.zip(self.interrupts.as_ref()) else { return 0 };
+        let ns = interrupts.within(cpu, window);
+        if let Some(window) = interrupts.longest(cpu, window).filter(|_| ns > 0) {
+            let evidence = Evidence { interrupted: true, ..*known };
+            self.charge(&evidence, ns, Stretch { window, ..stretch });
+        }
+        ns
     }
 
     /// `ns` of `stretch` have the cause for which there is this evidence.
     fn charge(&mut self, evidence: &Evidence, ns: u64, stretch: Stretch) {
+        if ns == 0 {
+            return;
+        }
         let (cause, loss) = (cause_of(evidence), evidence.loss);
         self.found.add(cause, loss, ns, Some(stretch));
-        if self.marks && ns > 0 {
+        if self.marks {
             self.found.stretches.push((cause, loss, stretch));
         }
     }
 
-    /// Takes from what the hypervisor took of `cpu` what lies in `window`: none of it twice.
-    fn take_stolen(&mut self, cpu: CpuId, window: Window) -> u64 {
+    /// Takes from what the hypervisor took of `cpu` what lies in `window`, at most `most`: none of it
+    /// twice.
+    fn take_stolen(&mut self, cpu: CpuId, window: Window, most: u64) -> u64 {
         let seconds = self.stolen.get_mut(&cpu);
         seconds.into_iter().flatten().fold(0, |all, (second, left)| {
             let common = second.clip(window.from, window.to).map_or(0, |(from, to)| to.0 - from.0);
-            let taken = common.min(*left);
+            let taken = common.min(*left).min(most - all);
             *left -= taken;
             all + taken
         })

@@ -166,6 +166,28 @@ fn names(history: &History) -> Vec<String> {
 }
 
 #[test]
+fn a_part_has_the_stretches_of_annexes_that_reach_into_it() {
+    let mut history = plausible(4, 800);
+    let whole = history.window();
+    let columns = ["time_ns", "span_ns"].map(|key| Column::for_programs(key, Unit::Ns));
+    let mut table = Table::new("interrupts", "", columns);
+    let (from, to) = (whole.from.0, whole.to.0);
+    let middle = from + (to - from) / 2;
+    for until in [from + 1, middle + 1, middle + 2, to] {
+        table.push(vec![until.into(), 1u64.into()]);
+    }
+    let instants = Table::new("steal", "", [Column::for_programs("time_ns", Unit::At)]);
+    history.annexes = vec![Annex { table }, Annex { table: instants }];
+    history.annexes[1].table.push(vec![from.into()]);
+    let part = window(&history, Window { from: Time(middle + 1), to: whole.to });
+    let ends: Vec<_> = part.annexes[0].table.rows.iter().map(|row| row[0].clone()).collect();
+    assert_eq!(ends, [(middle + 2).into(), to.into()]);
+    assert_eq!(part.annexes[1].table.rows.len(), 1, "what is no stretch stays");
+    let first = window(&history, Window { from: whole.from, to: Time(middle + 1) });
+    assert_eq!(first.annexes[0].table.rows.len(), 2);
+}
+
+#[test]
 fn a_part_tells_of_a_cut_where_a_cpu_ends_in_it() {
     let mut sink = Builder::new(Head::new(Machine::flat(2)));
     let end = |time, cpu| Entry {

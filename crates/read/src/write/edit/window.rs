@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    By, Carries, Change, CpuId, CpuMode, Entry, Event, History, LossKind, Missing, Moves, NameId,
-    Past, Phase, Replay, Seen, Silent, Sink, Start, TaskId, Time, Window,
+    Annex, By, Carries, Change, CpuId, CpuMode, Entry, Event, History, LossKind, Missing, Moves,
+    NameId, Past, Phase, Replay, Seen, Silent, Sink, Start, TaskId, Time, Value, Window,
 };
 
 use super::copy::{Copy, is_cut};
@@ -65,8 +65,25 @@ pub fn window(history: &History, window: Window) -> History {
             copy.sink.loss(missing.loss(history));
         }
     }
-    history.annexes.iter().for_each(|annex| copy.sink.annex(annex.clone()));
+    history.annexes.iter().for_each(|annex| copy.sink.annex(stretches(annex, part)));
     copy.sink.finish()
+}
+
+/// The rows of `annex` that reach into `part`, if they are stretches: they end at `time_ns`, and
+/// are `span_ns` long.
+fn stretches(annex: &Annex, part: Window) -> Annex {
+    let mut annex = annex.clone();
+    let place = |key: &str| annex.table.columns.iter().position(|column| column.key == key);
+    if let (Some(until), Some(span)) = (place("time_ns"), place("span_ns")) {
+        annex.table.rows.retain(|row| match (row.get(until), row.get(span)) {
+            (Some(Value::Int(until)), Some(Value::Int(span))) => {
+                let until = *until as u64;
+                until > part.from.0 && until.saturating_sub(*span as u64) < part.to.0
+            }
+            _ => true,
+        });
+    }
+    annex
 }
 
 /// The cgroup of each task before `from`, if rows give it.

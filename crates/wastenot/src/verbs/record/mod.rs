@@ -37,7 +37,14 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     let length = Length::of(args)?;
     let signals = length.listen(args.flight.signal())?;
     let mut file = target.grow()?;
-    let begun = match wastenot_record::begin(&options(args)) {
+    let way = if args.means.tracefs { Way::Tracefs } else { Way::Best };
+    let how = Options {
+        ring_bytes: args.means.buffer,
+        way,
+        decisions: args.decisions,
+        interrupts: args.interrupts,
+    };
+    let begun = match wastenot_record::begin(&how) {
         Ok(begun) => begun,
         Err(error) => {
             file.discard();
@@ -46,7 +53,8 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     };
     let Begun { mut recording, head, instead_of_bpf } = begun;
     if let Some(why) = instead_of_bpf {
-        out::note(&format!("{why}: recording through tracefs, without affinities"));
+        let less = if args.interrupts { "affinities, without interrupts" } else { "affinities" };
+        out::note(&format!("{why}: recording through tracefs, without {less}"));
     }
     let mut kept = Kept::new(args, &mut file, head).map_err(|error| unwritten(&target, error))?;
     let mut running = match length.begin(signals, args.flight.signal()) {
@@ -105,14 +113,6 @@ fn unwritten_beside(mut running: Running, stop: Stop) -> Result<Answer, Stop> {
     match stop {
         Stop::Pipe => Ok(answer),
         failure => Err(failure),
-    }
-}
-
-fn options(args: &Record) -> Options {
-    Options {
-        ring_bytes: args.means.buffer,
-        way: if args.means.tracefs { Way::Tracefs } else { Way::Best },
-        decisions: args.decisions,
     }
 }
 

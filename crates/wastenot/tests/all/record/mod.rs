@@ -4,6 +4,7 @@ mod decisions;
 mod ends;
 mod failures;
 mod held;
+mod interrupts;
 mod witness;
 
 use std::collections::HashSet;

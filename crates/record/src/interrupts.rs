@@ -1,0 +1,182 @@
+//! Interrupts and softirqs that CPUs served: meanwhile they ran nothing, although an idle CPU
+//! looks free.
+
+use std::collections::HashMap;
+
+use wastenot_model::{Annex, Column, CpuId, Span, Table, Time, Unit, Value};
+
+use crate::wire::Wire;
+
+/// A flight recorder runs for weeks: above this number of rows, older ones are merged.
+const ROWS: usize = 1 << 16;
+
+/// By number (include/linux/interrupt.h).
+const SOFTIRQS: [&str; 10] =
+    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+
+/// What was served.
+#[derive(Debug, Default)]
+pub(crate) struct Interrupts {
+    begun: Time,
+    rows: Vec<Row>,
+    /// How often each source was seen on each CPU.
+    sources: HashMap<Source, u64>,
+}
+
+/// An interrupt or a softirq of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Source {
+    cpu: CpuId,
+    softirq: bool,
+    number: u16,
+}
+
+/// A stretch in which one source was served: once, or several times with gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    until: Time,
+    source: Source,
+    span: Span,
+    /// Without what was served in between.
+    served: Span,
+    count: u64,
+}
+
+impl Interrupts {
+    /// Of a recording that begins now.
+    pub(crate) fn since(begun: Time) -> Interrupts {
+        Interrupts { begun, ..Interrupts::default() }
+    }
+
+    /// Takes a record of what was served.
+    pub(crate) fn push(&mut self, wire: &Wire) {
+        let source = Source { cpu: wire.cpu, softirq: wire.is_softirq(), number: wire.on };
+        let (span, served) = (Span(wire.task.into()), Span(wire.other.into()));
+        // One that began before the programs were attached has a wrong length.
+        if wire.time.0.saturating_sub(span.0) < self.begun.0 {
+            return;
+        }
+        *self.sources.entry(source).or_default() += 1;
+        self.rows.push(Row { until: wire.time, source, span, served, count: 1 });
+        // Of each source some can be merged.
+        if self.rows.len() > ROWS.max(4 * self.sources.len()) {
+            thin(&mut self.rows);
+        }
+    }
+
+    /// What was served during the recording.
+    pub(crate) fn finish(&mut self) -> Annex {
+        let columns = [
+            Column::new("time_ns", "until", Unit::At),
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("kind", "kind", Unit::None),
+            Column::new("name", "name", Unit::None),
+            Column::new("span_ns", "within", Unit::Ns),
+            Column::new("served_ns", "served", Unit::Ns),
+            Column::new("count", "times", Unit::None),
+        ];
+        let mut table = Table::new("interrupts", "Interrupts and softirqs", columns);
+        let mut names: HashMap<(bool, u16), String> = HashMap::new();
+        for row in self.rows.drain(..) {
+            let Source { cpu, softirq, number } = row.source;
+            let name = names.entry((softirq, number)).or_insert_with(|| name(softirq, number));
+            table.push(vec![
+                row.until.into(),
+                cpu.into(),
+                Value::from(if softirq { "softirq" } else { "hardirq" }),
+                Value::from(name.as_str()),
+                row.span.into(),
+                row.served.into(),
+                row.count.into(),
+            ]);
+        }
+        Annex { table }
+    }
+}
+
+fn name(softirq: bool, number: u16) -> String {
+    if softirq {
+        return SOFTIRQS.get(usize::from(number)).map_or(number.to_string(), |it| (*it).to_owned());
+    }
+    let actions = wastenot_host::read(&format!("/sys/kernel/irq/{number}/actions"));
+    actions.filter(|it| !it.is_empty()).unwrap_or_else(|| number.to_string())
+}
+
+/// Merges pairs of rows of the older half that are of one source: the older, the coarser. The sums
+/// stay exact, and the most recent rows, the only ones that a flight recorder keeps, stay as they
+/// are.
+fn thin(rows: &mut Vec<Row>) {
+    let newer = rows.split_off(rows.len() / 2);
+    let mut single: HashMap<Source, usize> = HashMap::new();
+    let mut merged: Vec<Row> = Vec::with_capacity(rows.len());
+    for row in rows.drain(..) {
+        let Some(place) = single.remove(&row.source) else {
+            single.insert(row.source, merged.len());
+            merged.push(row);
+            continue;
+        };
+        let first = &mut merged[place];
+        let from = Time(first.until.0 - first.span.0);
+        first.until = row.until;
+        first.span = row.until - from;
+        first.served = Span(first.served.0 + row.served.0);
+        first.count += row.count;
+    }
+    merged.sort_by_key(|row| row.until);
+    rows.append(&mut merged);
+    rows.extend(newer);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Kind, wire};
+
+    fn served(until: u64, cpu: u16, softirq: bool, number: u16, ns: u32) -> Wire {
+        let wire = Wire { on: number, ..wire(until, cpu, Kind::Served, ns, ns) };
+        if softirq { wire.of_softirq() } else { wire.in_hardirq() }
+    }
+
+    #[test]
+    fn weeks_need_no_more_rows_than_a_day_and_lose_nothing() {
+        let mut interrupts = Interrupts::since(Time(1_000));
+        for n in 1..400_000u64 {
+            interrupts.push(&served(1_000 + 10 * n, (n % 3) as u16, n % 2 == 0, 3, n as u32 % 9));
+        }
+        let rows = &interrupts.rows;
+        assert!(rows.len() <= ROWS, "{}", rows.len());
+        let served: u64 = rows.iter().map(|row| row.served.0).sum();
+        assert_eq!(served, (1..400_000u64).map(|n| n % 9).sum::<u64>());
+        assert_eq!(rows.iter().map(|row| row.count).sum::<u64>(), 399_999);
+        assert!(rows.is_sorted_by_key(|row| row.until));
+        assert!(rows.iter().all(|row| row.served <= row.span));
+        // Those of one source do not overlap, and the newest are as they were.
+        let of_one = rows.iter().filter(|row| row.source == rows[0].source);
+        assert!(of_one.is_sorted_by(|a, b| a.until.0 <= b.until.0 - b.span.0));
+        assert!(rows.iter().rev().take(10_000).all(|row| row.count == 1));
+    }
+
+    #[test]
+    fn more_sources_than_rows_are_kept_apart() {
+        let mut interrupts = Interrupts::default();
+        let sources = ROWS as u64 + 1;
+        for n in 0..5 * sources {
+            let source = n % sources;
+            let (cpu, number) = ((source >> 10) as u16, (source & 1023) as u16);
+            interrupts.push(&served(n + 9, cpu, false, number, 1));
+        }
+        assert!(interrupts.rows.len() as u64 <= 4 * sources);
+        assert_eq!(interrupts.rows.iter().map(|row| row.served.0).sum::<u64>(), 5 * sources);
+    }
+
+    #[test]
+    fn one_that_began_before_the_recording_is_left_out() {
+        let mut interrupts = Interrupts::since(Time(100));
+        interrupts.push(&served(150, 0, true, 3, 60));
+        interrupts.push(&served(170, 1, true, 3, 60));
+        let table = interrupts.finish().table;
+        let told: Vec<Value> =
+            vec![170u64.into(), 1u64.into(), "softirq".into(), "NET_RX".into(), 60u64.into()];
+        assert_eq!(table.rows.iter().map(|row| row[..5].to_vec()).collect::<Vec<_>>(), [told]);
+    }
+}

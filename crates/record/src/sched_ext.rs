@@ -1,0 +1,109 @@
+//! Which sched_ext scheduler is loaded, and what the kernel counts and dumps of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use wastenot_model::{Annex, Column, Table, Time, Unit, Value};
+
+use wastenot_host::read;
+
+const ROOT: &str = "/sys/kernel/sched_ext";
+/// A dump has some lines for each CPU and task; schedulers may be loaded and ejected many times.
+const LINES: usize = 1 << 16;
+
+/// The name of the loaded scheduler, empty if none is; `None` if the kernel has no sched_ext.
+/// `partial` is added if it has only the tasks of the policy SCHED_EXT.
+pub(crate) fn loaded() -> Option<String> {
+    let state = read(&format!("{ROOT}/state"))?;
+    let name = read(&format!("{ROOT}/root/ops")).filter(|_| state != "disabled");
+    let all = read(&format!("{ROOT}/switch_all")).is_none_or(|it| it == "1");
+    Some(name.map_or(String::new(), |name| if all { name } else { format!("{name} partial") }))
+}
+
+/// What its files say at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct SchedExt(BTreeMap<String, String>);
+
+impl SchedExt {
+    pub(crate) fn now() -> SchedExt {
+        let mut all = BTreeMap::new();
+        let Some(loaded) = loaded() else { return SchedExt(all) };
+        all.insert("loaded".to_owned(), loaded);
+        for name in ["state", "nr_rejected", "hotplug_seq", "enable_seq"] {
+            let text = read(&format!("{ROOT}/{name}"));
+            all.extend(text.map(|text| (name.to_owned(), text)));
+        }
+        // A folder for each scheduler, `root` as a rule.
+        for folder in fs::read_dir(ROOT).into_iter().flatten().flatten() {
+            let events = fs::read_to_string(folder.path().join("events")).unwrap_or_default();
+            let events = events.lines().filter_map(|line| line.split_once(' '));
+            let key = |name: &str| format!("{}/{name}", folder.file_name().to_string_lossy());
+            all.extend(events.map(|(name, count)| (key(name), count.trim().to_owned())));
+        }
+        SchedExt(all)
+    }
+
+    /// Both moments side by side; `None` if the kernel has no sched_ext.
+    pub(crate) fn since(&self, before: &SchedExt) -> Option<Annex> {
+        let columns = [
+            Column::new("what", "what", Unit::None),
+            Column::new("start", "at the start", Unit::None),
+            Column::new("end", "at the end", Unit::None),
+        ];
+        let mut table = Table::new("sched_ext", "sched_ext", columns);
+        let mut names: Vec<&String> = before.0.keys().chain(self.0.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let of = |all: &SchedExt| all.0.get(name).map(|text| Value::from(text.as_str()));
+            let [start, end] = [of(before), of(self)].map(|it| it.unwrap_or(Value::Unknown));
+            table.push(vec![Value::from(name.as_str()), start, end]);
+        }
+        (!table.rows.is_empty()).then_some(Annex { table })
+    }
+}
+
+/// The lines of dumps.
+#[derive(Debug, Default)]
+pub(crate) struct Dump {
+    lines: Vec<(Time, String)>,
+}
+
+impl Dump {
+    pub(crate) fn push(&mut self, time: Time, line: String) {
+        if self.lines.len() < LINES {
+            self.lines.push((time, line));
+        }
+    }
+
+    /// What was dumped during the recording, if anything was.
+    pub(crate) fn finish(&mut self) -> Option<Annex> {
+        let columns =
+            [Column::new("time_ns", "at", Unit::At), Column::new("line", "line", Unit::None)];
+        let mut table = Table::new("sched_ext_dump", "Dumps of sched_ext", columns);
+        for (time, line) in self.lines.drain(..) {
+            table.push(vec![time.into(), Value::from(line.as_str())]);
+        }
+        (!table.rows.is_empty()).then_some(Annex { table })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_there_at_one_moment_only_is_unknown_at_the_other() {
+        let at = |rows: &[(&str, &str)]| {
+            let own = |&(name, text): &(&str, &str)| (name.to_owned(), text.to_owned());
+            SchedExt(rows.iter().map(own).collect())
+        };
+        let start = at(&[("loaded", ""), ("nr_rejected", "0")]);
+        let end = at(&[("loaded", "rusty"), ("root/SCX_EV_BYPASS_ACTIVATE", "1")]);
+        let told = end.since(&start).expect("something").table.rows;
+        assert_eq!(told[0], ["loaded".into(), "".into(), "rusty".into()]);
+        assert_eq!(told[1], ["nr_rejected".into(), "0".into(), Value::Unknown]);
+        assert_eq!(told[2][1..], [Value::Unknown, "1".into()]);
+        assert_eq!(at(&[]).since(&at(&[])), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! What interrupts and softirqs take from CPUs that seem idle, recorded here.
+
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketType, bind, socket, sockopt};
+
+use super::held::{agrees, check, lost, ns, window};
+use super::machine;
+use super::witness::{self, Crew, Tracefs, Undone, common, served, sum, waking};
+use crate::shell::{Desk, said};
+
+const EVENTS: [&str; 6] = [
+    "sched/sched_switch",
+    "sched/sched_wakeup",
+    "irq/irq_handler_entry",
+    "irq/irq_handler_exit",
+    "irq/softirq_entry",
+    "irq/softirq_exit",
+];
+
+/// How often a packet is sent, ns.
+const TURN: u64 = 500_000;
+/// How many sockets get a copy of each, one after the other in one softirq.
+const COPIES: usize = 400;
+
+/// A socket that gets what is sent to all.
+fn listener(port: u16) -> UdpSocket {
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None).expect("a socket");
+    sockopt::set_socket_reuseaddr(&socket, true).expect("an option");
+    sockopt::set_socket_recv_buffer_size(&socket, 4096).expect("an option");
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).expect("a free port");
+    socket.into()
+}
+
+#[test]
+fn a_task_that_starts_late_because_of_softirqs_does_so_for_as_long_as_the_kernel_says() {
+    let test = "a_task_that_starts_late_because_of_softirqs_does_so_for_as_long_as_the_kernel_says";
+    let Some(_machine) = machine(test) else { return };
+    let desk = Desk::new();
+    // What comes through the loopback device is received on CPU 1.
+    let file = Path::new("/sys/class/net/lo/queues/rx-0/rps_cpus");
+    let saved = desk.path().join("rps_cpus");
+    let steered = Undone::after("cat $0 >$1 && echo 2 >$0", "cat $1 >$0", [file, &saved]);
+    let _steered = match steered {
+        Ok(steered) => steered,
+        Err(why) => return println!("SKIPPED {test}: no receive packet steering: {why}"),
+    };
+    let tracefs = match Tracefs::begin(&desk, &EVENTS) {
+        Ok(tracefs) => tracefs,
+        Err(why) => return println!("SKIPPED {test}: {why}"),
+    };
+    let mut sockets = vec![listener(0)];
+    let port = sockets[0].local_addr().expect("an address").port();
+    sockets.extend((1..COPIES).map(|_| listener(port)));
+    // The kernel begins with the one that was bound last but one.
+    let first = sockets.swap_remove(COPIES - 2);
+    first.set_read_timeout(Some(Duration::from_millis(100))).expect("an option");
+    let from = UdpSocket::bind("0.0.0.0:0").expect("a socket");
+    from.set_broadcast(true).expect("an option");
+    let mut crew = Crew::new();
+    let mut due = witness::now();
+    crew.add(
+        "wnsend",
+        || witness::bind(&[0]),
+        move || {
+            due = due.max(witness::now()) + TURN;
+            witness::sleep_until(due);
+            let _ = from.send_to(&[0; 64], (Ipv4Addr::new(127, 255, 255, 255), port));
+            Vec::new()
+        },
+    );
+    crew.add(
+        "wnlate",
+        || witness::bind(&[1]),
+        move || {
+            let _ = first.recv(&mut [0; 64]);
+            Vec::new()
+        },
+    );
+    let (text, code) = said(&desk.bash("sleep 0.2; wastenot record -o a.wn --interrupts --for 2s"));
+    crew.dismiss(0);
+    drop(sockets);
+    assert_eq!(code, 0, "{text}");
+    let rows = tracefs.end();
+    let json = check(&desk);
+    let (mut late, mut all) = (0, 0);
+    for cpu in 0..2 {
+        let served = common(&served(&rows, cpu), &window(&json));
+        late += sum(&common(&served, &waking(&rows, cpu)));
+        all += sum(&served);
+    }
+    for (found, truth) in
+        [(ns(&json, &["interrupts", "cpu_ns"]), all), (lost(&json, "host/interrupts"), late)]
+    {
+        if let Some(agrees) = agrees(test, found, truth) {
+            assert!(agrees, "{}", json["causes"]);
+        }
+    }
+}
