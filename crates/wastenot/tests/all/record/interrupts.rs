@@ -11,9 +11,10 @@ use super::machine;
 use super::witness::{self, Crew, Tracefs, Undone, common, served, sum, waking};
 use crate::shell::{Desk, said};
 
-const EVENTS: [&str; 6] = [
+const EVENTS: [&str; 7] = [
     "sched/sched_switch",
     "sched/sched_wakeup",
+    "sched/sched_migrate_task",
     "irq/irq_handler_entry",
     "irq/irq_handler_exit",
     "irq/softirq_entry",

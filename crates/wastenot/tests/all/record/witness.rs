@@ -84,7 +84,7 @@ pub(crate) fn join(cgroup: &Path) {
 /// A thread that computes, and knows when it was runnable and did not run.
 #[derive(Default)]
 pub(crate) struct Spinner {
-    /// The time of the last look by the clock, and how long the thread had run.
+    /// When it last looked at the clock, and for how long it had not run by then.
     last: Option<(u64, u64)>,
 }
 
@@ -92,17 +92,23 @@ impl Spinner {
     /// Computes for so long. Returns when it did not run since the last call.
     pub(crate) fn spin(&mut self, length: Duration) -> Vec<Stretch> {
         /// Shorter ones are interrupts.
-        const GAP_NS: u64 = 30_000;
-        let look = || (now(), ns(ClockId::ThreadCPUTime));
+        const GAP_NS: u64 = 200_000;
+        let look = || {
+            let now = now();
+            (now, now.saturating_sub(ns(ClockId::ThreadCPUTime)))
+        };
         let until = now() + length.as_nanos() as u64;
         let mut last = self.last.unwrap_or_else(look);
         let mut gaps = Vec::new();
         while last.0 < until {
             let this = look();
-            if (this.0 - last.0).saturating_sub(this.1 - last.1) > GAP_NS {
-                gaps.push((last.0, this.0));
+            // It runs again since just now, and may have run between the last look and the gap.
+            let gap = this.1.saturating_sub(last.1);
+            if gap > GAP_NS {
+                gaps.push((this.0 - gap, this.0));
             }
-            last = this;
+            // Less than before if time passed between the two clocks.
+            last = (this.0, this.1.max(last.1));
         }
         self.last = Some(last);
         gaps
@@ -194,6 +200,10 @@ impl Drop for Undone {
     }
 }
 
+/// Events that tell when a CPU is idle.
+pub(crate) const SCHED: [&str; 3] =
+    ["sched/sched_switch", "sched/sched_wakeup", "sched/sched_migrate_task"];
+
 /// A row that the kernel wrote down.
 pub(crate) struct Noted {
     pub(crate) cpu: usize,
@@ -279,10 +289,10 @@ fn idle(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
     all
 }
 
-/// When a task that had been woken to run on `cpu` kept it from being idle any more, and it still
-/// was.
+/// When a task that had been woken or moved to run on `cpu` kept it from being idle any more, and
+/// it still was. Its rows are those of [`SCHED`].
 pub(crate) fn waking(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
-    let target = format!(" target_cpu={cpu:03}");
+    let (woken, moved) = (format!(" target_cpu={cpu:03}"), format!(" dest_cpu={cpu}"));
     let (mut is_idle, mut since) = (false, None);
     let mut all = Vec::new();
     for row in rows {
@@ -293,7 +303,7 @@ pub(crate) fn waking(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
                 }
                 is_idle = row.text.contains(" next_pid=0 ");
             }
-            "sched_wakeup" if is_idle && row.text.ends_with(&target) => {
+            _ if is_idle && (row.text.ends_with(&woken) || row.text.ends_with(&moved)) => {
                 since = since.or(Some(row.time));
             }
             _ => {}
