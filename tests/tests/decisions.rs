@@ -25,7 +25,7 @@ fn of_kind<'h>(history: &'h History, what: &'static str) -> Vec<Decision<'h>> {
 fn a_woken_task_is_queued_on_the_cpu_that_was_selected_for_it() {
     let history = recording();
     let rows = of_kind(&history, Decision::WAKEUP);
-    assert!(rows.len() > 100, "{}", rows.len());
+    let mut told = 0;
     for row in &rows {
         let of_task = |event: &Event| match *event {
             Event::Waking { task, prev: Some(prev), .. } if Some(task) == row.task => Some(prev),
@@ -38,7 +38,8 @@ fn a_woken_task_is_queued_on_the_cpu_that_was_selected_for_it() {
                 Event::Queued { task, on: Some(on), .. } if Some(task) == row.task => Some(on),
                 _ => None,
             });
-        let on = queued.expect("its wakeup");
+        let Some(on) = queued else { continue }; // the recording ends between the two
+        told += 1;
         let sync = row.outcome.ends_with("sync");
         // Workqueues choose where the search for one of their threads begins (`wake_cpu`).
         let name = row.task.map(|task| history.task_name(task)).unwrap_or_default();
@@ -50,6 +51,7 @@ fn a_woken_task_is_queued_on_the_cpu_that_was_selected_for_it() {
         // Idle or not, the selected CPU was looked at.
         assert!(row.considered.contains(on), "{row:?}");
     }
+    assert!(told > 100 && told + 2 > rows.len(), "{told} of {}", rows.len());
 }
 
 #[test]
@@ -62,11 +64,14 @@ fn passes_moved_the_tasks_that_were_pulled_while_they_waited() {
         }
     }
     let (mut waking, mut pulled) = (BTreeSet::<TaskId>::new(), BTreeMap::<CpuId, u32>::new());
+    // Threads that move tasks away from CPUs that these may not use any more.
+    let is_stopper = |by: TaskId| history.task_name(by).starts_with("migration/");
     for entry in history.entries() {
+        let by = entry.by.task.unwrap_or(TaskId::idle(entry.cpu));
         match entry.event {
             Event::Waking { task, .. } | Event::Fork { child: task, .. } => _ = waking.insert(task),
             Event::Queued { task, .. } => _ = waking.remove(&task),
-            Event::Migrate { task, to, .. } if !waking.contains(&task) => {
+            Event::Migrate { task, to, .. } if !waking.contains(&task) && !is_stopper(by) => {
                 *pulled.entry(to).or_default() += 1;
             }
             _ => {}
