@@ -454,8 +454,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes from what the hypervisor took of `cpu` what lies in `window`, at most `most`: none of it
-    /// twice.
+    /// Takes from what the hypervisor took of `cpu` what lies in `window`, `most` of it at most:
+    /// none of it twice.
     fn take_stolen(&mut self, cpu: CpuId, window: Window, most: u64) -> u64 {
         let seconds = self.stolen.get_mut(&cpu);
         seconds.into_iter().flatten().fold(0, |all, (second, left)| {

@@ -265,7 +265,9 @@ impl Tracefs {
 
 /// When `cpu` ran no task, and was not about to.
 pub(crate) fn free(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
-    let (mut all, waking) = (Vec::new(), waking(rows, cpu));
+    // A task that is moved while it sleeps is about to be woken there.
+    let texts = [format!(" target_cpu={cpu:03}"), format!(" dest_cpu={cpu}")];
+    let (mut all, waking) = (Vec::new(), about_to_run(rows, cpu, &texts));
     let mut waking = waking.iter().peekable();
     // Each of them ends with an idle stretch.
     for (from, to) in idle(rows, cpu) {
@@ -289,10 +291,14 @@ fn idle(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
     all
 }
 
-/// When a task that had been woken or moved to run on `cpu` kept it from being idle any more, and
-/// it still was. Its rows are those of [`SCHED`].
+/// When a task that had been woken to run on `cpu` kept it from being idle any more, and it still
+/// was.
 pub(crate) fn waking(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
-    let (woken, moved) = (format!(" target_cpu={cpu:03}"), format!(" dest_cpu={cpu}"));
+    about_to_run(rows, cpu, &[format!(" target_cpu={cpu:03}")])
+}
+
+/// When `cpu` was idle after a row that ends with one of `texts`.
+fn about_to_run(rows: &[Noted], cpu: usize, texts: &[String]) -> Vec<Stretch> {
     let (mut is_idle, mut since) = (false, None);
     let mut all = Vec::new();
     for row in rows {
@@ -303,7 +309,7 @@ pub(crate) fn waking(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
                 }
                 is_idle = row.text.contains(" next_pid=0 ");
             }
-            _ if is_idle && (row.text.ends_with(&woken) || row.text.ends_with(&moved)) => {
+            _ if is_idle && texts.iter().any(|text| row.text.ends_with(text)) => {
                 since = since.or(Some(row.time));
             }
             _ => {}
