@@ -121,6 +121,10 @@ impl Balancing {
         Balancing::FailedOutOfSight,
         Balancing::NoPass,
     ];
+    /// Whether the scheduling domains or their groups hide the task.
+    pub(super) fn is_structural(self) -> bool {
+        self.hides() && self != Balancing::FailedBesideGroup
+    }
     /// Whether it failed for a reason that lasts.
     pub(super) fn hides(self) -> bool {
         !matches!(self, Balancing::Pending | Balancing::Failed | Balancing::NoPass)

@@ -119,6 +119,11 @@ impl Passes {
         known.map(|((_, since), _)| *since).next_back()
     }
 
+    /// Whether all domains of `cpu` are known.
+    pub(super) fn tells(&self, cpu: CpuId) -> bool {
+        self.since(cpu).is_some_and(|since| self.chains[&(cpu, since)].complete)
+    }
+
     /// Whether balancing of `cpu` can see `other`; `None` where that is not known.
     pub(super) fn sight(&self, cpu: CpuId, other: CpuId) -> Option<Sight> {
         let chain = &self.chains[&(cpu, self.since(cpu)?)];
@@ -139,5 +144,63 @@ impl Passes {
     pub(super) fn local(&self, pass: &Pass) -> &CpuSet {
         let since = self.since(pass.cpu).expect("the pass is of a known domain");
         &self.chains[&(pass.cpu, since)].levels[pass.level].local
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wastenot_model::{Annex, Builder, By, Entry, Head, Machine, Sink, decisions};
+
+    fn row(time: u64, cpu: u16, what: &'static str, span: &str, local: &str) -> Decision<'static> {
+        let set = |list| CpuSet::parse(list).expect("a list");
+        Decision {
+            time: Time(time),
+            cpu: CpuId(cpu),
+            what,
+            task: None,
+            considered: set(span),
+            local: set(local),
+            busiest: CpuSet::new(),
+            outcome: Decision::BALANCED,
+        }
+    }
+
+    /// Of a machine whose CPU 3 goes off at 50.
+    fn passes(rows: Vec<Decision<'static>>) -> Passes {
+        let mut sink = Builder::new(Head::new(Machine::flat(4)));
+        let event = Event::Cpu { cpu: CpuId(3), up: false };
+        sink.push(Entry { time: Time(50), cpu: CpuId(3), by: By::UNKNOWN, event });
+        sink.annex(Annex { table: decisions::table(rows) });
+        Passes::of(&sink.finish()).expect("decisions")
+    }
+
+    #[test]
+    fn the_narrowest_domain_that_has_a_cpu_decides_what_balancing_sees() {
+        let domain = |time, span, local| row(time, 0, Decision::DOMAIN, span, local);
+        let rows = vec![
+            domain(0, "0-1", "0"),
+            domain(0, "0-3", "0-2"),
+            row(10, 0, Decision::PERIODIC, "0-3", "0-2"),
+            domain(50, "0-1", "0"),
+        ];
+        let mut passes = passes(rows);
+        let sight = |passes: &Passes| [1, 2, 3].map(|cpu| passes.sight(CpuId(0), CpuId(cpu)));
+        let before = [Some(Sight::At(0)), Some(Sight::InLocalGroup), Some(Sight::At(1))];
+        assert_eq!(sight(&passes), before);
+        assert!(passes.before(Time(10)).is_none());
+        let pass = passes.before(Time(11)).expect("a pass");
+        assert!(passes.left(&pass, CpuId(3)));
+        assert!(!passes.left(&pass, CpuId(1)) && !passes.left(&pass, CpuId(2)));
+        passes.advance(Time(50));
+        assert_eq!(sight(&passes), [Some(Sight::At(0)), Some(Sight::None), Some(Sight::None)]);
+    }
+
+    #[test]
+    fn without_rows_of_domains_no_cpu_is_known_to_be_out_of_sight() {
+        let passes = passes(vec![row(10, 0, Decision::NEWIDLE, "0-1", "0")]);
+        assert_eq!(passes.sight(CpuId(0), CpuId(1)), Some(Sight::At(0)));
+        assert_eq!(passes.sight(CpuId(0), CpuId(2)), None);
+        assert!(!passes.tells(CpuId(0)));
     }
 }

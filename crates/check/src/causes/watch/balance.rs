@@ -39,16 +39,20 @@ impl Left {
 }
 
 impl Piece {
-    /// The piece, after passes `left` the task.
+    /// The piece, after passes `left` the task. What no pass can see stays hidden.
     fn after(self, left: &Left) -> Piece {
-        if left.first.is_none()
-            || !matches!(self.failed, Balancing::NoPass | Balancing::Failed)
-            || self.needed.is_some()
-        {
-            return self;
+        let open = matches!(self.failed, Balancing::NoPass | Balancing::Failed);
+        match left.failed() {
+            Some((acts, failed))
+                if open || self.needed.is_some() && !self.failed.is_structural() =>
+            {
+                Piece { acts: acts.max(self.from), needed: None, failed, ..self }
+            }
+            None if left.first.is_some() && self.failed == Balancing::NoPass => {
+                Piece { acts: Time::MAX, failed: Balancing::Failed, ..self }
+            }
+            _ => self,
         }
-        let (acts, failed) = left.failed().unwrap_or((Time::MAX, Balancing::Failed));
-        Piece { acts: acts.max(self.from), failed, ..self }
     }
 }
 
@@ -111,9 +115,9 @@ impl Watch<'_> {
         if let Some(idle) = idle {
             let interval = self.intervals.between(&self.history.head.machine, cpu, idle);
             let soon = from + Span(interval.0.saturating_sub(self.seen(idle).0));
-            let hidden = |watch: &Watch| match watch.passes.is_some() {
-                true => watch.out_of_sight(state, task, (cpu, idle)),
-                false => Some(watch.blindness(state, task, cpu, idle)),
+            let hidden = |watch: &Watch| match &watch.passes {
+                Some(passes) if passes.tells(idle) => watch.out_of_sight(state, task, (cpu, idle)),
+                _ => Some(watch.blindness(state, task, cpu, idle)),
             };
             if let Some(failing) = self.failing(cpu, idle) {
                 (acts, failed) = (soon, failing);
@@ -173,13 +177,12 @@ impl Watch<'_> {
             return;
         }
         let seen = self.seen(cpu);
+        let known = self.passes.as_ref().is_some_and(|passes| passes.tells(cpu));
         for it in std::mem::take(&mut self.pending[cpu.index()]) {
             let often = seen.0 >= now.since(self.first[cpu.index()]).0 / 2;
             let balancing = match it.failed {
                 _ if seen < it.needed || !often => Balancing::Pending,
-                Balancing::FailedBeyondOneHop
-                    if self.near[cpu.index()] && self.passes.is_none() =>
-                {
+                Balancing::FailedBeyondOneHop if self.near[cpu.index()] && !known => {
                     Balancing::Failed
                 }
                 failed => failed,
