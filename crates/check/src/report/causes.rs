@@ -35,15 +35,23 @@ impl Check {
         took.max_by_key(|(cause, _)| cause.path.matches('/').count())
     }
 
-    /// That cause, and what to do about it where it matters.
+    /// That cause, and what to do about it where it matters. Where most of it has narrower causes,
+    /// the largest of these.
     pub(super) fn cause_words(&self) -> String {
-        self.main_cause().map_or(String::new(), |(cause, ns)| {
-            let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
-            // Of a trifle nothing has to be done.
-            let matters = self.waste.share() >= NOTABLE;
-            let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
-            format!(" Cause of {share}: {}.{advice}", cause.about)
-        })
+        let Some((cause, ns)) = self.main_cause() else { return String::new() };
+        let parts = self.causes.iter().flat_map(Causes::iter);
+        let parts = parts.filter(|(it, _)| it.is_within(cause.path));
+        let largest = parts.max_by_key(|(_, part)| part.ns[Loss::Waste as usize]);
+        let (most, _) = largest.expect("a cause that took time has parts");
+        let why = match most == cause {
+            true => cause.about.to_owned(),
+            false => format!("{}, most of it because {}", cause.label(), most.about),
+        };
+        let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
+        // Of a trifle nothing has to be done, and the findings say it of each of several.
+        let matters = most == cause && self.waste.share() >= NOTABLE;
+        let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
+        format!(" Cause of {share}: {why}.{advice}")
     }
 
     /// The larger causes with what to do about them.
