@@ -61,8 +61,8 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          machine, work, scheduler and seed\nrun again with only that fault off. What is lost with \
          the fault and not without it is the fault's; what is lost\nin both runs belongs to no \
          fault under test. Machine, work and numbers are drawn by chance from the seed. \
-         `check`\ngets the Histories without what only a simulator knows: no decisions and no \
-         programs, and of the scheduler its name\nwithout its tunables.\n\n\
+         `check`\ngets the Histories without what only a simulator knows: no \
+         programs, decisions only where this page says\nso, and of the scheduler its name without its tunables.\n\n\
          - *Lost* is waste, wake delay, idle CPU time kept from tasks by affinities, and task time \
          held back by quotas: all that\n  has causes. If both runs finished their work, what they \
          lost is compared as it is; otherwise the loss without the\n  fault is scaled to the CPU \
@@ -78,9 +78,7 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          count alike.\n\
          - *Left* is what the class of the fault still gets with the fault off, per CPU time, as a \
          share of what it gets\n  with the fault on (positive cases). The goal is {:.0} %.\n\
-         - A cause is *named* if at least {ENOUGH} cases are positive, otherwise *suspected*. \
-         Leaves are suspected: these faults\n  prove classes, and what proves leaves is the \
-         scheduler's decisions.\n\n\
+         - A cause is *named* if at least {ENOUGH} cases are positive, otherwise *suspected*.\n\n\
          Every part sums up: in every run and view the causes of each loss sum to that loss, to \
          the nanosecond.\n\n\
          Seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases are \

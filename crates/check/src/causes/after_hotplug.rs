@@ -6,11 +6,11 @@ use super::{Balancing, Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/after-hotplug",
     about: "since a CPU came online again, balancing has moved no task between nodes",
-    evidence: "As for scheduler/balancing/persistent; and the idle CPU is on another node than the \
-        waiting task, and no task has moved between nodes since a CPU came online. With \
-        decisions: no domain of an idle CPU that the task may use has its CPU. Later waste \
-        between these nodes counts from the end of one pass, until a task moves from one to \
-        the other.",
+    evidence: "As for scheduler/balancing/persistent; and the idle CPU is on another node than \
+        the waiting task, and no task has moved between nodes since a CPU came online. \
+        With decisions: no domain of the idle CPU has the task's CPU. Later waste \
+        between these nodes counts from the end of one pass, until a task moves from one \
+        to the other.",
     refuted_by: "A task moved between nodes after the CPU came online.",
     advice: "Compare the domains before and after (/sys/kernel/debug/sched/domains); update \
         the kernel, or boot with all CPUs online.",

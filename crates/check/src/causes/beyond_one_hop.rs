@@ -6,11 +6,11 @@ use super::{Balancing, Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/beyond-one-hop",
     about: "balancing did not move tasks between nodes that are two hops apart",
-    evidence: "As for scheduler/balancing/persistent; and the task waited on a node two hops away \
-        from the idle CPU or farther, while no task waited within one hop of that CPU. With \
-        decisions: the task's CPU is in the local group of the narrowest domain that has both, \
-        for every idle CPU that the task may use. Later waste between these nodes counts from \
-        the end of one pass, until a task moves from one to the other.",
+    evidence: "As for scheduler/balancing/persistent; and the task waited on a node two hops \
+        away from the idle CPU or farther, while no task waited within one hop of that \
+        CPU. With decisions: the task's CPU is in the local group of the narrowest \
+        domain of the idle CPU that has both. Later waste between these nodes counts \
+        from the end of one pass, until a task moves from one to the other.",
     refuted_by: "Tasks waited within one hop of the idle CPU, or the hops are not known.",
     advice: "Look at the groups of the top level (/sys/kernel/debug/sched/domains): both \
         nodes are in all groups if these are built from one CPU's view. Pin such \

@@ -116,7 +116,7 @@ impl Watch<'_> {
             let interval = self.intervals.between(&self.history.head.machine, cpu, idle);
             let soon = from + Span(interval.0.saturating_sub(self.seen(idle).0));
             let hidden = |watch: &Watch| match &watch.passes {
-                Some(passes) if passes.tells(idle) => watch.out_of_sight(state, task, (cpu, idle)),
+                Some(passes) if passes.tells(idle) => watch.out_of_sight(cpu, idle),
                 _ => Some(watch.blindness(state, task, cpu, idle)),
             };
             if let Some(failing) = self.failing(cpu, idle) {
@@ -227,26 +227,16 @@ impl Watch<'_> {
         mask.is_none_or(|mask| mask.contains(cpu))
     }
 
-    /// Whether balancing of no idle CPU that `task` may use can see it on `cpu`; then how that of
-    /// `idle` cannot.
-    pub(super) fn out_of_sight(
-        &self,
-        state: &State,
-        task: TaskId,
-        (cpu, idle): (CpuId, CpuId),
-    ) -> Option<Balancing> {
+    /// Whether balancing of `idle` cannot see what waits on `cpu`, and why.
+    pub(super) fn out_of_sight(&self, cpu: CpuId, idle: CpuId) -> Option<Balancing> {
         let passes = self.passes.as_ref()?;
-        let sees =
-            |other| !matches!(passes.sight(other, cpu), Some(Sight::None | Sight::InLocalGroup));
-        if self.idle.iter().any(|other| self.may_use(state, task, other) && sees(other)) {
-            return None;
-        }
         let after = self.replugged && self.node(cpu) != self.node(idle);
-        Some(match passes.sight(idle, cpu) {
-            Some(Sight::InLocalGroup) => Balancing::FailedBeyondOneHop,
-            _ if after => Balancing::FailedAfterHotplug,
-            _ => Balancing::FailedOutOfSight,
-        })
+        match passes.sight(idle, cpu)? {
+            Sight::At(_) => None,
+            Sight::InLocalGroup => Some(Balancing::FailedBeyondOneHop),
+            Sight::None if after => Some(Balancing::FailedAfterHotplug),
+            Sight::None => Some(Balancing::FailedOutOfSight),
+        }
     }
 
     /// Whether `cpu` runs a task of another cgroup or session than that of `task`.
