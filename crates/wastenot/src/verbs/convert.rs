@@ -84,8 +84,8 @@ pub(super) struct Kept(Format, Target);
 impl Kept {
     /// The file of an option.
     pub(super) fn named(option: &'static str, file: &Path, force: bool) -> Result<Kept, Stop> {
-        let format = by_ending(file, "use .wn, .pftrace, .parquet, .csv or .jsonl")?;
-        Ok(Kept(format, Target::named(option, file, force)?))
+        let target = Target::named(option, file, force)?;
+        Ok(Kept(by_ending(file, "use .wn, .pftrace, .parquet, .csv or .jsonl")?, target))
     }
     pub(super) fn write(self, history: &History) -> Result<(), Stop> {
         progress::during("writing", || self.1.write(|out| fill(history, self.0, out)))
