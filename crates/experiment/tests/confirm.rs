@@ -182,7 +182,8 @@ fn programs_that_make_no_sense_are_not_run() {
     let mut alone = run.history.clone();
     alone.annexes.retain(|annex| annex.table.name != "programs");
     assert_eq!(work(&alone), None);
-    // Endless without time, a lock that nobody gives back, a mark of an absurd number.
+    // A loop that takes no time and does not end, a lock that its task keeps, a mark whose number
+    // is too large.
     let bad = [("loop", None), ("lock", Some(0)), ("mark", Some(u32::MAX))];
     for (step, of) in bad.into_iter().chain([("yield", None)]) {
         let mut damaged = run.history.clone();

@@ -42,7 +42,7 @@ fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    // Whoever has the part and the text gets the same.
+    // The commands of the text give the same result with the part.
     let (_, commands) = text.split_once("Reproduce\n---------\n").expect("commands");
     let (commands, _) = commands.split_once("\n\n").expect("an end");
     let commands = commands.replace("\\\n", "");
@@ -69,7 +69,7 @@ fn exit_codes_tell_confirmed_from_refuted_and_unknown() {
     };
     assert_eq!(verdict("bound.wn", ""), ("confirmed".to_owned(), Some(0)));
     assert_eq!(verdict("bound.wn", "--cause host"), ("nothing-lost".to_owned(), Some(0)));
-    // Nobody waits for the task that the quota holds back.
+    // No other task waits for the one that the quota holds back.
     let held =
         "{ name = \"b\", group = \"g\", background = true, program = [\"compute 10s\"] },\n]";
     let quota = "groups = { g = { quota = \"5ms/20ms\" } }\ntasks";
