@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{CpuId, History, Time, Value, Window};
+use wastenot_model::{CpuId, History, Time, Window};
 
 use crate::Scope;
 
@@ -22,12 +22,12 @@ pub struct Served {
 
 /// A row of the annex: in `window` a source was served for `ns`, in one piece or several.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct Row {
     window: Window,
     ns: u64,
 }
 
-impl Stretch {
+impl Row {
     /// How much of it lies in `window`, wherever its pieces are.
     fn least(&self, window: Window) -> u64 {
         let common = self.window.clip(window.from, window.to).map_or(0, |(from, to)| to.0 - from.0);
@@ -39,7 +39,7 @@ impl Stretch {
 #[derive(Debug, Default)]
 pub(crate) struct Interrupts<'a> {
     /// By CPU and source; each in order and without overlaps.
-    cpus: BTreeMap<CpuId, BTreeMap<(&'a str, &'a str), Vec<Stretch>>>,
+    cpus: BTreeMap<CpuId, BTreeMap<(&'a str, &'a str), Vec<Row>>>,
 }
 
 impl<'a> Interrupts<'a> {
@@ -50,15 +50,15 @@ impl<'a> Interrupts<'a> {
         let mut this = told.then(Interrupts::default)?;
         for [until, cpu, kind, name, span, ns] in history.annex_cells("interrupts", columns) {
             let row = || {
-                let until = Time(whole(until)?);
-                let from = Time(until.0.saturating_sub(whole(span)?));
-                let cpu = CpuId(u16::try_from(whole(cpu)?).ok()?);
-                let stretch = Stretch { window: Window { from, to: until }, ns: whole(ns)? };
-                Some((cpu, (text(kind)?, text(name)?), stretch))
+                let until = Time(until.int()?);
+                let from = Time(until.0.saturating_sub(span.int()?));
+                let cpu = CpuId(cpu.int()?);
+                let stretch = Row { window: Window { from, to: until }, ns: ns.int()? };
+                Some((cpu, (kind.text()?, name.text()?), stretch))
             };
             let Some((cpu, source, stretch)) = row() else { continue };
             let all = this.cpus.entry(cpu).or_default().entry(source).or_default();
-            // Of what a damaged file may hold.
+            // A damaged file may have rows that overlap: these are left out.
             if all.last().is_none_or(|last| last.window.to <= stretch.window.from) {
                 all.push(stretch);
             }
@@ -71,14 +71,6 @@ impl<'a> Interrupts<'a> {
         let sources = self.cpus.get(&cpu).into_iter().flat_map(BTreeMap::values);
         let sum = sources.fold(0u64, |sum, all| sum.saturating_add(least(all, window)));
         sum.min(window.span().0)
-    }
-
-    /// The longest stretch in `window` in which the CPU served some.
-    pub(crate) fn longest(&self, cpu: CpuId, window: Window) -> Option<Window> {
-        let sources = self.cpus.get(&cpu).into_iter().flat_map(BTreeMap::values);
-        let stretches = sources.flat_map(|all| reaching(all, window));
-        let clipped = stretches.filter_map(|it| it.window.clip(window.from, window.to));
-        clipped.map(|(from, to)| Window { from, to }).max_by_key(|it| it.span())
     }
 
     /// What each counted CPU spent on what, longest first.
@@ -97,26 +89,12 @@ impl<'a> Interrupts<'a> {
 }
 
 /// How much of `window` is surely in `all`.
-fn least(all: &[Stretch], window: Window) -> u64 {
+fn least(all: &[Row], window: Window) -> u64 {
     reaching(all, window).fold(0, |sum, it| sum.saturating_add(it.least(window)))
 }
 
 /// Those of `all` that reach into `window`.
-fn reaching(all: &[Stretch], window: Window) -> impl Iterator<Item = &Stretch> {
+fn reaching(all: &[Row], window: Window) -> impl Iterator<Item = &Row> {
     let first = all.partition_point(|it| it.window.to <= window.from);
     all[first..].iter().take_while(move |it| it.window.from < window.to)
-}
-
-fn whole(cell: Option<&Value>) -> Option<u64> {
-    match cell {
-        Some(Value::Int(n)) => u64::try_from(*n).ok(),
-        _ => None,
-    }
-}
-
-fn text(cell: Option<&Value>) -> Option<&str> {
-    match cell {
-        Some(Value::Text(text)) => Some(text),
-        _ => None,
-    }
 }

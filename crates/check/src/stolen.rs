@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{CpuId, History, Span, Time, Value, Window};
+use wastenot_model::{CpuId, History, Span, Time, Window};
 
 use crate::Scope;
 
@@ -36,17 +36,10 @@ pub(crate) fn seconds(
 ) -> impl Iterator<Item = (CpuId, Window, u64)> {
     let rows = history.annex_cells("steal", ["time_ns", "cpu", "steal_ns"]);
     rows.filter_map(move |[until, cpu, ns]| {
-        let until = Time(whole(until)?);
+        let until = Time(until.int()?);
         let from = Time(until.0.saturating_sub(EVERY.0));
-        let cpu = CpuId(u16::try_from(whole(cpu)?).ok()?);
+        let cpu = CpuId(cpu.int()?);
         let reaches = until > window.from && from < window.to;
-        Some((cpu, Window { from, to: until }, whole(ns)?)).filter(|_| reaches)
+        Some((cpu, Window { from, to: until }, ns.int()?)).filter(|_| reaches)
     })
-}
-
-fn whole(cell: Option<&Value>) -> Option<u64> {
-    match cell {
-        Some(Value::Int(n)) => u64::try_from(*n).ok(),
-        _ => None,
-    }
 }

@@ -2,7 +2,7 @@
 //! recording holds it in its annex `trigger`.
 
 use wastenot_model::{
-    Annex, Column, CpuId, CpuSet, History, Table, TaskId, Time, Unit, Value, Window,
+    Annex, Column, CpuId, CpuSet, History, Table, TaskId, Time, Unit, Window,
 };
 
 use crate::violations::Violation;
@@ -44,14 +44,10 @@ impl Trigger {
     /// What ended `history`, if it tells that.
     pub(crate) fn of(history: &History) -> Option<Trigger> {
         let [to, from, task, tid, cpu] = history.annex_cells(NAME, COLUMNS).next()?;
-        let window = Window { from: time(from)?, to: time(to)? };
-        let name = match task {
-            Some(Value::Text(name)) => Some(name.clone()),
-            _ => None,
-        };
-        let cpu = number(cpu).and_then(|cpu| u16::try_from(cpu).ok()).map(CpuId);
-        let cpu = cpu.filter(|cpu| cpu.index() < history.cpu_count());
-        let trigger = Trigger { window, task: number(tid).map(|tid| (name, tid)), cpu };
+        let window = Window { from: Time(from.int()?), to: Time(to.int()?) };
+        let name = task.text().map(str::to_owned);
+        let cpu = cpu.int().map(CpuId).filter(|cpu| cpu.index() < history.cpu_count());
+        let trigger = Trigger { window, task: tid.int().map(|tid| (name, tid)), cpu };
         (window.from < window.to).then_some(trigger)
     }
 
@@ -82,15 +78,4 @@ impl Trigger {
             None => self.cpu.into_iter().collect(),
         }
     }
-}
-
-fn number(cell: Option<&Value>) -> Option<i64> {
-    match cell {
-        Some(Value::Int(n)) => Some(*n),
-        _ => None,
-    }
-}
-
-fn time(cell: Option<&Value>) -> Option<Time> {
-    number(cell).and_then(|ns| u64::try_from(ns).ok()).map(Time)
 }

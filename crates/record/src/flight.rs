@@ -406,10 +406,7 @@ fn since(annex: &Annex, from: Time) -> Annex {
 /// When what is in a row happened or ended.
 fn stamp(table: &Table, row: &[Value]) -> Option<Time> {
     let column = table.columns.iter().position(|column| column.unit == Unit::At)?;
-    match row.get(column)? {
-        Value::Int(ns) => Some(Time(*ns as u64)),
-        _ => None,
-    }
+    row.get(column)?.int().map(Time)
 }
 
 /// The decisions, if they are recorded.

@@ -1,11 +1,12 @@
 //! The head of a simulated History.
 
+use wastenot_model::policy::Family;
 use wastenot_model::{Carries, Clock, Head, Machine, Source};
 
 use crate::Options;
 
 /// What is known before the first event.
-pub(crate) fn of(machine: &Machine, scheduler: &str, options: &Options) -> Head {
+pub(crate) fn of(machine: &Machine, scheduler: &str, family: Family, options: &Options) -> Head {
     let mut head = Head::new(machine.clone());
     head.clock = Clock { name: "simulated".into(), nanoseconds: true };
     let all = Carries::ALL.iter().fold(Carries::NONE, |all, (carry, ..)| all | *carry);
@@ -18,6 +19,7 @@ pub(crate) fn of(machine: &Machine, scheduler: &str, options: &Options) -> Head 
         kernel: None,
         notes: vec![
             note("scheduler", scheduler.to_owned()),
+            note(Family::NOTE, family.name().to_owned()),
             note("seed", options.seed.to_string()),
         ],
     };

@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wastenot_model::{CpuId, CpuSet, History, Loss, TaskId, Window, replay};
 
 pub use self::every::{Activation, Every};
-use self::waits::Charges;
+use self::waits::Reasons;
 use self::walk::Ground;
 use self::watch::{Is, Watch};
 use crate::waste::{Contradictions, Waste, assumptions};
@@ -229,7 +229,7 @@ impl Account {
         replay(history, options.silent, &mut all);
         let asked: BTreeSet<TaskId> = question.tasks.iter().copied().collect();
         let tasks: Vec<TaskId> = asked.iter().copied().collect();
-        let ground = Ground { sight: watch.finish(), charges: Charges::of(&waste.finish()), asked };
+        let ground = Ground { sight: watch.finish(), reasons: Reasons::of(&waste.finish()), asked };
         let every = question.every.then(|| Every::of(&ground, &tasks, scope.window));
         let of_path = match &every {
             None => interval(&ground, &tasks, scope.window),

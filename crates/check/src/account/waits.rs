@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{CpuId, Span, TaskId, Time, Window};
+use wastenot_model::{CpuId, TaskId, Time, Window};
 
 use super::walk::Ground;
 use super::watch::{Is, Look, Place};
@@ -12,7 +12,7 @@ use crate::waste::Figures;
 
 /// Which lost time has which cause; in order, without overlap.
 #[derive(Debug, Default)]
-pub(super) struct Charges {
+pub(super) struct Reasons {
     /// Waste, by the task that waited.
     pub waits: BTreeMap<TaskId, Vec<(Window, Reason)>>,
     /// Wake delay, by the CPU.
@@ -36,34 +36,37 @@ fn within<T: Copy>(
     all[first..].iter().map_while(clip)
 }
 
-impl Charges {
+impl Reasons {
     /// Those that were found with waste.
-    pub(super) fn of(figures: &Figures) -> Charges {
-        let mut charges = Charges::default();
-        for (cause, loss, stretch) in figures.causes.iter().flat_map(|causes| &causes.stretches) {
-            let is_waste = *loss == Loss::Waste;
+    pub(super) fn of(figures: &Figures) -> Reasons {
+        let mut found = figures.causes.as_ref().map_or(Vec::new(), |it| it.stretches.clone());
+        found.sort_by_key(|(_, _, stretch)| stretch.window.from);
+        let mut reasons = Reasons::default();
+        for (cause, loss, stretch) in found {
+            let is_waste = loss == Loss::Waste;
             let reason = Reason { name: cause.path, about: cause.about, is_waste };
-            match loss {
-                Loss::Waste => charges.waits.entry(stretch.task).or_default(),
-                Loss::WakeDelay => charges.delays.entry(stretch.cpu).or_default(),
+            let all = match loss {
+                Loss::Waste => reasons.waits.entry(stretch.task).or_default(),
+                Loss::WakeDelay => reasons.delays.entry(stretch.cpu).or_default(),
                 Loss::Affinity | Loss::Quota => continue,
+            };
+            // Of causes that share a window each has its part of it, one after the other.
+            let free = all.last().map_or(Time(0), |(last, _)| last.to);
+            let from = stretch.window.from.max(free);
+            let to = stretch.window.to.min(Time(from.0.saturating_add(stretch.ns)));
+            if from < to {
+                all.push((Window { from, to }, reason));
             }
-            .push((stretch.window, reason));
         }
-        charges.waits.values_mut().chain(charges.delays.values_mut()).for_each(set_apart);
-        charges
+        reasons
     }
 }
 
-/// Sorts them by time. Where two have the same time it belongs to the first.
-fn set_apart(reasons: &mut Vec<(Window, Reason)>) {
-    reasons.sort_by_key(|(window, _)| window.from);
-    let mut known = Time(0);
-    for (window, _) in reasons.iter_mut() {
-        window.from = window.from.max(known).min(window.to);
-        known = known.max(window.to);
+/// Adds what a CPU took to start the task, unless it is empty.
+fn starting(window: Window, why: Reason, pieces: &mut Vec<Piece>) {
+    if window.from < window.to {
+        pieces.push((window, Kind::WakeDelay, why));
     }
-    reasons.retain(|(window, _)| window.span() > Span::ZERO);
 }
 
 impl Ground {
@@ -73,17 +76,24 @@ impl Ground {
         let mut pieces = Vec::new();
         let mut from = window.from;
         for (it, place) in within(cpu.and_then(|cpu| self.sight.places.get(&cpu)), window) {
-            let (kind_of, reason) = match place {
-                Place::Unsure => (Kind::Unknown, reason::NOT_RECORDED),
-                Place::Waking(head) if head == task => {
-                    let delays = cpu.and_then(|cpu| self.charges.delays.get(&cpu));
-                    let cause = within(delays, it).next().map(|(_, reason)| reason);
-                    (Kind::WakeDelay, cause.unwrap_or(reason::STARTING))
-                }
+            let is_starting = match place {
+                Place::Unsure => false,
+                Place::Waking(head) if head == task => true,
                 Place::Waking(_) => continue,
             };
             self.by_charge(task, sure, Window { from, to: it.from }, kind, &mut pieces);
-            pieces.push((it, kind_of, reason));
+            if is_starting {
+                let delays = cpu.and_then(|cpu| self.reasons.delays.get(&cpu));
+                let mut known = it.from;
+                for (part, reason) in within(delays, it) {
+                    starting(Window { from: known, to: part.from }, reason::STARTING, &mut pieces);
+                    starting(part, reason, &mut pieces);
+                    known = part.to;
+                }
+                starting(Window { from: known, to: it.to }, reason::STARTING, &mut pieces);
+            } else {
+                pieces.push((it, Kind::Unknown, reason::NOT_RECORDED));
+            }
             from = it.to;
         }
         self.by_charge(task, sure, Window { from, to: window.to }, kind, &mut pieces);
@@ -100,7 +110,7 @@ impl Ground {
         pieces: &mut Vec<Piece>,
     ) {
         let mut from = window.from;
-        for (it, reason) in within(self.charges.waits.get(&task), window) {
+        for (it, reason) in within(self.reasons.waits.get(&task), window) {
             self.by_look(sure, Window { from, to: it.from }, kind, pieces);
             pieces.push((it, kind, reason));
             from = it.to;

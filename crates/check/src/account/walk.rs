@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wastenot_model::{CpuId, Left, TaskId, Time, Window};
 
-use super::waits::Charges;
+use super::waits::Reasons;
 use super::watch::{Is, Life, Segment, Sight, Waker};
 use super::{Kind, Reason, Step, reason};
 
@@ -12,7 +12,7 @@ use super::{Kind, Reason, Step, reason};
 #[derive(Debug)]
 pub(super) struct Ground {
     pub sight: Sight,
-    pub charges: Charges,
+    pub reasons: Reasons,
     /// The tasks that were asked about.
     pub asked: BTreeSet<TaskId>,
 }

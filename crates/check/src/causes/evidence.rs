@@ -1,6 +1,7 @@
 //! What is known of a stretch of lost time when it is assigned.
 
-use wastenot_model::{History, Phase, TaskState, Value};
+use wastenot_model::policy::Family;
+use wastenot_model::{History, Phase, TaskState};
 
 /// Which time was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,8 @@ pub enum Balancing {
     /// It failed, the task waited two hops away or farther, and while the CPU was idle none waited
     /// within one hop.
     FailedBeyondOneHop,
-    /// It failed, and a task of another cgroup or session ran on the idle CPU's node.
+    /// It failed, and a task of another cgroup or session ran on the idle CPU's node; or a pass
+    /// failed, and such a task ran in its local group or in the one that it found busiest.
     FailedBesideGroup,
     /// No scheduling domain of the idle CPU has the one where the task waited.
     FailedOutOfSight,
@@ -121,10 +123,6 @@ impl Balancing {
         Balancing::FailedOutOfSight,
         Balancing::NoPass,
     ];
-    /// Whether the scheduling domains or their groups hide the task.
-    pub(super) fn is_structural(self) -> bool {
-        self.hides() && self != Balancing::FailedBesideGroup
-    }
     /// Whether it failed for a reason that lasts.
     pub(super) fn hides(self) -> bool {
         !matches!(self, Balancing::Pending | Balancing::Failed | Balancing::NoPass)
@@ -156,29 +154,31 @@ impl Rules {
     pub(super) fn of(history: &History) -> Rules {
         let notes = &history.head.source.notes;
         let note = |key: &str| notes.iter().find(|it| it.0 == key).map(|(_, text)| &**text);
-        let Some(name) = note("scheduler") else {
+        if note("scheduler").is_none() {
             return Rules::recorded(note("sched_ext").unwrap_or(""), history);
-        };
-        let begins = |with: &[&str]| with.iter().any(|it| name.starts_with(it));
-        if begins(&["cfs-", "eevdf-"]) {
-            Rules::Fair
-        } else if begins(&["gang", "pinned", "p-edf", "c-edf"]) {
-            Rules::Reserving
-        } else {
-            Rules::Policy
+        }
+        match Family::ALL.into_iter().find(|family| note(Family::NOTE) == Some(family.name())) {
+            Some(Family::Fair) => Rules::Fair,
+            Some(Family::Reserving) => Rules::Reserving,
+            Some(Family::Other) | None => Rules::Policy,
         }
     }
 
     /// Those of a recording that began with this scheduler of sched_ext, or none.
     fn recorded(loaded: &str, history: &History) -> Rules {
-        let mut rows = history.annex_cells("sched_ext", ["what", "end"]);
-        let end = rows.find_map(|row| match row {
-            [Some(Value::Text(what)), Some(Value::Text(end))] if what == "loaded" => Some(&**end),
-            _ => None,
-        });
-        match end.unwrap_or(loaded) {
-            "" if loaded.is_empty() => Rules::Fair,
-            end if end == loaded && !loaded.ends_with(" partial") => Rules::Policy,
+        let rows = history.annex_cells("sched_ext", ["what", "start", "end"]);
+        let (mut last, mut same) = (loaded, true);
+        for [what, start, end] in rows {
+            match (what.text(), end.text()) {
+                (Some("loaded"), Some(end)) => last = end,
+                // How often one was loaded since boot.
+                (Some("enable_seq"), _) => same = start == end,
+                _ => {}
+            }
+        }
+        match (loaded, last) {
+            ("", "") if same => Rules::Fair,
+            (first, last) if same && first == last && !last.ends_with(" partial") => Rules::Policy,
             _ => Rules::Several,
         }
     }
@@ -204,6 +204,8 @@ pub struct Evidence {
     /// The idle CPU served interrupts or softirqs: the one about to start the task (wake delay), or
     /// the only one that the task may use (waste).
     pub interrupted: bool,
+    /// On every idle CPU that the task may use, tasks of its cgroup are held back by a quota (waste).
+    pub held: bool,
     /// The task may have been throttled: the source does not record it (wake delay).
     pub possibly_throttled: bool,
 }
@@ -220,6 +222,7 @@ impl Evidence {
             over_grace: false,
             stolen: false,
             interrupted: false,
+            held: false,
             possibly_throttled: false,
         }
     }

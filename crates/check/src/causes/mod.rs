@@ -210,19 +210,28 @@ pub fn class_of(path: &str) -> Option<usize> {
 pub struct Part {
     /// By [`Loss`], in its order.
     pub ns: [u64; Loss::ALL.len()],
-    /// The longest stretch that was charged to a task or a CPU.
-    pub worst: Option<Stretch>,
+    /// The same: the stretch of a task or a CPU in which most was lost.
+    pub worst: [Option<Stretch>; Loss::ALL.len()],
 }
 
 /// A stretch of lost time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// When.
+    /// From when to when.
     pub window: Window,
     /// Which task waited, where it was one.
     pub task: TaskId,
     /// Where it waited.
     pub cpu: CpuId,
+    /// How much of it was lost by the cause.
+    pub ns: u64,
+}
+
+impl Stretch {
+    /// One that was lost as a whole.
+    fn new(window: Window, task: TaskId, cpu: CpuId) -> Stretch {
+        Stretch { window, task, cpu, ns: window.span().0 }
+    }
 }
 
 /// What was lost, by cause.
@@ -239,13 +248,14 @@ impl Causes {
         if ns == 0 {
             return;
         }
-        let none = Part { ns: [0; Loss::ALL.len()], worst: None };
+        let none = Part { ns: [0; Loss::ALL.len()], worst: [None; Loss::ALL.len()] };
         let part = self.parts.entry(cause.path).or_insert(none);
         let sum = &mut part.ns[loss as usize];
         *sum = sum.saturating_add(ns);
-        let longer = |it: &Stretch| part.worst.is_none_or(|w| it.window.span() > w.window.span());
-        if let Some(stretch) = stretch.filter(longer) {
-            part.worst = Some(stretch);
+        let worst = &mut part.worst[loss as usize];
+        let is_worse = |it: &Stretch| worst.is_none_or(|known| it.ns > known.ns);
+        if let Some(stretch) = stretch.filter(is_worse) {
+            *worst = Some(stretch);
         }
     }
 
@@ -273,10 +283,10 @@ mod tests {
 
     /// All that can be known of a stretch.
     fn every() -> impl Iterator<Item = Evidence> {
-        let flags = |n: usize| [n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0];
-        (0..16 * Balancing::ALL.len()).flat_map(move |n| {
-            let ([over_grace, stolen, possibly_throttled, interrupted], balancing) =
-                (flags(n), Balancing::ALL[n / 16]);
+        let flags = |n: usize| [n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0, n & 16 > 0];
+        (0..32 * Balancing::ALL.len()).flat_map(move |n| {
+            let ([over_grace, stolen, possibly_throttled, interrupted, held], balancing) =
+                (flags(n), Balancing::ALL[n / 32]);
             let all = Loss::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));
             let all = all.flat_map(|(loss, onset)| Ahead::ALL.map(|ahead| (loss, onset, ahead)));
             all.flat_map(move |(loss, onset, ahead)| {
@@ -289,6 +299,7 @@ mod tests {
                     over_grace,
                     stolen,
                     interrupted,
+                    held,
                     possibly_throttled,
                 })
             })

@@ -6,9 +6,10 @@ use super::{Balancing, Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/no-pass",
     about: "no idle CPU ran a balancing pass that could have moved the task",
-    evidence: "The recording has decisions. Since the wait began and for longer than a pass takes \
-        at most, no pass of an idle CPU that the task may use considered the CPU where it waited.",
-    refuted_by: "A pass considered that CPU.",
+    evidence: "The source tells the scheduling domains and the passes. A domain of the idle CPU \
+        has the CPU where the task waited, and for longer than the next pass takes at most none \
+        compared the two.",
+    refuted_by: "A pass compared the two CPUs.",
     advice: "Compare with nohz=off: ticks of busy CPUs start the passes of idle ones. Compare \
         the balancing intervals (/sys/kernel/debug/sched/domains).",
     source: "kernel/sched/fair.c: nohz_balancer_kick, sched_balance_domains, sched_balance_newidle",

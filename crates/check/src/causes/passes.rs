@@ -12,6 +12,10 @@ pub(super) enum Sight {
     /// It is in the local group of the narrowest domain that has it, so it is compared with
     /// nothing.
     InLocalGroup,
+    /// It is compared as a part of a group that has the balancing CPU as well. Groups that are
+    /// built as each CPU sees the nodes never do: a CPU that is not within one hop fewer of
+    /// another one is not in its group either.
+    InGroupOfBoth,
     /// The domain that compares it has this level.
     At(usize),
 }
@@ -81,8 +85,12 @@ impl Passes {
     }
 
     fn add(&mut self, row: Decision) {
-        let is_domain = row.what == Decision::DOMAIN;
-        let since = self.since(row.cpu).filter(|since| !is_domain || *since == self.epoch);
+        let (is_domain, left) = (row.what == Decision::DOMAIN, row.left_all());
+        // Passes alone do not show which domains a hotplug left as they were.
+        let holds = |since: &usize| {
+            *since == self.epoch || !is_domain && self.chains[&(row.cpu, *since)].complete
+        };
+        let since = self.since(row.cpu).filter(holds);
         let chain = self.chains.entry((row.cpu, since.unwrap_or(self.epoch))).or_default();
         chain.complete |= is_domain;
         let known = chain.levels.iter().position(|level| level.span == row.considered);
@@ -90,11 +98,10 @@ impl Passes {
             chain.levels.push(Level { span: row.considered, local: row.local });
             chain.levels.len() - 1
         });
-        let took = row.outcome.starts_with("moved") || row.outcome == Decision::NOT_DESIGNATED;
         if !is_domain {
             let (periodic, busiest) = (row.what == Decision::PERIODIC, row.busiest);
             let (time, cpu) = (row.time, row.cpu);
-            self.all.push(Pass { time, cpu, periodic, left: !took, busiest, level });
+            self.all.push(Pass { time, cpu, periodic, left, busiest, level });
         }
     }
 
@@ -130,9 +137,18 @@ impl Passes {
         let with = chain.levels.iter().enumerate().filter(|(_, it)| it.span.contains(other));
         match with.min_by_key(|(_, level)| level.span.len()) {
             Some((_, level)) if level.local.contains(other) => Some(Sight::InLocalGroup),
+            Some((_, level)) if self.group(other, &level.span).is_some_and(|it| it.contains(cpu)) => {
+                Some(Sight::InGroupOfBoth)
+            }
             Some((level, _)) => Some(Sight::At(level)),
             None => chain.complete.then_some(Sight::None),
         }
+    }
+
+    /// The local group of `cpu` in its domain of this span, where that is known.
+    fn group(&self, cpu: CpuId, span: &CpuSet) -> Option<&CpuSet> {
+        let chain = &self.chains[&(cpu, self.since(cpu)?)];
+        chain.levels.iter().find(|level| level.span == *span).map(|level| &level.local)
     }
 
     /// Whether `pass` compared `of` with the CPU for which it was made, and took nothing.
@@ -194,6 +210,16 @@ mod tests {
         assert!(!passes.left(&pass, CpuId(1)) && !passes.left(&pass, CpuId(2)));
         passes.advance(Time(50));
         assert_eq!(sight(&passes), [Some(Sight::At(0)), Some(Sight::None), Some(Sight::None)]);
+    }
+
+    #[test]
+    fn after_a_hotplug_passes_alone_begin_anew() {
+        let pass = |time, span| row(time, 0, Decision::PERIODIC, span, "0");
+        let mut passes = passes(vec![pass(10, "0-3"), pass(60, "0-2")]);
+        let first = passes.before(Time(20)).expect("a pass");
+        assert!(passes.left(&first, CpuId(1)) && passes.left(&first, CpuId(3)));
+        let second = passes.before(Time(70)).expect("another one");
+        assert!(passes.left(&second, CpuId(1)) && !passes.left(&second, CpuId(3)));
     }
 
     #[test]

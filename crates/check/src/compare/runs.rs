@@ -62,14 +62,8 @@ pub struct Comparison {
 
 impl Run {
     fn of(report: &Report) -> Run {
-        let int = |name: &str| match report.get(name) {
-            Some(Value::Int(number)) => Some(*number),
-            _ => None,
-        };
-        let text = |name: &str| match report.get(name) {
-            Some(Value::Text(text)) => Some(text.clone()),
-            _ => None,
-        };
+        let int = |name: &str| report.get(name)?.int::<i64>();
+        let text = |name: &str| Some(report.get(name)?.text()?.to_owned());
         let (lost, events) = (int("trace.lost_events").unwrap_or(0), int("trace.events"));
         let uncounted = report.losses.iter().any(|loss| {
             loss.kind.severity() == Severity::Lost

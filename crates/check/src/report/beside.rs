@@ -192,8 +192,8 @@ impl Check {
             found.map(|(name, held)| (name, (Some(held), [None; 5]))).collect();
         let columns = ["cgroup", "quota_ns", "period_ns", "periods", "throttled", "throttled_ns"];
         for [cgroup, kernel @ ..] in history.annex_cells("cgroups", columns) {
-            if let Some(Value::Text(cgroup)) = cgroup {
-                rows.entry(cgroup).or_default().1 = kernel;
+            if let Some(cgroup) = cgroup.text() {
+                rows.entry(cgroup).or_default().1 = kernel.map(Some);
             }
         }
         let none = self.throttled.is_some().then(Held::default);

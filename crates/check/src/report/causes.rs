@@ -48,7 +48,7 @@ impl Check {
             false => format!("{}, most of it because {}", cause.label(), most.about),
         };
         let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
-        // Of a trifle nothing has to be done, and the findings say it of each of several.
+        // Small waste needs no advice; where there are several causes, each finding has its own.
         let matters = most == cause && self.waste.share() >= NOTABLE;
         let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
         format!(" Cause of {share}: {why}.{advice}")
@@ -65,7 +65,7 @@ impl Check {
         large.sort_by_key(|(_, _, ns)| Reverse(*ns));
         large.into_iter().map(move |(cause, part, ns)| Finding {
             code: "cause".to_owned(),
-            window: part.worst.map_or(whole, |worst| worst.window),
+            window: part.worst[Loss::Waste as usize].map_or(whole, |worst| worst.window),
             message: format!("{} of CPU time was wasted because {}.", Span(ns), cause.about),
             help: Some(cause.advice.to_owned()),
         })
@@ -141,14 +141,14 @@ impl Check {
             parts.sort_by_key(|(_, part)| Reverse(part.ns[loss as usize]));
             for (cause, part) in parts {
                 let ns = part.ns[loss as usize];
-                let worst = part.worst;
+                let worst = part.worst[loss as usize];
                 let of = |figure: fn(Stretch) -> Value| worst.map_or(Value::Unknown, figure);
                 table.push(vec![
                     cause.path.into(),
                     loss.name().into(),
                     ns.into(),
                     (ns as f64 / whole.max(1) as f64).into(),
-                    of(|it| it.window.span().into()),
+                    of(|it| Span(it.ns).into()),
                     of(|it| it.window.from.into()),
                     of(|it| it.window.to.into()),
                     worst.map(|it| history.task_label(it.task)).into(),
@@ -170,6 +170,7 @@ impl Check {
             Column::new("cpu", "CPU", Unit::None),
             Column::new("from_ns", "from", Unit::At),
             Column::new("length_ns", "length", Unit::Ns),
+            Column::new("ns", "lost", Unit::Ns),
             Column::new("loss", "of", Unit::None),
             Column::new("cause", "cause", Unit::None),
         ];
@@ -181,7 +182,7 @@ impl Check {
         };
         let within = causes.stretches.iter().filter(|(cause, ..)| cause.is_within(asked));
         let mut within: Vec<_> = within.collect();
-        within.sort_by_key(|(_, _, it)| (Reverse(it.window.span()), it.window.from, it.task));
+        within.sort_by_key(|(_, _, it)| (Reverse(it.ns), it.window.from, it.task));
         for (cause, loss, it) in within.into_iter().take(options.limit) {
             table.push(vec![
                 history.task_name(it.task).into(),
@@ -189,6 +190,7 @@ impl Check {
                 it.cpu.into(),
                 it.window.from.into(),
                 it.window.span().into(),
+                Span(it.ns).into(),
                 loss.name().into(),
                 cause.path.into(),
             ]);
@@ -197,7 +199,7 @@ impl Check {
     }
 }
 
-/// The roots of the tree of causes: those whose the lost time may be.
+/// The roots of the tree of causes: to whom lost time can belong.
 const PARTIES: [&str; 5] = ["scheduler", "configuration", "host", "design", "unknown"];
 
 /// Causes of less than this share of the waste are in the table only.

@@ -9,7 +9,7 @@
 mod parse;
 mod report;
 
-use wastenot_model::{CpuId, CpuSet, History, Span, Time, Value, Window};
+use wastenot_model::{CpuId, CpuSet, History, Span, Time, Window};
 
 /// A dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,9 +91,8 @@ pub fn find(text: &str, recording: impl FnOnce() -> Option<History>) -> Option<D
 /// What a recording has of dumps, in its annex `sched_ext_dump`, and when they were written.
 pub fn recorded(history: &History) -> Option<(Window, Dump)> {
     let (mut window, mut text) = (None, String::new());
-    for row in history.annex_cells("sched_ext_dump", ["time_ns", "line"]) {
-        let [Some(Value::Int(time)), Some(Value::Text(line))] = row else { continue };
-        let time = Time(u64::try_from(*time).ok()?);
+    for [time, line] in history.annex_cells("sched_ext_dump", ["time_ns", "line"]) {
+        let Some((time, line)) = time.int().map(Time).zip(line.text()) else { continue };
         window.get_or_insert(Window { from: time, to: time }).to = time;
         text += line;
         text.push('\n');

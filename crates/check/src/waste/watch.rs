@@ -462,8 +462,7 @@ impl<'a> Waste<'a> {
             self.not_started.add(rank, stretch);
         }
         if let Some(causes) = &mut self.causes {
-            let whole = Window { from: since, to: now };
-            causes.wake_delay(cpu, task, (whole, window), possibly_throttled);
+            causes.wake_delay(cpu, task, window, possibly_throttled);
         }
     }
 

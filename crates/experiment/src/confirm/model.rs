@@ -23,8 +23,8 @@ pub(super) fn of(history: &History) -> Result<Choice, Error> {
     };
     let unknown = |what: String| Error::NoModel { what };
     let Some(scheduler) = note("scheduler") else {
-        let kernel = source.kernel.as_deref();
-        let version = kernel
+        let version = source
+            .release()
             .and_then(version)
             .ok_or_else(|| unknown("the trace does not tell which kernel scheduled".into()))?;
         let (_, name) = MODELS.iter().rfind(|(from, _)| *from <= version).expect("from 0.0 on");
@@ -39,13 +39,10 @@ pub(super) fn of(history: &History) -> Result<Choice, Error> {
     choice::policy(&choice).map(|_| choice)
 }
 
-/// `Linux host 6.1.0-56-amd64 x86_64` is 6.1.
-fn version(kernel: &str) -> Option<(u32, u32)> {
-    kernel.split_whitespace().find_map(|word| {
-        let mut numbers = word.split(|c: char| !c.is_ascii_digit());
-        let (major, minor) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
-        Some((major, minor))
-    })
+/// The release `6.1.0-56-amd64` is of 6.1.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -70,6 +67,9 @@ mod tests {
             ("Linux (none) 4.1.0 x86_64", "cfs-4.1"),
             ("5.4.0-42-generic", "cfs-4.1"),
             ("Linux host 5.10.0", "cfs-5.10"),
+            ("Linux 10.0.0.5 5.10.0", "cfs-5.10"),
+            ("Linux 4f5a2b 5.10.0-1-amd64 x86_64", "cfs-5.10"),
+            ("Linux 5.10.0", "cfs-5.10"),
             ("5.15.0-76", "cfs-6.1"),
             ("6.1", "cfs-6.1"),
             ("6.6.0", "eevdf-6.12"),
@@ -78,7 +78,7 @@ mod tests {
         ] {
             assert_eq!(model_of(Some(kernel), &[]).as_deref(), Ok(model), "{kernel}");
         }
-        for kernel in [None, Some("Linux"), Some("Linux host")] {
+        for kernel in [None, Some("Linux"), Some("Linux host"), Some("Linux 10-0-0-5")] {
             let error = model_of(kernel, &[]).expect_err("no version");
             assert!(error.contains("which kernel"), "{error}");
         }

@@ -8,7 +8,8 @@ use crate::{Column, CpuId, CpuSet, Table, TaskId, Time, Unit, Value};
 pub struct Decision<'a> {
     /// When.
     pub time: Time,
-    /// The CPU for which it was decided; another CPU may have decided it.
+    /// Balancing: the CPU that would get tasks; another CPU may have decided it. Selections: the CPU
+    /// that decided.
     pub cpu: CpuId,
     /// What was decided: [`Decision::WAKEUP`] and those after it, or a word of the policy's own.
     pub what: &'a str,
@@ -29,6 +30,17 @@ pub struct Decision<'a> {
 impl Decision<'_> {
     /// The name of the annex.
     pub const ANNEX: &'static str = "decisions";
+    /// Its columns: name, heading, unit.
+    const COLUMNS: [(&'static str, &'static str, Unit); 8] = [
+        ("time_ns", "time", Unit::At),
+        ("cpu", "CPU", Unit::None),
+        ("what", "decision", Unit::None),
+        ("task", "task", Unit::None),
+        ("considered", "CPUs considered", Unit::None),
+        ("local", "local group", Unit::None),
+        ("busiest", "busiest group", Unit::None),
+        ("outcome", "outcome", Unit::None),
+    ];
 
     /// A CPU was selected for a task that wakes.
     pub const WAKEUP: &'static str = "wakeup";
@@ -59,11 +71,19 @@ impl Decision<'_> {
     pub fn is_pass(&self) -> bool {
         matches!(self.what, Decision::NEWIDLE | Decision::PERIODIC)
     }
+    /// Whether it was a pass of this CPU, which took nothing.
+    pub fn left_all(&self) -> bool {
+        let took = self.outcome.starts_with(MOVED) || self.outcome == Decision::NOT_DESIGNATED;
+        self.is_pass() && !took
+    }
 }
+
+/// How the outcome of a pass that took tasks begins.
+const MOVED: &str = "moved";
 
 /// The outcome of a pass that moved `count` tasks.
 pub fn moved(count: u32) -> String {
-    format!("moved {count}")
+    format!("{MOVED} {count}")
 }
 
 /// The outcome of a selection: from which CPU to which, and whether the waker is about to sleep.
@@ -73,16 +93,7 @@ pub fn selected(from: CpuId, to: CpuId, sync: bool) -> String {
 
 /// The annex of `rows`.
 pub fn table<'a>(rows: impl IntoIterator<Item = Decision<'a>>) -> Table {
-    let columns = [
-        Column::new("time_ns", "time", Unit::At),
-        Column::new("cpu", "CPU", Unit::None),
-        Column::new("what", "decision", Unit::None),
-        Column::new("task", "task", Unit::None),
-        Column::new("considered", "CPUs considered", Unit::None),
-        Column::new("local", "local group", Unit::None),
-        Column::new("busiest", "busiest group", Unit::None),
-        Column::new("outcome", "outcome", Unit::None),
-    ];
+    let columns = Decision::COLUMNS.map(|(key, label, unit)| Column::new(key, label, unit));
     let mut table = Table::new(Decision::ANNEX, "Decisions", columns);
     for row in rows {
         table.push(vec![
@@ -103,33 +114,22 @@ impl History {
     /// The decisions that it tells, in their order; `None` if it has no annex of them. Rows that
     /// are not understood are left out.
     pub fn decisions(&self) -> Option<impl Iterator<Item = Decision<'_>>> {
-        let table = &self.annexes.iter().find(|it| it.table.name == Decision::ANNEX)?.table;
-        let at = |key| table.columns.iter().position(|column| column.key == key);
-        let [time, cpu, what, outcome] = [at("time_ns")?, at("cpu")?, at("what")?, at("outcome")?];
-        let [task, considered, local, busiest] = ["task", "considered", "local", "busiest"].map(at);
+        self.annexes.iter().find(|it| it.table.name == Decision::ANNEX)?;
         let tasks = self.task_count() as u64;
-        Some(table.rows.iter().filter_map(move |row| {
-            let number = |at: usize| match row.get(at)? {
-                Value::Int(number) => u64::try_from(*number).ok(),
-                _ => None,
-            };
-            let text = |at: usize| match row.get(at)? {
-                Value::Text(text) => Some(text.as_str()),
-                _ => None,
-            };
-            let set = |at: Option<usize>| at.and_then(text).and_then(CpuSet::parse);
+        let columns = Decision::COLUMNS.map(|(key, ..)| key);
+        Some(self.annex_cells(Decision::ANNEX, columns).filter_map(move |row| {
+            let [time, cpu, what, task, considered, local, busiest, outcome] = row;
+            let set = |cell: &Value| cell.text().and_then(CpuSet::parse).unwrap_or_default();
+            let task = task.int::<u64>().filter(|it| *it < tasks);
             Some(Decision {
-                time: Time(number(time)?),
-                cpu: CpuId(u16::try_from(number(cpu)?).ok()?),
-                what: text(what)?,
-                task: task
-                    .and_then(number)
-                    .filter(|it| *it < tasks)
-                    .map(|it| TaskId::nth(it as usize)),
-                considered: set(considered).unwrap_or_default(),
-                local: set(local).unwrap_or_default(),
-                busiest: set(busiest).unwrap_or_default(),
-                outcome: text(outcome)?,
+                time: Time(time.int()?),
+                cpu: CpuId(cpu.int()?),
+                what: what.text()?,
+                task: task.map(|it| TaskId::nth(it as usize)),
+                considered: set(considered),
+                local: set(local),
+                busiest: set(busiest),
+                outcome: outcome.text()?,
             })
         }))
     }

@@ -12,7 +12,7 @@ pub(crate) mod sink;
 pub(crate) mod spans;
 pub(crate) mod state;
 
-use crate::{Carries, CpuId, CpuSet, Entry, Loss, Machine, Row, TaskId, Time, Window};
+use crate::{Carries, CpuId, CpuSet, Entry, Loss, Machine, Row, TaskId, Time, Value, Window};
 
 /// Most rows that one chunk holds.
 pub const CHUNK_ROWS: usize = 65_536;
@@ -45,6 +45,22 @@ pub struct Source {
     pub kernel: Option<String>,
     /// Anything else that the source says of itself, as key and value, in its order.
     pub notes: Vec<(String, String)>,
+}
+
+impl Source {
+    /// The release of the kernel: `6.12.1-custom` of `Linux host 6.12.1-custom #3 SMP x86_64`.
+    pub fn release(&self) -> Option<&str> {
+        let kernel = self.kernel.as_deref()?;
+        let is_release = |word: &&str| {
+            let (major, minor) = word.split_once('.').unwrap_or_default();
+            let is_digit = |c: char| c.is_ascii_digit();
+            !major.is_empty() && major.chars().all(is_digit) && minor.starts_with(is_digit)
+        };
+        // The name of a host may look like a release.
+        let host = if kernel.starts_with("Linux ") { 2 } else { 0 };
+        let find = |skipped| kernel.split_whitespace().skip(skipped).find(is_release);
+        find(host).or_else(|| find(0))
+    }
 }
 
 /// What is known of a History before its first event.
@@ -207,17 +223,19 @@ impl History {
     pub fn lose(&mut self, loss: Loss) {
         loss.add_to(&mut self.losses);
     }
-    /// Cells of these columns, row by row, of the annexes of this name; `None` where one lacks.
+    /// Cells of these columns, row by row, of the annexes of this name; unknown where one lacks.
     pub fn annex_cells<'h, const N: usize>(
         &'h self,
         name: &'static str,
         columns: [&'static str; N],
-    ) -> impl Iterator<Item = [Option<&'h crate::Value>; N]> {
+    ) -> impl Iterator<Item = [&'h Value; N]> {
         let tables = self.annexes.iter().map(|annex| &annex.table);
         tables.filter(move |table| table.name == name).flat_map(move |table| {
             let place = |name: &str| table.columns.iter().position(|column| column.key == name);
             let places = columns.map(place);
-            table.rows.iter().map(move |row| places.map(|at| at.and_then(|at| row.get(at))))
+            table.rows.iter().map(move |row| {
+                places.map(|at| at.and_then(|at| row.get(at)).unwrap_or(&Value::Unknown))
+            })
         })
     }
     /// Number of CPUs.

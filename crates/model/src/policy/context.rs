@@ -184,7 +184,7 @@ pub enum Effect {
 /// A decision, for the annex `decisions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The CPU for which it was decided; another CPU may have decided it.
+    /// The CPU of [`Decision::cpu`](crate::Decision::cpu).
     pub cpu: CpuId,
     /// What was decided: `newidle`, `periodic`, `wakeup`, ...; or a step of the protocol
     /// ([`Note::PUT`] and those after it).

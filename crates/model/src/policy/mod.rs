@@ -94,6 +94,28 @@ impl Tick {
     }
 }
 
+/// What a scheduler is like, as far as it decides why CPU time is lost under it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The fair class of Linux, or a model of it.
+    Fair,
+    /// It leaves CPUs idle by design while tasks wait: gangs, fixed CPUs, partitions.
+    Reserving,
+    /// Any other.
+    Other,
+}
+
+impl Family {
+    /// The key of the note by which a simulated History names it.
+    pub const NOTE: &str = "family";
+    /// All of them.
+    pub const ALL: [Family; 3] = [Family::Fair, Family::Reserving, Family::Other];
+    /// As noted.
+    pub fn name(self) -> &'static str {
+        ["fair", "reserving", "other"][self as usize]
+    }
+}
+
 /// Decides where tasks wait and which task runs next.
 ///
 /// A task is in one place: it sleeps, runs on a CPU, or is queued with the policy, which keeps the
@@ -102,6 +124,10 @@ impl Tick {
 pub trait Policy {
     /// Its name and its settings: `cfs-4.1`, `osv thyst=2ms`.
     fn name(&self) -> String;
+    /// What it is like.
+    fn family(&self) -> Family {
+        Family::Other
+    }
     /// Whether CPU numbers mean nothing to the policy: renumbering CPUs that are alike changes no
     /// figure of a run.
     ///
@@ -147,6 +173,9 @@ pub trait Policy {
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn name(&self) -> String {
         (**self).name()
+    }
+    fn family(&self) -> Family {
+        (**self).family()
     }
     fn symmetric(&self) -> bool {
         (**self).symmetric()

@@ -217,6 +217,27 @@ impl Report {
 }
 
 impl Value {
+    /// As a whole number, where it is one that the type holds.
+    pub fn int<T: TryFrom<i64>>(&self) -> Option<T> {
+        match self {
+            Value::Int(n) => T::try_from(*n).ok(),
+            _ => None,
+        }
+    }
+    /// As a text, where it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+    /// As yes or no, where it is that.
+    pub fn flag(&self) -> Option<bool> {
+        match self {
+            Value::Bool(yes) => Some(*yes),
+            _ => None,
+        }
+    }
     /// As people read it.
     pub fn show(&self, unit: Unit) -> String {
         match (self, unit) {

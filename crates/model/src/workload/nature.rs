@@ -75,21 +75,21 @@ impl Natures {
         let columns = ["tid", "group", "kthread", "awaited", "priority", "job"];
         let tasks = history.annex_cells("tasks", columns).filter_map(|row| {
             let ordinary = Nature::default();
-            let group = whole(row[1]).filter(|&group| (group as usize) < known);
+            let group = row[1].int().filter(|&group| (group as usize) < known);
             let nature = Nature {
                 group: group.map_or(ordinary.group, GroupId),
-                kthread: flag(row[2]).unwrap_or(ordinary.kthread),
-                awaited: flag(row[3]).unwrap_or(ordinary.awaited),
+                kthread: row[2].flag().unwrap_or(ordinary.kthread),
+                awaited: row[3].flag().unwrap_or(ordinary.awaited),
                 priority: number(row[4]).unwrap_or(ordinary.priority),
-                job: whole(row[5]),
+                job: row[5].int(),
             };
-            Some((tid(row[0])?, nature))
+            Some((row[0].int()?, nature))
         });
         let synchrony = history.annex_cells("synchrony", ["at_ns", "tid", "sync"]);
         let synchrony = synchrony.filter_map(|row| {
-            Some(Synchrony { at: Time(time(row[0])?), tid: tid(row[1])?, sync: flag(row[2])? })
+            Some(Synchrony { at: Time(row[0].int()?), tid: row[1].int()?, sync: row[2].flag()? })
         });
-        let ipi = history.annex_cells("costs", ["ipi_ns"]).find_map(|row| time(row[0]));
+        let ipi = history.annex_cells("costs", ["ipi_ns"]).find_map(|row| row[0].int());
         let mut natures = Natures {
             tasks: tasks.collect(),
             synchrony: synchrony.collect(),
@@ -178,13 +178,11 @@ impl Natures {
 fn groups_told(history: &History) -> Vec<Group> {
     let columns = ["name", "parent", "session", "shares"];
     let told = history.annex_cells("groups", columns).enumerate().map(|(n, row)| Group {
-        name: match row[0] {
-            Some(Value::Text(name)) => name.clone(),
-            _ => format!("g-{n}"), // removed from a file that is passed on
-        },
-        parent: whole(row[1]).map(GroupId),
-        session: flag(row[2]).unwrap_or(false),
-        shares: whole(row[3]).unwrap_or(1024).clamp(2, 262_144),
+        // Removed from a file that is passed on.
+        name: row[0].text().map_or_else(|| format!("g-{n}"), str::to_owned),
+        parent: row[1].int().map(GroupId),
+        session: row[2].flag().unwrap_or(false),
+        shares: row[3].int().unwrap_or(1024).clamp(2, 262_144),
         quota: None,
     });
     let mut groups: Vec<Group> = told.collect();
@@ -200,37 +198,9 @@ fn groups_told(history: &History) -> Vec<Group> {
     groups
 }
 
-pub(super) fn whole(cell: Option<&Value>) -> Option<u32> {
+pub(super) fn number(cell: &Value) -> Option<f64> {
     match cell {
-        Some(Value::Int(n)) => u32::try_from(*n).ok(),
-        _ => None,
-    }
-}
-
-pub(super) fn tid(cell: Option<&Value>) -> Option<i32> {
-    match cell {
-        Some(Value::Int(n)) => i32::try_from(*n).ok(),
-        _ => None,
-    }
-}
-
-pub(super) fn time(cell: Option<&Value>) -> Option<u64> {
-    match cell {
-        Some(Value::Int(n)) => u64::try_from(*n).ok(),
-        _ => None,
-    }
-}
-
-fn flag(cell: Option<&Value>) -> Option<bool> {
-    match cell {
-        Some(Value::Bool(yes)) => Some(*yes),
-        _ => None,
-    }
-}
-
-pub(super) fn number(cell: Option<&Value>) -> Option<f64> {
-    match cell {
-        Some(Value::Num(n)) if n.is_finite() && *n > 0.0 => Some(*n),
+        Value::Num(n) if n.is_finite() && *n > 0.0 => Some(*n),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::nature::{number, tid, time, whole};
+use super::nature::number;
 use super::{
     AffinityId, Barrier, BarrierId, ConditionId, Lock, LockId, MarkId, Pipe, PipeId, Program,
     Random, Step, Template, TemplateId, Variate, Waiting,
@@ -77,7 +77,7 @@ impl Programs {
     /// The programs in `history`; `None` if any of it makes no sense: files may be damaged.
     pub fn told(history: &History) -> Option<Programs> {
         let seed =
-            history.annex_cells("draws", ["seed"]).next()?[0].and_then(text)?.parse().ok()?;
+            history.annex_cells("draws", ["seed"]).next()?[0].text()?.parse().ok()?;
         let mut workload = Workload::new();
         for row in
             history.annex_cells("shared", ["what", "size", "tokens", "waiting", "span_ns", "cpus"])
@@ -87,15 +87,15 @@ impl Programs {
         let mut programs: Vec<(Vec<Step>, Option<CpuSet>)> = Vec::new();
         let columns = ["template", "step", "of", "variate", "a", "b", "cpus"];
         for row in history.annex_cells("programs", columns) {
-            let template = whole(row[0])? as usize;
-            match text(row[1]?)? {
+            let template = row[0].int::<u32>()? as usize;
+            match row[1].text()? {
                 "template" if template == programs.len() => {
-                    let cpus = row[6].and_then(text).map(CpuSet::parse);
+                    let cpus = row[6].text().map(CpuSet::parse);
                     programs.push((Vec::new(), cpus.map_or(Some(None), |it| it.map(Some))?));
                 }
                 name => {
                     let steps = &mut programs.get_mut(template)?.0;
-                    steps.push(step_of(name, whole(row[2]), variate_of(&row[3..6]))?);
+                    steps.push(step_of(name, row[2].int(), variate_of(&row[3..6]))?);
                 }
             }
         }
@@ -107,8 +107,8 @@ impl Programs {
         }
         let kinds = history.annex_cells("program_of", ["tid", "template", "launched_ns"]);
         let kinds = kinds.map(|row| {
-            let template = whole(row[1]).filter(|&it| (it as usize) < count)?;
-            Some((tid(row[0])?, (TemplateId(template), time(row[2]).map(Time))))
+            let template = row[1].int().filter(|&it| (it as usize) < count)?;
+            Some((row[0].int()?, (TemplateId(template), row[2].int().map(Time))))
         });
         Some(Programs { seed, kinds: kinds.collect::<Option<_>>()?, workload })
     }
@@ -225,17 +225,17 @@ fn cells(variate: Variate) -> [Value; 3] {
     }
 }
 
-fn variate_of(row: &[Option<&Value>]) -> Option<Variate> {
-    let (a, b) = (Span(time(row[1])?), row[2]);
-    match text(row[0]?)? {
+fn variate_of(row: &[&Value]) -> Option<Variate> {
+    let (a, b) = (Span(row[1].int()?), row[2]);
+    match row[0].text()? {
         "fixed" => Some(Variate::Fixed(a)),
         "uniform" => {
-            let to = Span(time(b)?);
+            let to = Span(b.int()?);
             (a <= to).then_some(Variate::Uniform { from: a, to })
         }
         "exp" => Some(Variate::Exponential { mean: a }),
         "lognormal" => {
-            let cv = number(b).or_else(|| whole(b).map(f64::from))?;
+            let cv = number(b).or_else(|| b.int::<u32>().map(f64::from))?;
             Some(Variate::LogNormal { mean: a, cv })
         }
         _ => None,
@@ -280,37 +280,30 @@ fn shared_table(workload: &Workload) -> Table {
     table
 }
 
-fn share(workload: &mut Workload, row: [Option<&Value>; 6]) -> Option<()> {
-    let (name, size) = (String::new(), whole(row[1]));
-    let waiting = || match text(row[3]?)? {
+fn share(workload: &mut Workload, row: [&Value; 6]) -> Option<()> {
+    let (name, size) = (String::new(), row[1].int::<u32>());
+    let waiting = || match row[3].text()? {
         "block" => Some(Waiting::Block),
         "spin" => Some(Waiting::Spin),
-        "spin then block" => Some(Waiting::SpinThenBlock(Span(time(row[4])?))),
+        "spin then block" => Some(Waiting::SpinThenBlock(Span(row[4].int()?))),
         _ => None,
     };
-    match text(row[0]?)? {
+    match row[0].text()? {
         "lock" => workload.locks.push(Lock { name, waiting: waiting()? }),
         "barrier" => {
             let (parties, waiting) = (size?.max(1), waiting()?);
             workload.barriers.push(Barrier { name, parties, waiting });
         }
         "pipe" => {
-            let (tokens, waiting) = (whole(row[2])?, waiting()?);
+            let (tokens, waiting) = (row[2].int()?, waiting()?);
             let (sync, at_once) = (false, false);
             workload.pipes.push(Pipe { name, capacity: size, tokens, waiting, sync, at_once });
         }
         "condition" => drop(workload.condition("")),
-        "cpus" => drop(workload.affinity(CpuSet::parse(text(row[5]?)?)?)),
+        "cpus" => drop(workload.affinity(CpuSet::parse(row[5].text()?)?)),
         _ => return None,
     }
     Some(())
-}
-
-fn text(cell: &Value) -> Option<&str> {
-    match cell {
-        Value::Text(text) => Some(text),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

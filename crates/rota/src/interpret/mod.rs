@@ -20,7 +20,7 @@ mod timers;
 pub use forced::{Forced, Found, Looks, Placed, QueueOf, Read};
 pub use params::Error;
 
-use wastenot_model::policy::{Context, Happening, Place, Tick, View, Why};
+use wastenot_model::policy::{Context, Family, Happening, Place, Tick, View, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
 use self::handler::Decision;
@@ -196,6 +196,13 @@ impl Interpreter {
 impl Policy for Interpreter {
     fn name(&self) -> String {
         format!("{}{}", self.name, self.set)
+    }
+
+    fn family(&self) -> Family {
+        match self.program.partitions.is_empty() {
+            true => Family::Other,
+            false => Family::Reserving,
+        }
     }
 
     fn init(&mut self, cx: &mut Context) {

@@ -25,17 +25,13 @@ pub fn jobs(history: &History, runs: impl Fn(CpuId) -> bool) -> Option<Jobs> {
     let mut tasks = vec![OfTask::default(); history.task_count()];
     for row in &table.rows {
         let [task, released, deadline, done] = &row[..] else { continue };
-        let whole = |value: &Value| match value {
-            Value::Int(n) => u64::try_from(*n).ok(),
-            _ => None,
-        };
+        let time = |value: &Value| value.int().map(Time);
         let (Some(task), Some(released), Some(deadline)) =
-            (whole(task), whole(released), whole(deadline))
+            (task.int::<u64>(), time(released), time(deadline))
         else {
             continue;
         };
-        let done = whole(done).map(Time);
-        let job = Job { released: Time(released), deadline: Time(deadline), done };
+        let job = Job { released, deadline, done: time(done) };
         tasks.get_mut(task as usize)?.jobs.push(job);
     }
     let machine = &history.head.machine;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use wastenot_model::machine::Section;
+use wastenot_model::policy::Family;
 use wastenot_model::{CpuId, Span, Time};
 
 use crate::Kernel;
@@ -53,6 +54,12 @@ impl<W: Walks> Walking<W> {
 impl<W: Walks> Mechanism for Walking<W> {
     fn name(&self) -> String {
         self.name.into()
+    }
+    fn family(&self) -> Family {
+        match self.name {
+            "p-edf" | "c-edf" => Family::Reserving,
+            _ => Family::Other,
+        }
     }
     fn keeps_time(&self) -> bool {
         true

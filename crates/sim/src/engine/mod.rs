@@ -78,7 +78,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
     ) -> Engine<'w, M> {
         let mut view = view_all(machine, &workload.groups);
         view.seed = options.seed;
-        let sink = Builder::new(head::of(machine, &mechanism.name(), options));
+        let sink = Builder::new(head::of(machine, &mechanism.name(), mechanism.family(), options));
         let shared = Shared::of(workload);
         let mut kernel = Kernel::new(machine, costs, shared, view, sink, options.notes);
         let mut mechanism = mechanism;

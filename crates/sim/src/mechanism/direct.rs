@@ -1,6 +1,6 @@
 //! The mechanism without a mechanism: every decision is taken at once and costs nothing.
 
-use wastenot_model::policy::{Happening, Why};
+use wastenot_model::policy::{Family, Happening, Why};
 use wastenot_model::{Context, CpuId, Policy, TaskId};
 
 use super::{Mechanism, Step, Trigger};
@@ -14,6 +14,10 @@ pub struct Direct<P>(pub P);
 impl<P: Policy> Mechanism for Direct<P> {
     fn name(&self) -> String {
         self.0.name()
+    }
+
+    fn family(&self) -> Family {
+        self.0.family()
     }
 
     fn init(&mut self, kernel: &mut Kernel) {

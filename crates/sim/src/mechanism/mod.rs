@@ -14,7 +14,7 @@ pub use hardware::{Contention, Hardware, LineId, LockId, MailboxId};
 pub use samples::{Overhead, Samples, Seen};
 pub use wastenot_model::machine::{Prices, Spin};
 
-use wastenot_model::policy::{Happening, Why};
+use wastenot_model::policy::{Family, Happening, Why};
 use wastenot_model::{Context as By, CpuId, Span, TaskId};
 
 use crate::Kernel;
@@ -76,6 +76,10 @@ pub enum Step {
 pub trait Mechanism {
     /// Its name.
     fn name(&self) -> String;
+    /// What the scheduler is like.
+    fn family(&self) -> Family {
+        Family::Other
+    }
     /// Begins: no task exists yet.
     fn init(&mut self, kernel: &mut Kernel);
     /// Whether the mechanism decides when jobs begin. If so, tasks that wait for their next beat
@@ -94,6 +98,9 @@ pub trait Mechanism {
 impl<M: Mechanism> Mechanism for &mut M {
     fn name(&self) -> String {
         (**self).name()
+    }
+    fn family(&self) -> Family {
+        (**self).family()
     }
     fn init(&mut self, kernel: &mut Kernel) {
         (**self).init(kernel);

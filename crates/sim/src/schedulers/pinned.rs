@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use wastenot_model::policy::{Context, Happening, Why};
+use wastenot_model::policy::{Context, Family, Happening, Why};
 use wastenot_model::{CpuId, Policy, TaskId};
 
 use super::{Make, Scheduler, Settings};
@@ -45,6 +45,9 @@ impl Pinned {
 impl Policy for Pinned {
     fn name(&self) -> String {
         SCHEDULER.name.into()
+    }
+    fn family(&self) -> Family {
+        Family::Reserving
     }
     fn symmetric(&self) -> bool {
         true

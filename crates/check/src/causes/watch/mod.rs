@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use wastenot_model::machine::Hops;
 use wastenot_model::{
-    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Prio, Span, State,
+    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Phase, Prio, Span, State,
     TaskId, TaskState, Time, Window,
 };
 
-use self::balance::{Intervals, Left};
+use self::balance::{Failure, Intervals, Left, Way};
 use super::charge::Charges;
 use super::idle::IdleOrder;
 use super::passes::Passes;
@@ -28,16 +28,11 @@ struct Piece {
     cpu: CpuId,
     /// The CPU that it may use and that has been idle longest.
     idle: Option<CpuId>,
+    /// On all CPUs that it may use and that are idle, tasks of its cgroup are held back.
+    held: bool,
     /// Until then no other CPU that it may use was idle; told only where interrupts are.
     alone: Time,
-    /// From then on balancing failed, if it has: a pass left the task, or there was waste for as
-    /// long as a pass takes at most while this CPU was idle.
-    acts: Time,
-    /// So long there has to be waste while it is idle until balancing surely has failed; `None`
-    /// where passes show whether it has.
-    needed: Option<Span>,
-    /// How it failed, if it has.
-    failed: Balancing,
+    failure: Failure,
 }
 
 /// A stretch of which it is known when a CPU stops being idle whether balancing failed.
@@ -45,10 +40,8 @@ struct Piece {
 struct Pending {
     evidence: Evidence,
     stretch: Stretch,
-    /// What of it has no other cause.
-    ns: u64,
     needed: Span,
-    failed: Balancing,
+    how: Balancing,
 }
 
 /// Assigns causes.
@@ -73,9 +66,10 @@ pub struct Watch<'a> {
     first: Vec<Time>,
     /// By idle CPU: whether a task that it might have taken waited within one hop.
     near: Vec<bool>,
-    /// Nodes between which balancing failed, and no task has moved since: that of the waiting task,
-    /// that of the idle CPU; and how.
-    failing: BTreeMap<(usize, usize), Balancing>,
+    /// From where to where balancing failed, and no task has moved since; and how it failed.
+    failing: BTreeMap<Way, Balancing>,
+    /// From where to where tasks moved, and when one did last.
+    moved: BTreeMap<Way, Time>,
     /// By task.
     left: Vec<Left>,
     /// By task: how the queue where it waits came to be too long.
@@ -96,6 +90,9 @@ pub struct Watch<'a> {
     hops: Hops,
     /// By task: its cgroup or session, where known.
     groups: Vec<Option<NameId>>,
+    /// By task that a quota holds back: where, and its cgroup; and how many there are of each.
+    held_on: BTreeMap<TaskId, (CpuId, NameId)>,
+    held: BTreeMap<(CpuId, NameId), u32>,
     /// By CPU: what runs there.
     ahead: Vec<Ahead>,
     intervals: Intervals,
@@ -136,6 +133,7 @@ impl<'a> Watch<'a> {
             first: vec![Time::MAX; cpus],
             near: vec![false; cpus],
             failing: BTreeMap::new(),
+            moved: BTreeMap::new(),
             left: vec![Left::default(); tasks],
             onsets: vec![Onset::Unknown; tasks],
             behind_waker: vec![false; cpus],
@@ -146,6 +144,8 @@ impl<'a> Watch<'a> {
             replugged: false,
             hops: Hops::of(&history.head.machine),
             groups: vec![None; tasks],
+            held_on: BTreeMap::new(),
+            held: BTreeMap::new(),
             ahead: vec![Ahead::Peer; cpus],
             intervals: Intervals::new(&history.head.machine),
             grace: options.wake_grace,
@@ -229,11 +229,7 @@ impl<'a> Watch<'a> {
     #[inline]
     pub(crate) fn set_idle(&mut self, cpu: CpuId, idle: bool, now: Time) {
         if !idle && self.named[cpu.index()] > 0 {
-            let names = |task: &TaskId| {
-                self.pieces[task.ordinal()].is_some_and(|piece| piece.idle == Some(cpu))
-            };
-            let tasks: Vec<TaskId> = self.open.iter().copied().filter(names).collect();
-            tasks.into_iter().for_each(|task| self.begin_anew(task, now));
+            self.begin_anew_where(now, |_, piece| piece.idle == Some(cpu));
         }
         if !idle {
             self.resolve(cpu, now);
@@ -258,28 +254,23 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A CPU took this long to start `task`: in all, and of that what counts.
+    /// A CPU took this long to start `task`.
     pub(crate) fn wake_delay(
         &mut self,
         cpu: CpuId,
         task: TaskId,
-        (whole, window): (Window, Window),
+        window: Window,
         possibly_throttled: bool,
     ) {
-        let served = self.interrupts.as_ref().map_or(0, |it| it.within(cpu, whole));
-        let over_grace = whole.span().0 - served > self.grace.0;
-        let evidence = Evidence {
-            rules: self.rules,
-            over_grace,
-            possibly_throttled,
-            ..Evidence::of(Loss::WakeDelay)
-        };
-        let stretch = Stretch { window, task, cpu };
-        let served = self.charge_interrupts(&evidence, Some(cpu), window.to, stretch);
-        let length = window.span().0 - served;
-        let stolen = if over_grace { self.take_stolen(cpu, window, length) } else { 0 };
-        self.charge(&Evidence { stolen: true, ..evidence }, stolen, stretch);
-        self.charge(&evidence, length - stolen, stretch);
+        let rules = self.rules;
+        let evidence = Evidence { rules, possibly_throttled, ..Evidence::of(Loss::WakeDelay) };
+        let whole = Stretch::new(window, task, cpu);
+        let stretch = self.charge_interrupts(&evidence, Some(cpu), window.to, whole);
+        let over_grace = stretch.ns > self.grace.0;
+        let evidence = Evidence { over_grace, ..evidence };
+        let stolen = if over_grace { self.take_stolen(cpu, window, stretch.ns) } else { 0 };
+        self.charge(&Evidence { stolen: true, ..evidence }, Stretch { ns: stolen, ..stretch });
+        self.charge(&evidence, Stretch { ns: stretch.ns - stolen, ..stretch });
     }
 
     /// The event was applied.
@@ -306,7 +297,7 @@ impl<'a> Watch<'a> {
                 self.learn(task, prio);
                 self.queued(state, task, on, how);
             }
-            event => self.rare(&event, entry.time),
+            event => self.rare(state, &event),
         }
     }
 
@@ -355,8 +346,9 @@ impl<'a> Watch<'a> {
         self.pieces[index] = Some(self.piece(state, task, (cpu, known.since), now));
     }
 
-    /// A task moves between nodes, or the number of CPUs changes.
-    fn rare(&mut self, event: &Event, now: Time) {
+    /// An event that is neither a switch nor a wakeup.
+    fn rare(&mut self, state: &State, event: &Event) {
+        let now = state.now();
         match *event {
             // What was lost may have begun any wait anew.
             Event::Lost { .. } => self.onsets.fill(Onset::Unknown),
@@ -366,13 +358,19 @@ impl<'a> Watch<'a> {
                     passes.advance(now);
                 }
             }
-            // A move from a place that the source does not tell may be one between nodes.
-            Event::Migrate { from, to, .. }
-                if from.is_none_or(|from| self.node(from) != self.node(to)) =>
-            {
-                self.replugged = false;
-                if let Some(nodes) = from.and_then(|from| self.nodes(from, to)) {
-                    self.failing.remove(&nodes);
+            Event::Migrate { task, from, to } => {
+                self.moves(from, to, now);
+                self.not_behind_waker(task, now);
+            }
+            Event::Changed { task, what: Change::Throttled(on) } => self.hold(state, task, on),
+            Event::Changed { task, what: Change::Policy(policy) } => {
+                if let Some(index) = task.index() {
+                    // SCHED_FIFO, SCHED_RR, SCHED_DEADLINE (include/uapi/linux/sched.h)
+                    self.is_real_time[index] = matches!(policy, 1 | 2 | 6);
+                }
+                let known = state.task(task);
+                if let (Phase::Running, Some(cpu)) = (known.phase, known.cpu) {
+                    self.set_ahead(state, cpu, task);
                 }
             }
             Event::Changed { task, what: Change::Cgroup(group) } => {
@@ -390,13 +388,22 @@ impl<'a> Watch<'a> {
         self.fresh.push(task);
     }
 
+    /// The same of all charged tasks with such a piece.
+    fn begin_anew_where(&mut self, now: Time, is: impl Fn(&Self, &Piece) -> bool) {
+        let such = |task: &TaskId| {
+            self.pieces[task.ordinal()].as_ref().is_some_and(|piece| is(self, piece))
+        };
+        let tasks: Vec<TaskId> = self.open.iter().copied().filter(such).collect();
+        tasks.into_iter().for_each(|task| self.begin_anew(task, now));
+    }
+
     fn close(&mut self, task: TaskId, now: Time) {
         let Some(piece) = task.index().and_then(|index| self.pieces[index].take()) else { return };
         self.open.retain(|it| *it != task);
         if let Some(idle) = piece.idle {
             self.named[idle.index()] -= 1;
         }
-        let turns = piece.acts.clamp(piece.from, now);
+        let turns = piece.failure.acts.clamp(piece.from, now);
         self.add(task, piece, Window { from: piece.from, to: turns }, false);
         self.add(task, piece, Window { from: turns, to: now }, true);
     }
@@ -410,45 +417,43 @@ impl<'a> Watch<'a> {
             ahead => ahead,
         };
         let onset = self.onsets[index];
-        let evidence = Evidence { onset, ahead, rules: self.rules, ..Evidence::of(Loss::Waste) };
-        let stretch = Stretch { window: Window { from, to }, task, cpu: piece.cpu };
+        let (rules, held) = (self.rules, piece.held);
+        let evidence = Evidence { onset, ahead, rules, held, ..Evidence::of(Loss::Waste) };
+        let whole = Stretch::new(Window { from, to }, task, piece.cpu);
         let alone = piece.alone.clamp(from, to);
-        let served = self.charge_interrupts(&evidence, piece.idle, alone, stretch);
-        let ns = stretch.window.span().0 - served;
-        let Piece { idle, needed, failed, .. } = piece;
+        let stretch = self.charge_interrupts(&evidence, piece.idle, alone, whole);
+        let Piece { idle, failure: Failure { needed, how, .. }, .. } = piece;
         if let (true, Some(cpu), Some(needed)) = (acts, idle, needed) {
-            self.pending[cpu.index()].push(Pending { evidence, stretch, ns, needed, failed });
+            self.pending[cpu.index()].push(Pending { evidence, stretch, needed, how });
             return;
         }
-        let balancing = if acts && idle.is_some() { failed } else { Balancing::Pending };
-        self.charge(&Evidence { balancing, ..evidence }, ns, stretch);
+        let balancing = if acts && idle.is_some() { how } else { Balancing::Pending };
+        self.charge(&Evidence { balancing, ..evidence }, stretch);
     }
 
-    /// What of `stretch`, before `until`, was lost because the `idle` CPU served interrupts.
+    /// Charges what of `stretch`, before `until`, was lost because the `idle` CPU served interrupts;
+    /// the rest is returned.
     fn charge_interrupts(
         &mut self,
         known: &Evidence,
         idle: Option<CpuId>,
         until: Time,
         stretch: Stretch,
-    ) -> u64 {
+    ) -> Stretch {
         let window = Window { from: stretch.window.from, to: until };
-        let Some((cpu, interrupts)) = idle.zip(self.interrupts.as_ref()) else { return 0 };
-        let ns = interrupts.within(cpu, window);
-        if let Some(window) = interrupts.longest(cpu, window).filter(|_| ns > 0) {
-            let evidence = Evidence { interrupted: true, ..*known };
-            self.charge(&evidence, ns, Stretch { window, ..stretch });
-        }
-        ns
+        let within = |(cpu, interrupts): (CpuId, &Interrupts)| interrupts.within(cpu, window);
+        let ns = idle.zip(self.interrupts.as_ref()).map_or(0, within);
+        self.charge(&Evidence { interrupted: true, ..*known }, Stretch { window, ns, ..stretch });
+        Stretch { ns: stretch.ns - ns, ..stretch }
     }
 
-    /// `ns` of `stretch` have the cause for which there is this evidence.
-    fn charge(&mut self, evidence: &Evidence, ns: u64, stretch: Stretch) {
-        if ns == 0 {
+    /// The stretch has the cause for which there is this evidence.
+    fn charge(&mut self, evidence: &Evidence, stretch: Stretch) {
+        if stretch.ns == 0 {
             return;
         }
         let (cause, loss) = (cause_of(evidence), evidence.loss);
-        self.found.add(cause, loss, ns, Some(stretch));
+        self.found.add(cause, loss, stretch.ns, Some(stretch));
         if self.marks {
             self.found.stretches.push((cause, loss, stretch));
         }

@@ -1,6 +1,6 @@
 //! How waits begin.
 
-use wastenot_model::{Context, CpuId, CpuMode, Distance, How, Span, State, TaskId, TaskState};
+use wastenot_model::{Context, CpuId, CpuMode, Distance, How, Span, State, TaskId, TaskState, Time};
 
 use super::Watch;
 use crate::causes::evidence::{Onset, begins_now};
@@ -21,13 +21,18 @@ impl Watch<'_> {
     /// The task that woke others onto its own `cpu` left it: from now on they wait for another
     /// reason.
     pub(super) fn waker_left(&mut self, state: &State, cpu: CpuId) {
-        let behind = |task: &TaskId| self.onsets[task.ordinal()] == Onset::BehindWaker;
-        let tasks: Vec<TaskId> = state.waiting(cpu).filter(behind).collect();
-        for task in tasks {
+        let tasks: Vec<TaskId> = state.waiting(cpu).collect();
+        tasks.into_iter().for_each(|task| self.not_behind_waker(task, state.now()));
+    }
+
+    /// `task` does not wait behind its waker any more.
+    pub(super) fn not_behind_waker(&mut self, task: TaskId, now: Time) {
+        let Some(index) = task.index() else { return };
+        if self.onsets[index] == Onset::BehindWaker {
             if self.charges.is_charged(task) {
-                self.begin_anew(task, state.now());
+                self.begin_anew(task, now);
             }
-            self.onsets[task.ordinal()] = Onset::SomeIdle;
+            self.onsets[index] = Onset::SomeIdle;
         }
     }
 
@@ -58,7 +63,7 @@ impl Watch<'_> {
         }
     }
 
-    pub(super) fn onset(
+    fn onset(
         &self,
         state: &State,
         task: TaskId,
@@ -99,7 +104,7 @@ impl Watch<'_> {
     }
 
     /// Whether another task than `task` has just run on the idle `cpu`.
-    pub(super) fn has_recent_load(&self, state: &State, task: TaskId, cpu: Option<CpuId>) -> bool {
+    fn has_recent_load(&self, state: &State, task: TaskId, cpu: Option<CpuId>) -> bool {
         cpu.is_some_and(|cpu| {
             let last = self.last[cpu.index()];
             let recent = state.now().since(state.cpu(cpu).since) < PELT_HALF_LIFE;

@@ -23,7 +23,7 @@ pub fn scrub(history: &History, salt: Option<&str>) -> History {
     head.machine.name.clear();
     head.source.name.clear();
     head.source.notes.clear();
-    head.source.kernel = head.source.kernel.as_deref().and_then(version);
+    head.source.kernel = head.source.release().map(version);
     let given = Rc::clone(&names);
     let rename = move |what, name: &str| match what {
         Names::Task => given.borrow_mut().command(name).into(),
@@ -58,11 +58,8 @@ fn scrub_cell(cell: &mut Value, names: &Pseudonyms) {
     }
 }
 
-/// `6.12.1` of `Linux host 6.12.1-custom #3 SMP x86_64`: the rest may name a host or a company.
-fn version(kernel: &str) -> Option<String> {
-    let numbers = |word: &str| {
-        let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
-        word[..end].trim_end_matches('.').to_owned()
-    };
-    kernel.split_whitespace().map(numbers).find(|word| word.contains('.'))
+/// `6.12.1` of `6.12.1-custom`: the rest may name a company.
+fn version(release: &str) -> String {
+    let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
+    release[..end].trim_end_matches('.').to_owned()
 }

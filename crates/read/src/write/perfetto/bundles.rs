@@ -8,7 +8,7 @@ use wastenot_model::{
 };
 
 use super::wire::Message;
-use super::{Packets, Sequence, preamble};
+use super::{Packets, Sequence};
 use crate::perfetto::fields::{
     bundle, event, fork, frequency, hotplug, life, migrate, packet, rename, switch, wake,
 };
@@ -43,7 +43,7 @@ struct Named {
 
 impl<'h> Bundles<'h> {
     pub(super) fn new(history: &'h History) -> Bundles<'h> {
-        let release = history.head.source.kernel.as_deref().and_then(preamble::release);
+        let release = history.head.source.release();
         Bundles {
             history,
             states: States::of(release),

@@ -41,26 +41,14 @@ pub(super) fn write<W: Write>(history: &History, packets: &mut Packets<W>) {
 }
 
 fn system_info(history: &History, info: &mut Message) {
-    let kernel = history.head.source.kernel.as_deref();
     info.message(system::UTSNAME, |name| {
         name.text(system::SYSNAME, "Linux");
-        if let Some(release) = kernel.and_then(release) {
+        if let Some(release) = history.head.source.release() {
             name.text(system::RELEASE, release);
         }
     });
     info.text(system::SERVICE_VERSION, concat!("wastenot ", env!("CARGO_PKG_VERSION")));
     info.int(system::CPUS, history.cpu_count() as u32);
-}
-
-/// The word of `uname`'s output that is the release: the first with two numbers and a dot.
-pub(super) fn release(kernel: &str) -> Option<&str> {
-    kernel.split_whitespace().find(|word| {
-        let mut parts = word.split('.');
-        let number = |part: Option<&str>| {
-            part.is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        number(parts.next()) && number(parts.next())
-    })
 }
 
 /// The topology of a CPU, as text: there is no field for it.

@@ -36,7 +36,7 @@ mod tests;
 pub(super) use presets::{CFS_4_1, CFS_5_10, CFS_6_1, EEVDF_6_12};
 
 use wastenot_model::dsq::Ordered;
-use wastenot_model::policy::{Context, Happening, Tick, Why};
+use wastenot_model::policy::{Context, Family, Happening, Tick, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId, nice};
 
 use entity::{END, Entity, Queue, Rq, Task, TaskGroup};
@@ -237,6 +237,9 @@ impl Cfs {
 impl Policy for Cfs {
     fn name(&self) -> String {
         self.rules.name.into()
+    }
+    fn family(&self) -> Family {
+        Family::Fair
     }
 
     fn init(&mut self, cx: &mut Context) {

@@ -156,6 +156,13 @@ impl Cfs {
         false
     }
 
+    /// Whether `task` would be held back on `cpu`, where its group has run out of quota: balancing
+    /// does not move it there (`throttled_lb_pair`, kernel/sched/fair.c).
+    pub(super) fn is_held_on(&self, cpu: u32, task: TaskId) -> bool {
+        let queue = self.tasks[task.ordinal()].group * self.width + cpu;
+        self.quotas && (self.queues[queue as usize].throttled || self.is_held(queue))
+    }
+
     /// A queue leaves its CPU with all its tasks.
     fn throttle(&mut self, cx: &mut Context, queue: u32) {
         let cpu = self.queues[queue as usize].cpu;

@@ -14,7 +14,7 @@ mod matrix;
 #[cfg(test)]
 mod tests;
 
-use wastenot_model::policy::{Context, Happening, TimerId, Why};
+use wastenot_model::policy::{Context, Family, Happening, TimerId, Why};
 use wastenot_model::{CpuId, Policy, Span, TaskId};
 
 use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
@@ -156,6 +156,9 @@ impl Gang {
 impl Policy for Gang {
     fn name(&self) -> String {
         self.name.clone()
+    }
+    fn family(&self) -> Family {
+        Family::Reserving
     }
 
     fn init(&mut self, cx: &mut Context) {

@@ -106,7 +106,7 @@ impl Cfs {
         // A thread that is bound to one CPU is where it should be, and no sign of imbalance (from
         // 5.12 on, and in the stable 5.10).
         let of_cpu = self.rules.era != Era::V4 && cx.task(task).kthread && cx.pinned(task);
-        if of_cpu || self.is_held(entity) {
+        if of_cpu || self.is_held(entity) || self.is_held_on(look.to, task) {
             return false;
         }
         if !cx.allowed(task, cpu_id(look.to)) {
@@ -168,7 +168,8 @@ impl Cfs {
             let entity = self.entity_of(task);
             let queue = self.entities[entity as usize].queue;
             let runs = self.queues[queue as usize].current == Some(entity);
-            if !runs && !self.is_held(entity) && cx.allowed(task, cpu_id(to)) {
+            let held = self.is_held(entity) || self.is_held_on(to, task);
+            if !runs && !held && cx.allowed(task, cpu_id(to)) {
                 self.move_queued(cx, task, to);
                 return true;
             }
