@@ -22,6 +22,7 @@ mod properties;
 mod random;
 mod rejected;
 mod seeds;
+mod stalls;
 mod tools;
 mod traces;
 mod waste;

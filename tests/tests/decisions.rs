@@ -4,14 +4,21 @@
 //! `recordings/6.12-mix-decisions.wn` is of Debian's 6.12.117+deb13-cloud-amd64 with 8 CPUs in two
 //! nodes of four under QEMU 10.0.2 (`-icount shift=1,sleep=off`): 14 threads that compute for 0.2
 //! to 3.2 ms; two of three then sleep for 0.1 to 2.1 ms; two are pinned to CPU 0.
+//!
+//! `recordings/7.2-hotplug-domains.wn` is of Debian's 7.2.13+deb14-cloud-amd64 with `isolcpus=6`,
+//! and 8 CPUs in two nodes of two cores of two threads: CPU 3 goes off, and comes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use wastenot_model::{CpuId, CpuSet, Decision, Event, History, TaskId, decisions};
+use wastenot_model::{CpuId, CpuSet, Decision, Event, History, TaskId, Time, decisions};
 
 fn recording() -> History {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/6.12-mix-decisions.wn");
+    read("6.12-mix-decisions.wn")
+}
+
+pub(crate) fn read(name: &str) -> History {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings").join(name);
     let bytes = std::fs::read(path).expect("a recording");
     wastenot_read::read(&bytes, &wastenot_read::Options::default()).expect("it reads")
 }
@@ -93,4 +100,49 @@ fn passes_are_over_the_domains_of_their_machine() {
         let domain = (row.considered.clone(), row.local.clone());
         assert!(domain == within || domain == all, "{row:?}");
     }
+}
+
+#[test]
+fn each_cpu_has_its_domains_at_the_start_and_whenever_they_are_rebuilt() {
+    let history = read("7.2-hotplug-domains.wn");
+    // What `cpu` has, each time it has others: spans and local groups, narrowest first.
+    let chains = |cpu: u16| {
+        let mut chains: Vec<(Time, Vec<String>)> = Vec::new();
+        for row in of_kind(&history, Decision::DOMAIN).iter().filter(|it| it.cpu == CpuId(cpu)) {
+            if chains.last().is_none_or(|(time, _)| *time != row.time) {
+                chains.push((row.time, Vec::new()));
+            }
+            let domain = format!("{} of {}", row.local, row.considered);
+            chains.last_mut().expect("one").1.push(domain);
+        }
+        chains.into_iter().map(|(_, chain)| chain).collect::<Vec<_>>()
+    };
+    // As the kernel printed them with `sched_verbose`.
+    let all = vec!["0 of 0-1", "0-1 of 0-3", "0-3 of 0-5,7"];
+    let without_3 = vec!["0 of 0-1", "0-1 of 0-2", "0-2 of 0-2,4-5,7"];
+    let alone = vec!["0 of 0"];
+    assert_eq!(chains(0), [all.clone(), alone.clone(), without_3, alone, all]);
+    let all = vec!["3 of 2-3", "2-3 of 0-3", "0-3 of 0-5,7"];
+    assert_eq!(chains(3), [all.clone(), vec!["3 of 3"], all]);
+    assert_eq!(chains(6), [["6 of 6"]], "it is isolated");
+    // Every pass is over a domain that its CPU has.
+    let mut has: BTreeMap<CpuId, (Time, Vec<Decision>)> = BTreeMap::new();
+    let mut passes = 0;
+    for row in history.decisions().expect("decisions") {
+        if row.what == Decision::DOMAIN {
+            let (time, domains) = has.entry(row.cpu).or_default();
+            if *time != row.time {
+                (*time, *domains) = (row.time, Vec::new());
+            }
+            domains.push(row);
+        } else if row.is_pass() {
+            // In the first instants the CPUs tell their domains one after the other.
+            let Some((_, domains)) = has.get(&row.cpu) else { continue };
+            let is_it =
+                |it: &Decision| (&it.considered, &it.local) == (&row.considered, &row.local);
+            assert!(domains.iter().any(is_it), "{row:?}: {domains:?}");
+            passes += 1;
+        }
+    }
+    assert!(passes > 100, "{passes}");
 }

@@ -16,6 +16,7 @@
 //! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
 //! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
 //! | [`stall`] | what a dump of sched_ext shows |
+//! | `sched_ext` | whether a scheduler of sched_ext had the tasks |
 //! | [`trigger`] | which wait or episode ended a flight recording |
 //! | [`budget`] | whether waste stays within a stated bound |
 //! | [`compare`] | what differs between runs |
@@ -38,6 +39,7 @@ pub mod placements;
 mod recorder;
 mod report;
 pub mod sanity;
+mod sched_ext;
 pub mod schedviz;
 mod scope;
 pub mod stall;

@@ -1,7 +1,7 @@
 //! Dumps of sched_ext: which task stalled, where it waited, and who could have run it.
 
 use wastenot_check::causes::Loss;
-use wastenot_check::stall::{Place, find, is_dump, parse};
+use wastenot_check::stall::{Dump, Place, find, is_dump, parse};
 use wastenot_check::{Options, check};
 use wastenot_model::{Annex, Column, CpuId, CpuSet, History, Span, Table, Time, Unit, Value};
 
@@ -59,6 +59,68 @@ fn a_dump_is_read_line_by_line() {
     assert!(running.runs && !waiting.runs);
     assert_eq!((waiting.place, waiting.runnable), (Some(Place::Scheduler), Span::ms(6028)));
     assert_eq!(waiting.cpus, CpuSet::parse("0-3"));
+}
+
+/// What kernels 6.16 to 7.3 wrote when they ejected a scheduler that never dispatched the task
+/// `victim`: 8 CPUs under QEMU, some of which ran `work`.
+#[test]
+fn dumps_of_kernels_are_explained() {
+    for (kernel, text, task, ran, idle) in [
+        ("6.16", include_str!("dumps/6.16.txt"), 228, "CPU 0 ran work:227", "1,4-7"),
+        ("6.18", include_str!("dumps/6.18.txt"), 218, "CPU 6 ran kworker/u34:0:64", "1-5,7"),
+        ("7.2", include_str!("dumps/7.2.txt"), 192, "CPU 6 ran kworker/u34:2:70", "0,2-4"),
+        ("7.3", include_str!("dumps/7.3.txt"), 189, "CPU 6 was idle", "0-1,3,6"),
+    ] {
+        let dump = parse(text);
+        assert_eq!((dump.kind, dump.truncated, dump.further), (Some(1026), false, 0), "{kernel}");
+        let reason = format!("runnable task stall (victim[{task}] failed to run for ");
+        assert!(dump.reason.starts_with(&reason), "{kernel}: {}", dump.reason);
+        let tasks: Vec<_> = dump.cpus.iter().flat_map(|cpu| &cpu.tasks).collect();
+        let victim = tasks.iter().find(|it| it.task.tid == task).expect("the victim");
+        assert_eq!((victim.place, victim.runs), (Some(Place::Scheduler), false), "{kernel}");
+        assert!(tasks.iter().all(|it| it.cpus == CpuSet::parse("0-7")), "{kernel}");
+        let verdict = dump.report().verdict;
+        assert!(verdict.contains(ran), "{kernel}: {verdict}");
+        assert!(verdict.contains(&format!(" CPUs {idle} were idle")), "{kernel}: {verdict}");
+    }
+    // What the kernel's log has of the last one.
+    let log = include_str!("dumps/7.3-log.txt");
+    assert!(is_dump(log));
+    assert_eq!(parse(log).reason, "victim[189] failed to run for 2.672s");
+    assert_eq!(parse(log).stalled, parse(include_str!("dumps/7.3.txt")).stalled);
+}
+
+#[test]
+fn names_may_have_colons_and_parentheses() {
+    let stalled = |text: &str| parse(text).stalled.expect("a stall").0;
+    for name in ["kworker/0:1H", "(sd-pam)", "a: b", "x (y"] {
+        let text = dump("f", "a[1]", "ext_sched_class").replace("worker 1[", &format!("{name}["));
+        assert_eq!((&*stalled(&text).name, stalled(&text).tid), (name, 77));
+        let log = format!("[  512.4] sched_ext: rusty: {name}[7] failed to run for 5.314s\n");
+        assert_eq!((&*stalled(&log).name, stalled(&log).tid), (name, 7));
+    }
+}
+
+#[test]
+fn a_scheduler_that_failed_otherwise_stalled_no_task() {
+    let text = dump("f", "a[1]", "ext_sched_class").replace(
+        "runnable task stall (worker 1[77] failed to run for 6.028s)",
+        "runtime error (invalid DSQ ID 0x7)",
+    );
+    let dump = parse(&text);
+    assert_eq!((&*dump.reason, &dump.stalled), ("runtime error (invalid DSQ ID 0x7)", &None));
+    assert_eq!(dump.cpus.len(), 1);
+    assert!(dump.report().verdict.contains("invalid DSQ"), "{}", dump.report().verdict);
+}
+
+#[test]
+fn of_several_dumps_the_first_is_read() {
+    let first = dump("f", "a[1]", "ext_sched_class");
+    let second = first.replace("worker 1[77]", "other[78]").replace("CPU 0 ", "CPU 1 ");
+    let both = parse(&(first.clone() + &second));
+    assert_eq!(both.further, 1);
+    assert_eq!(Dump { further: 0, ..both.clone() }, parse(&first));
+    assert!(both.report().assumptions[0].contains("1 more dump"), "{:?}", both.report());
 }
 
 #[test]
@@ -163,6 +225,27 @@ fn what_a_loaded_scheduler_wastes_is_its_policys() {
         [("", "rusty"), ("rusty", ""), ("rusty", "layered"), ("rusty partial", "rusty partial")]
     {
         assert_eq!(class(Some(start), Some(end)), "scheduler", "{start:?} {end:?}");
+    }
+}
+
+#[test]
+fn where_a_scheduler_was_loaded_the_cpu_of_a_waiting_task_may_say_nothing() {
+    let says = |history: &History, shared_queue| {
+        let options = Options { shared_queue, ..Options::default() };
+        let report = check(history, &options).report(history, &options);
+        report.assumptions.iter().any(|it| it.contains("sched_ext"))
+    };
+    // Loaded and gone again between start and end: it was enabled once more.
+    let between = |from: &str| {
+        let mut history = recorded(Some(""), Some(""));
+        let annex = history.annexes.iter_mut().find(|it| it.table.name == "sched_ext");
+        annex.expect("an annex").table.rows[0][1] = from.into();
+        history
+    };
+    assert!(says(&between("1"), false) && !says(&between("1"), true));
+    assert!(!says(&between("2"), false) && !says(&recorded(None, None), false));
+    for (start, end) in [("rusty", "rusty"), ("rusty", ""), ("", "rusty")] {
+        assert!(says(&recorded(Some(start), Some(end)), false), "{start} {end}");
     }
 }
 

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the fair class decides: the CPU that it selects for a task, and the result of each pass of
- * load balancing over a scheduling domain. No tracepoint tells, so these programs are on functions
- * (kernel/sched/fair.c). They are loaded only if they are wanted, and where the kernel has the
- * function; docs/record.md lists them. */
+ * load balancing over a scheduling domain; and the domains of each CPU. No tracepoint tells, so
+ * these programs are on functions (kernel/sched/fair.c, topology.c). They are loaded only if they
+ * are wanted, and where the kernel has the function; docs/record.md lists them. */
 #pragma once
+
+struct root_domain;
 
 struct sched_group {
 	unsigned long cpumask[1];
 } KERNEL;
 
 struct sched_domain {
-	struct sched_group *groups; /* the first one is that of the CPU itself */
+	struct sched_domain *parent; /* the next wider one */
+	struct sched_group *groups;  /* the first one is that of the CPU itself */
 	unsigned long span[1]; /* in 7.2 and 7.3 behind the structure, not in it */
 } KERNEL;
 
 struct rq___current {
 	struct task_struct *curr;
+} KERNEL;
+
+struct rq___domains {
+	struct sched_domain *sd; /* the narrowest one; none: balancing ignores the CPU */
 } KERNEL;
 
 struct lb_env {
@@ -271,4 +278,78 @@ int BPF_PROG(on_load_balanced, int cpu, struct rq *rq, struct sched_domain *doma
 	     int *goes_on, int moved)
 {
 	return on_pass(cpu, domain, idle, goes_on, moved);
+}
+
+/* More than any known machine has: SMT, clusters, caches, packages, and distances of nodes. */
+enum { MAX_LEVELS = 16 };
+
+/* How many domains there are from `domain` on; their sets are written. */
+static __always_inline __u32 fill_domains(__u64 *sets, struct sched_domain *domain)
+{
+	struct sched_group *groups;
+	__u32 level;
+
+#pragma unroll
+	for (level = 0; level < MAX_LEVELS; level++) {
+		if (!domain)
+			return level;
+		groups = BPF_CORE_READ(domain, groups);
+		bpf_probe_read_kernel(sets + 2 * level * mask_words, mask_words * 8,
+				      span_of(domain));
+		bpf_probe_read_kernel(sets + (2 * level + 1) * mask_words, mask_words * 8,
+				      groups->cpumask);
+		domain = BPF_CORE_READ(domain, parent);
+	}
+	return domain ? MAX_LEVELS + 1 : MAX_LEVELS;
+}
+
+/* For `words`: see SEND. All domains are in one record, so that none of them can be lost alone. */
+#define SEND_DOMAINS(words)                                                                     \
+	({                                                                                      \
+		__u32 size = sizeof(struct decided) + 2 * MAX_LEVELS * (words) * sizeof(__u64); \
+		struct decided *decided = reserve(ring_of(here), lane, event.time, size);       \
+		if (decided) {                                                                  \
+			event.task = fill_domains(decided->sets, domain);                       \
+			decided->event = event;                                                 \
+			submit(lane, decided, size);                                            \
+		}                                                                               \
+	})
+
+static __always_inline int send_domains(__u32 cpu)
+{
+	__u32 here = bpf_get_smp_processor_id();
+	struct rq___domains *queue = (void *)this_lane(cpu)->queue;
+	struct lane *lane = this_lane(here);
+	struct event event = {
+		.time = bpf_ktime_get_ns(),
+		.kind = DECIDED,
+		.on = cpu,
+		.what = DOMAINS,
+	};
+	struct sched_domain *domain;
+
+	if (!queue)
+		return 0;
+	domain = BPF_CORE_READ(queue, sd);
+	if (mask_words <= 4)
+		SEND_DOMAINS(4);
+	else if (mask_words <= 16)
+		SEND_DOMAINS(16);
+	else
+		SEND_DOMAINS(MAX_WORDS);
+	return 0;
+}
+
+/* Run on each CPU when the recording begins. */
+SEC("raw_tp")
+int tell_domains(void *ctx)
+{
+	return send_domains(bpf_get_smp_processor_id());
+}
+
+/* A CPU gets its domains, or loses them. Another CPU may run this. */
+SEC("fexit/cpu_attach_domain")
+int BPF_PROG(on_attach_domain, struct sched_domain *domain, struct root_domain *root, int cpu)
+{
+	return send_domains(cpu);
 }

@@ -23,6 +23,11 @@ const volatile __u32 cgroup_v1 = 0;	     /* the cpu controller has a hierarchy o
 const volatile __u32 switch_arguments = 1;
 /* The bits of a preempt count in an interrupt or NMI. Since 7.3 they are higher. */
 const volatile __u32 hardirq_mask = 0x00ff0000;
+/* The offset of a CPU's preempt count from its run queue, on x86; 0: not known. */
+const volatile __s64 preempt_count_offset = 0;
+
+/* Set by user space: what is found there is no preempt count. */
+__u32 misplaced;
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -54,8 +59,7 @@ struct lane {
 	__u64 lost_since; /* when the first of them happened */
 	__u64 lost_total;
 	__u64 unseen; /* bytes since user space was woken */
-	/* Where the kernel keeps this CPU's preempt count; 0: not known. */
-	__u64 preempt_count;
+	__u64 queue;	 /* the address of its run queue; 0: not known */
 	__u64 offline; /* it went offline since the last look */
 	__u64 untold;  /* tasks for which there was no storage */
 	__u64 padding;
@@ -183,8 +187,8 @@ static __always_inline __u8 context(struct lane *lane)
 		struct task_struct *current = bpf_get_current_task_btf();
 
 		count = current->thread_info.preempt_count;
-	} else if (lane->preempt_count) {
-		count = LOAD(refcount_struct, lane->preempt_count, refs.counter);
+	} else if (preempt_count_offset && !misplaced && lane->queue) {
+		count = LOAD(refcount_struct, lane->queue + preempt_count_offset, refs.counter);
 	} else {
 		return 0;
 	}
@@ -477,6 +481,25 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
+/* Finds the run queue of this CPU. */
+static __always_inline void locate_queue(void)
+{
+	__u32 cpu = 0;
+	__u64 queue = queue_of(bpf_get_current_task_btf(), &cpu);
+
+	if (queue && cpu == bpf_get_smp_processor_id())
+		this_lane(cpu)->queue = queue;
+}
+
+/* Run on each CPU that is online when the programs are loaded. Returns whether the preempt count
+ * that is found there can be that of this very moment, in a system call. */
+SEC("raw_tp")
+int locate(void *ctx)
+{
+	locate_queue();
+	return context(this_lane(bpf_get_smp_processor_id())) == CONTEXT_KNOWN;
+}
+
 /* No tracepoint reports affinities: without this program a change is seen only at the next look
  * at the task. Some kernels allow nothing better. */
 SEC("fexit/set_cpus_allowed_common")
@@ -506,6 +529,8 @@ int BPF_PROG(on_cpuhp_enter, unsigned int cpu, int target, int step)
 	if (!up && !down || lane->offline == down)
 		return 0;
 	lane->offline = down;
+	if (up)
+		locate_queue(); /* it may be up for the first time */
 	emit(&event);
 	return 0;
 }
@@ -547,43 +572,6 @@ int walk(struct bpf_iter__task *ctx)
 		this_lane(bpf_get_smp_processor_id())->untold++;
 	fill_facts(&walked.facts, task, bpf_ktime_get_ns(), pins_in_call(task));
 	bpf_seq_write(ctx->meta->seq, &walked, sizeof(walked.facts) + mask_words * 8);
-	return 0;
-}
-
-/* How many CPUs there can be, and the offset of a CPU's preempt count from its `runqueues`. */
-const volatile __u32 cpus = 1;
-const volatile __s64 preempt_count_offset = 0;
-
-static __always_inline void place(__u32 cpu, __u64 rq)
-{
-	if (rq)
-		this_lane(cpu)->preempt_count = rq + preempt_count_offset;
-}
-
-/* Before `locate`, if no list has the queues. */
-SEC("iter/task")
-int locate_by_tasks(struct bpf_iter__task *ctx)
-{
-	__u32 cpu = 0;
-	__u64 rq = queue_of(ctx->task, &cpu);
-
-	place(cpu, rq);
-	return 0;
-}
-
-/* Finds where CPUs keep their preempt counts: on x86 in a per-CPU variable. Returns whether the
- * value found there can be the count of this very moment. */
-SEC("syscall")
-int locate(void *ctx)
-{
-	__u32 cpu;
-
-	for (cpu = 0; queues_listed && cpu < MAX_CPUS && cpu < cpus; cpu++)
-		place(cpu, listed_queue(cpu));
-	if (context(this_lane(bpf_get_smp_processor_id())) == CONTEXT_KNOWN)
-		return 1;
-	for (cpu = 0; cpu < MAX_CPUS && cpu < cpus; cpu++)
-		lanes[cpu].preempt_count = 0;
 	return 0;
 }
 

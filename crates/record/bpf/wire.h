@@ -69,6 +69,8 @@ enum decision {
 	NEWIDLE,  /* task how many were moved, on the CPU, flags an outcome; 3: span, local group,
 		     busiest group */
 	PERIODIC, /* the same */
+	DOMAINS,  /* no decision: on the CPU, task how many domains it has from now on; 2 of each,
+		     narrowest first: span, local group */
 };
 
 enum { SYNC = 1 };

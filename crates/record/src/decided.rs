@@ -1,23 +1,24 @@
 //! Decisions of the fair class, as the BPF programs send them (`bpf/decisions.h`).
 
 use wastenot_model::policy::Note;
-use wastenot_model::{CpuId, Decision, decisions};
+use wastenot_model::{CpuId, CpuSet, Decision, decisions};
 
 use crate::weave::cpus;
 use crate::wire::{EVENT, Wire, words_at};
 
-/// A decision whose task is known by its tid.
+/// A decision whose task is known by its tid; or the domains of a CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decided {
     /// The task for which a CPU was selected.
     pub(crate) tid: Option<u32>,
-    /// All but the task.
-    pub(crate) note: Note,
+    /// All but the task. One, or one for each domain.
+    pub(crate) notes: Vec<Note>,
 }
 
 /// The selections, then the passes, as `enum decision` numbers them.
 const SELECTIONS: [&str; 3] = [Decision::WAKEUP, Decision::FORK, Decision::EXEC];
 const PASSES: [&str; 2] = [Decision::NEWIDLE, Decision::PERIODIC];
+const DOMAINS: usize = SELECTIONS.len() + PASSES.len();
 
 /// The outcomes of passes that moved nothing, as `enum outcome` numbers them from 1 on.
 const OUTCOMES: [&str; 5] = [
@@ -44,7 +45,11 @@ impl Decided {
             let (from, to) = (CpuId(wire.from), CpuId(wire.on));
             let outcome = decisions::selected(from, to, wire.flags & SYNC != 0);
             let note = Note::new(wire.cpu, what, None, set(0)?, outcome);
-            return Some(Decided { tid: Some(wire.task), note });
+            return Some(Decided { tid: Some(wire.task), notes: vec![note] });
+        }
+        if what == DOMAINS {
+            let notes = domains(CpuId(wire.on), wire.task as usize, set)?;
+            return Some(Decided { tid: None, notes });
         }
         let what = *PASSES.get(what - SELECTIONS.len())?;
         let outcome = match usize::from(wire.flags).checked_sub(1) {
@@ -53,14 +58,27 @@ impl Decided {
         };
         let note = Note::new(CpuId(wire.on), what, None, set(0)?, outcome);
         let note = Note { local: set(1)?, busiest: set(2)?, ..note };
-        Some(Decided { tid: None, note })
+        Some(Decided { tid: None, notes: vec![note] })
+    }
+}
+
+/// The `count` domains of `cpu`, of the sets by their numbers; `None` if they cannot be right. A
+/// CPU without any is alone in one: balancing sees no other.
+fn domains(cpu: CpuId, count: usize, set: impl Fn(usize) -> Option<CpuSet>) -> Option<Vec<Note>> {
+    let domain = |span: CpuSet, local: CpuSet| {
+        let has_it = span.contains(cpu) && local.contains(cpu);
+        let note = Note::new(cpu, Decision::DOMAIN, None, span, String::new());
+        has_it.then_some(Note { local, ..note })
+    };
+    let alone = CpuSet::from_iter([cpu]);
+    match count {
+        0 => Some(vec![domain(alone.clone(), alone)?]),
+        _ => (0..count).map(|level| domain(set(2 * level)?, set(2 * level + 1)?)).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use wastenot_model::CpuSet;
-
     use super::*;
     use crate::wire::{Kind, wire};
 
@@ -69,34 +87,62 @@ mod tests {
         let wire =
             Wire { from: 5, on: 6, flags, other_prio: what, ..wire(9, 3, Kind::Decided, task, 0) };
         let mut bytes = vec![0; EVENT];
-        bytes.extend([0b1111_u64, 0b0011, 0b0100].iter().flat_map(|set| set.to_ne_bytes()));
+        bytes.extend(SETS.iter().flat_map(|set| set.to_ne_bytes()));
         Decided::read(&wire, &bytes, 1)
+    }
+
+    const SETS: [u64; 4] = [0b0100_1111, 0b0100_0011, 0b0100_0100, 0b0100_0000];
+
+    /// The only note.
+    fn note(decided: Option<Decided>) -> Note {
+        let mut notes = decided.expect("a decision").notes;
+        assert_eq!(notes.len(), 1);
+        notes.remove(0)
     }
 
     #[test]
     fn a_selection_names_its_task_and_the_cpus_that_were_looked_at() {
-        let Decided { tid, note } = read(0, SYNC, 77).expect("a wakeup");
-        assert_eq!((tid, note.cpu, note.what), (Some(77), CpuId(3), Decision::WAKEUP));
-        assert_eq!(note.considered, CpuSet::parse("0-3").expect("a list"));
-        assert_eq!((note.local, &*note.outcome), (CpuSet::new(), "5 to 6, sync"));
-        assert_eq!(read(1, 0, 77).expect("a fork").note.outcome, "5 to 6");
-        assert_eq!(read(2, 0, 77).expect("an exec").note.what, Decision::EXEC);
+        assert_eq!(read(0, SYNC, 77).expect("a wakeup").tid, Some(77));
+        let wakeup = note(read(0, SYNC, 77));
+        assert_eq!((wakeup.cpu, wakeup.what), (CpuId(3), Decision::WAKEUP));
+        assert_eq!(wakeup.considered, CpuSet::parse("0-3,6").expect("a list"));
+        assert_eq!((wakeup.local, &*wakeup.outcome), (CpuSet::new(), "5 to 6, sync"));
+        assert_eq!(note(read(1, 0, 77)).outcome, "5 to 6");
+        assert_eq!(note(read(2, 0, 77)).what, Decision::EXEC);
     }
 
     #[test]
     fn a_pass_is_that_of_its_cpu_whichever_cpu_did_it() {
-        let Decided { tid, note } = read(3, 0, 2).expect("a pass");
-        assert_eq!((tid, note.cpu, note.what), (None, CpuId(6), Decision::NEWIDLE));
-        assert_eq!((&*note.outcome, note.considered.len(), note.local.len()), ("moved 2", 4, 2));
-        assert_eq!(note.busiest.to_string(), "2");
-        let outcome = |flags| read(4, flags, 0).map(|decided| decided.note.outcome);
+        assert_eq!(read(3, 0, 2).expect("a pass").tid, None);
+        let pass = note(read(3, 0, 2));
+        assert_eq!((pass.cpu, pass.what, &*pass.outcome), (CpuId(6), Decision::NEWIDLE, "moved 2"));
+        assert_eq!([pass.considered, pass.local, pass.busiest].map(|it| it.len()), [5, 3, 2]);
+        let outcome = |flags| read(4, flags, 0).map(|decided| note(Some(decided)).outcome);
         let all: Vec<String> = (1..6).map_while(outcome).collect();
         assert_eq!(all, ["not designated", "balanced", "pinned", "failed", "active"]);
     }
 
     #[test]
+    fn the_domains_of_a_cpu_are_read_all_or_none() {
+        let domains = |count| {
+            let sets = |note: Note| (note.considered.to_string(), note.local.to_string());
+            let decided = read(5, 0, count)?;
+            assert!(decided.notes.iter().all(|it| it.cpu == CpuId(6) && it.what == "domain"));
+            Some(decided.notes.into_iter().map(sets).collect::<Vec<_>>())
+        };
+        let of = |span: &str, local: &str| (span.to_owned(), local.to_owned());
+        assert_eq!(domains(2), Some(vec![of("0-3,6", "0-1,6"), of("2,6", "6")]));
+        assert_eq!(domains(0), Some(vec![of("6", "6")]), "balancing sees no other CPU");
+        assert_eq!(domains(3), None, "a set is missing");
+        let wire = Wire { on: 5, other_prio: 5, ..wire(9, 3, Kind::Decided, 1, 0) };
+        let mut bytes = vec![0; EVENT];
+        bytes.extend(SETS.iter().flat_map(|set| set.to_ne_bytes()));
+        assert_eq!(Decided::read(&wire, &bytes, 1), None, "a domain without its CPU");
+    }
+
+    #[test]
     fn what_is_cut_or_of_no_known_kind_is_no_decision() {
-        assert_eq!((read(5, 0, 0), read(4, 6, 0)), (None, None));
+        assert_eq!((read(6, 0, 0), read(4, 6, 0)), (None, None));
         let wire = Wire { other_prio: 3, ..wire(9, 3, Kind::Decided, 0, 0) };
         assert_eq!(Decided::read(&wire, &[0; EVENT + 8], 1), None);
     }

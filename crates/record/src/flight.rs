@@ -294,13 +294,15 @@ impl Flight {
         }
     }
 
-    /// Drops the decisions that are older than what is kept.
+    /// Drops the decisions that are older than what is kept, except the domains that CPUs have.
     fn drop_decisions(&mut self) {
         let from = self.from;
         if let Some(table) = decisions(&mut self.annexes) {
-            let is_old = |row: &&Vec<Value>| stamp(table, row).is_some_and(|time| time <= from);
-            let old = table.rows.iter().take_while(is_old).count();
-            table.rows.drain(..old);
+            let old = count_old(table, from);
+            let domains = Domains::after(table, old);
+            let held = table.rows[..old].iter().filter(|row| domains.have(table, row));
+            let held: Vec<Vec<Value>> = held.cloned().collect();
+            table.rows.splice(..old, held);
         }
     }
 
@@ -308,8 +310,10 @@ impl Flight {
     /// all decisions are.
     fn bound_decisions(&mut self) {
         let Some(table) = decisions(&mut self.annexes) else { return };
-        let excess = table.rows.len().saturating_sub(self.room / DECISION);
-        let last = excess.checked_sub(1).and_then(|last| stamp(table, &table.rows[last]));
+        // The domains that CPUs have come first, and stay.
+        let held = count_old(table, self.from);
+        let excess = (table.rows.len() - held).saturating_sub(self.room / DECISION);
+        let last = excess.checked_sub(1).and_then(|last| stamp(table, &table.rows[held + last]));
         let Some(oldest) = last else { return };
         while self.rows.front().is_some_and(|row| row.time() <= oldest) {
             self.forget();
@@ -394,11 +398,14 @@ impl Sink for Flight {
     }
 }
 
-/// The rows of `annex` that are not older than what is kept, if the rows have an end time.
+/// The rows of `annex` that are not older than what is kept, if the rows have an end time; and the
+/// domains that CPUs have.
 fn since(annex: &Annex, from: Time) -> Annex {
     let Annex { table } = annex;
-    let is_new = |row: &&Vec<Value>| stamp(table, row).is_none_or(|until| until > from);
-    let rows = table.rows.iter().filter(is_new).cloned().collect();
+    let is_new = |row: &[Value]| stamp(table, row).is_none_or(|until| until > from);
+    let domains = Domains::after(table, count_old(table, from));
+    let kept = |row: &&Vec<Value>| is_new(row) || domains.have(table, row);
+    let rows = table.rows.iter().filter(kept).cloned().collect();
     let (name, title, columns) = (table.name.clone(), table.title.clone(), table.columns.clone());
     Annex { table: Table { name, title, columns, rows, ..*table } }
 }
@@ -412,6 +419,41 @@ fn stamp(table: &Table, row: &[Value]) -> Option<Time> {
 /// The decisions, if they are recorded.
 fn decisions(annexes: &mut [Annex]) -> Option<&mut Table> {
     annexes.iter_mut().map(|it| &mut it.table).find(|table| table.name == Decision::ANNEX)
+}
+
+/// How many rows, in time order, are older than what is kept.
+fn count_old(table: &Table, from: Time) -> usize {
+    let is_old = |row: &&Vec<Value>| stamp(table, row).is_some_and(|time| time <= from);
+    table.rows.iter().take_while(is_old).count()
+}
+
+/// By CPU: since when it has its scheduling domains.
+struct Domains(HashMap<i64, Time>);
+
+impl Domains {
+    /// Those after the first `count` rows.
+    fn after(table: &Table, count: usize) -> Domains {
+        Domains(table.rows[..count].iter().filter_map(|row| Domains::of(table, row)).collect())
+    }
+
+    /// Whether `row` is one of them.
+    fn have(&self, table: &Table, row: &[Value]) -> bool {
+        let domain = Domains::of(table, row);
+        domain.is_some_and(|(cpu, since)| self.0.get(&cpu) == Some(&since))
+    }
+
+    /// The CPU of a domain, and since when it has it.
+    fn of(table: &Table, row: &[Value]) -> Option<(i64, Time)> {
+        let cell = |key| row.get(table.columns.iter().position(|column| column.key == key)?);
+        match (cell("what")?, cell("cpu")?) {
+            (Value::Text(what), Value::Int(cpu))
+                if table.name == Decision::ANNEX && what == Decision::DOMAIN =>
+            {
+                Some((*cpu, stamp(table, row)?))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A decision takes the memory of this many events at most: seven cells, four of them short texts.

@@ -219,9 +219,14 @@ impl Weave {
     }
 
     /// What was decided in `wire`, with its task.
-    pub(crate) fn decide(&mut self, wire: &Wire, decided: Decided, sink: &mut dyn Sink) -> Note {
+    pub(crate) fn decide(
+        &mut self,
+        wire: &Wire,
+        decided: Decided,
+        sink: &mut dyn Sink,
+    ) -> impl Iterator<Item = Note> + use<> {
         let task = decided.tid.map(|tid| self.task(tid, wire.cpu, sink));
-        Note { task, ..decided.note }
+        decided.notes.into_iter().map(move |note| Note { task, ..note })
     }
 
     /// The task that currently has `tid`.

@@ -13,6 +13,7 @@ use self::measures::selection;
 pub(crate) use self::measures::trace;
 use self::tables::histogram;
 use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
+use crate::sched_ext::Loaded;
 use crate::waste::assumptions;
 use crate::{Check, Options, stall};
 
@@ -185,6 +186,14 @@ impl Check {
                 names.join(", "),
                 if stayed.len() > 5 { ", ..." } else { "" }
             ));
+        }
+        if Loaded::of(history) != Loaded::Never && !options.shared_queue {
+            lines.push(
+                "A scheduler of sched_ext was loaded, at least for a time. A task that waits may \
+                 be in one of its queues: then the CPU where the rows have it says nothing, and \
+                 if that CPU is idle, its time counts as wake delay. If so, add --shared-queue."
+                    .to_owned(),
+            );
         }
         if !history.head.machine.topology_known() {
             lines.push(

@@ -14,7 +14,8 @@ use wastenot_model::{CpuId, CpuSet, History, Span, Time, Window};
 /// A dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dump {
-    /// What the kernel says: `runnable task stall (make[7] failed to run for 5.314s)`.
+    /// What the kernel says: `runnable task stall (make[7] failed to run for 5.314s)`. Its log has
+    /// the part in parentheses only.
     pub reason: String,
     /// `SCX_EXIT_*` (include/linux/sched/ext.h).
     pub kind: Option<u32>,
@@ -24,6 +25,8 @@ pub struct Dump {
     pub cpus: Vec<Cpu>,
     /// The end is missing: the kernel's buffer was too small.
     pub truncated: bool,
+    /// How many dumps follow in the text: this is the first.
+    pub further: usize,
 }
 
 /// A task by name and tid.

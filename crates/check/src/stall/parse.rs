@@ -11,15 +11,24 @@ pub fn is_dump(text: &str) -> bool {
 
 /// Reads what is understood.
 pub fn parse(text: &str) -> Dump {
+    const HEAD: &str = " triggered exit kind ";
     let mut dump = Dump::default();
+    let mut heads = 0;
     for line in text.lines().map(without_prefix) {
-        if line.contains("~~~~ TRUNCATED ~~~~") {
+        if let Some((_, kind)) = line.split_once(HEAD) {
+            heads += 1;
+            let end = kind.find(|it: char| !it.is_ascii_digit()).unwrap_or(kind.len());
+            dump.kind = dump.kind.or(kind[..end].parse().ok());
+            dump.further = heads - 1;
+        } else if dump.further > 0 {
+            // Part of a later one.
+        } else if line.contains("~~~~ TRUNCATED ~~~~") {
             dump.truncated = true;
-        } else if let Some((_, kind)) = line.split_once(" triggered exit kind ") {
-            dump.kind = kind.trim_end_matches(':').parse().ok();
-        } else if let Some(stalled) = stalled(line).filter(|_| dump.stalled.is_none()) {
-            dump.reason = line.trim().to_owned();
+        } else if let Some((reason, stalled)) = stalled(line).filter(|_| dump.stalled.is_none()) {
+            dump.reason = reason.to_owned();
             dump.stalled = Some(stalled);
+        } else if heads == 1 && dump.reason.is_empty() {
+            dump.reason = line.trim().to_owned();
         } else if let Some(cpu) = cpu(line) {
             dump.cpus.push(cpu);
         } else if let Some(cpu) = dump.cpus.last_mut() {
@@ -39,13 +48,18 @@ fn without_prefix(line: &str) -> &str {
     }
 }
 
-/// `... make[7] failed to run for 5.314s)`.
-fn stalled(line: &str) -> Option<(Named, Span)> {
-    let (before, after) = line.split_once(" failed to run for ")?;
+/// `runnable task stall (make[7] failed to run for 5.314s)`, or `sched_ext: SCHEDULER: make[7]
+/// failed to run for 5.314s` in the kernel's log: the reason, the task, and for how long. A name
+/// may contain the same marks.
+fn stalled(line: &str) -> Option<(&str, (Named, Span))> {
+    const STALL: &str = "runnable task stall (";
+    let dumped = line.find(STALL).map(|at| (&line[at..], &line[at + STALL.len()..]));
+    let logged = || line.split_once("sched_ext: ")?.1.split_once(": ").map(|it| (it.1, it.1));
+    let (reason, stall) = dumped.or_else(logged)?;
+    let (task, after) = stall.split_once(" failed to run for ")?;
     let seconds: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
     let seconds: f64 = seconds.parse().ok().filter(|s: &f64| (0.0..1e9).contains(s))?;
-    let name = before.rsplit(['(', ':']).next().unwrap_or(before);
-    Some((named(name.trim())?, Span((seconds * 1e9).round() as u64)))
+    Some((reason.trim_end(), (named(task)?, Span((seconds * 1e9).round() as u64))))
 }
 
 /// `name[tid]`; a name may contain brackets itself.

@@ -19,6 +19,14 @@ impl Dump {
         let may_use = self.found().and_then(|(_, task)| task.cpus.as_ref());
         report.measure("stalled.cpus", "May use CPUs", may_use.map(CpuSet::to_string), Unit::None);
         report.tables = vec![self.cpu_table(), self.task_table()];
+        if self.further > 0 {
+            let dumps = if self.further == 1 { "dump" } else { "dumps" };
+            report.assumptions.push(format!(
+                "This is the first dump; the text has {} more {dumps}, each after a line with \
+                 \"triggered exit kind\".",
+                self.further
+            ));
+        }
         if self.truncated {
             report.assumptions.push(
                 "The dump is truncated: CPUs behind its end are missing, so nothing is known of \
@@ -38,7 +46,10 @@ impl Dump {
 
     pub(crate) fn verdict(&self) -> String {
         let Some((stalled, waited)) = &self.stalled else {
-            return "The dump names no task that stalled.".to_owned();
+            return match self.reason.is_empty() {
+                true => "The dump names no task that stalled.".to_owned(),
+                false => format!("No task stalled. The kernel's reason: {}.", self.reason),
+            };
         };
         let mut text =
             format!("{}:{} was runnable and did not run for {waited}.", stalled.name, stalled.tid);

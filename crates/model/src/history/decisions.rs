@@ -53,7 +53,7 @@ impl Decision<'_> {
     /// A CPU balanced a scheduling domain after a tick.
     pub const PERIODIC: &'static str = "periodic";
     /// No decision: the CPU has this scheduling domain from now on. All that it has come together,
-    /// and replace those that it had.
+    /// and replace those that it had. A CPU that has none has one row, with itself alone.
     pub const DOMAIN: &'static str = "domain";
 
     /// Another CPU balances for this group.

@@ -1,4 +1,5 @@
-//! The programs that record what the fair class decides: on functions of the kernel.
+//! The programs that record what the fair class decides, and the scheduling domains of each CPU:
+//! on functions of the kernel.
 
 use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, Skel};
@@ -22,8 +23,10 @@ const NEEDED: [Function; 4] = [
 ];
 /// Shows whether a pass found a single busier CPU, and whether it pushes that one's running task.
 const NEED: &str = "need_active_balance";
+/// Gives a CPU its domains. Without it nothing shows when they are replaced, so none are recorded.
+const ATTACH: &str = "cpu_attach_domain";
 /// Without these, rows contain less. The first shows which CPUs a selection looks at.
-const USEFUL: [Function; 2] = [&["available_idle_cpu"], &[NEED]];
+const USEFUL: [Function; 3] = [&["available_idle_cpu"], &[NEED], &[ATTACH]];
 
 /// The function that a program of this section is on, if it records decisions.
 fn function(section: &str) -> Option<&str> {
@@ -55,6 +58,7 @@ pub(super) fn choose(open: &mut OpenRecordSkel<'_>, kernel: &Kernel, wanted: boo
             program.set_autoload(wanted && kernel.calls(function));
         }
     }
+    open.progs.tell_domains.set_autoload(wanted && kernel.calls(ATTACH));
     if let Some(set) = open.maps.rodata_data.as_mut() {
         set.knows_stuck = u32::from(kernel.calls(NEED));
     }

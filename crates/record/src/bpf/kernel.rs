@@ -121,12 +121,6 @@ impl Kernel {
         })
     }
 
-    /// Whether tasks hold the preempt count (all but x86).
-    pub(super) fn tasks_count_preemption(&self) -> bool {
-        let info = self.structure("thread_info");
-        info.is_some_and(|info| self.member(&info, "preempt_count").is_some())
-    }
-
     fn structure(&self, name: &str) -> Option<Composite<'_>> {
         Composite::try_from(*self.btf.type_by_name::<Struct<'_>>(name)?).ok()
     }

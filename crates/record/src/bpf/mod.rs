@@ -96,6 +96,15 @@ pub(crate) fn failed(doing: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     }
 }
 
+/// Runs a program on each of these CPUs, by number: whether it is online. One that is not is left
+/// out.
+fn on_each(online: &[bool], program: &ProgramMut<'_>) {
+    const ON_CPU: u32 = 1; // BPF_F_TEST_RUN_ON_CPU
+    for (cpu, _) in (0..).zip(online).filter(|(_, online)| **online) {
+        program.test_run(ProgramInput { cpu, flags: ON_CPU, ..ProgramInput::default() }).ok();
+    }
+}
+
 /// Runs a program for every task; returns its output.
 pub(crate) fn iterate(program: &ProgramMut<'_>) -> Result<Vec<u8>, Error> {
     let link = program.attach().map_err(failed("walk the tasks"))?;
@@ -110,24 +119,23 @@ fn is_eperm(error: &libbpf_rs::Error) -> bool {
 
 /// Whether this machine allows recording with BPF; loads the programs to find out.
 pub(crate) fn probe() -> Result<(), Error> {
-    let cpus = host::machine().cpus.len();
-    load(&Options::default(), &Hierarchy::here(), cpus).map(|_| ())
+    load(&Options::default(), &Hierarchy::here(), &online(&host::machine())).map(|_| ())
 }
 
 /// Loads the programs, and returns what they can record on this kernel.
 fn load(
     options: &Options,
     hierarchy: &Hierarchy,
-    cpus: usize,
+    online: &[bool],
 ) -> Result<(RecordSkel<'static>, Carries), Error> {
     let kernel = Kernel::running()?;
     kernel.can_record()?;
     if options.decisions {
         decisions::can_record(&kernel)?;
     }
-    let load = |functions| load_for(&kernel, options, hierarchy, cpus, functions);
+    let load = |functions| load_for(&kernel, options, hierarchy, online.len(), functions);
     let functions = options.decisions || kernel.calls("set_cpus_allowed_common");
-    let skel = match load(functions) {
+    let mut skel = match load(functions) {
         // Many kernels allow tracing none of their functions, and report that only on an attempt.
         Err(refused) if functions => {
             log::forget();
@@ -139,18 +147,14 @@ fn load(
         }
         done => done?,
     };
-    let located = || {
-        if skel.progs.locate_by_tasks.autoload() {
-            iterate(&skel.progs.locate_by_tasks).ok();
-        }
-        let output = skel.progs.locate.test_run(ProgramInput::default());
-        output.is_ok_and(|output| output.return_value == 1)
-    };
-    let mut carries = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
-    if kernel.tasks_count_preemption() || skel.progs.locate.autoload() && located() {
-        carries |= Carries::CONTEXT;
+    on_each(online, &skel.progs.locate);
+    let located = skel.progs.locate.test_run(ProgramInput::default());
+    let located = located.is_ok_and(|output| output.return_value == 1);
+    if let Some(bss) = skel.maps.bss_data.as_mut() {
+        bss.misplaced = u32::from(!located);
     }
-    Ok((skel, carries))
+    let all = CARRIES.into_iter().fold(Carries::NONE, |all, carry| all | carry);
+    Ok((skel, if located { all | Carries::CONTEXT } else { all }))
 }
 
 fn load_for(
@@ -164,15 +168,12 @@ fn load_for(
     // The skeleton borrows the place of its object, for as long as the process lives.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
-    let offset = kernel.preempt_count_offset();
     if let Some(set) = open.maps.rodata_data.as_mut() {
         set.mask_words = cpus.div_ceil(64);
         set.wake_bytes = options.ring() / 4;
         set.cgroup_v1 = u32::from(matches!(hierarchy, Hierarchy::V1(_)));
-        set.cpus = cpus;
-        set.preempt_count_offset = offset.unwrap_or(0);
+        set.preempt_count_offset = kernel.preempt_count_offset().unwrap_or(0);
         set.hardirq_mask = kernel.hardirq_mask();
-        set.queues_listed = u32::from(kernel.lists_queues());
         set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
             doing: "attach to sched_switch".into(),
             why: "this kernel passes arguments in an unknown order".into(),
@@ -192,8 +193,6 @@ fn load_for(
     ] {
         program.set_autoload(options.interrupts);
     }
-    open.progs.locate.set_autoload(offset.is_some());
-    open.progs.locate_by_tasks.set_autoload(offset.is_some() && !kernel.lists_queues());
     open.load().map_err(failed("load the BPF programs"))
 }
 
@@ -209,7 +208,7 @@ impl Bpf {
         let machine = host::machine();
         let online = online(&machine);
         let cpus = online.len();
-        let (mut skel, carries) = load(options, &hierarchy, cpus)?;
+        let (mut skel, carries) = load(options, &hierarchy, &online)?;
         let rings = Rings::new(&mut skel.maps.rings, &online, cpus.div_ceil(64), options.ring())
             .map_err(failed("make the rings"))?;
         Ok(Bpf {
@@ -301,6 +300,9 @@ impl Bpf {
         self.begun = clock::now();
         self.pending = Pending::since(self.begun);
         self.interrupts = self.interrupts.take().map(|_| Interrupts::since(self.begun));
+        if self.skel.progs.tell_domains.autoload() {
+            on_each(&self.online, &self.skel.progs.tell_domains);
+        }
         self.walked = Some(walk(self)?);
         self.links = links;
         Ok(())
@@ -327,7 +329,7 @@ impl Bpf {
                 _ => {}
             }
             if let (Some(decisions), Some(decided)) = (decisions.as_mut(), rings.decided(wire)) {
-                decisions.push(wire.time, weave.decide(wire, decided, sink));
+                weave.decide(wire, decided, sink).for_each(|it| decisions.push(wire.time, it));
             }
             weave.push(wire, rings.facts(wire).as_ref(), sink);
         });

@@ -199,6 +199,21 @@ fn decided(times: &[u64]) -> Annex {
     Annex { table: wastenot_model::decisions::table(times.iter().map(row)) }
 }
 
+/// The domains that `cpu` gets at `time`: one for each of the spans.
+fn domains(cpu: u16, time: u64, spans: &[&str]) -> Annex {
+    let row = |span: &&str| Decision {
+        time: Time(time),
+        cpu: CpuId(cpu),
+        what: Decision::DOMAIN,
+        task: None,
+        considered: CpuSet::parse(span).expect("a list"),
+        local: CpuSet::from_iter([CpuId(cpu)]),
+        busiest: CpuSet::new(),
+        outcome: "",
+    };
+    Annex { table: wastenot_model::decisions::table(spans.iter().map(row)) }
+}
+
 fn times(history: &History) -> Vec<u64> {
     history.decisions().expect("decisions").map(|it| it.time.0).collect()
 }
@@ -237,4 +252,31 @@ fn where_there_is_room_for_no_more_decisions_the_oldest_events_go_with_them() {
     );
     assert_eq!(history.window().from, Time(kept[0] - 1));
     assert_eq!(history.len(), room);
+}
+
+#[test]
+fn the_domains_that_cpus_have_are_kept_however_old_they_are() {
+    let (mut flight, task) = begun();
+    let room = flight.room / DECISION;
+    flight.annex(domains(0, 1, &["0-1", "0-3"]));
+    flight.annex(domains(1, 1, &["0-1"]));
+    flight.annex(domains(1, 5, &["1"]));
+    let count = room as u64 * 3;
+    for time in 10..=count {
+        push(&mut flight, time, Event::Exec { task });
+        flight.annex(decided(&[time]));
+    }
+    let first = times(&flight.part().expect("events"));
+    assert_eq!(first[..3], [1, 1, 5], "what CPU 1 had before is replaced");
+    let history = flight.history();
+    let kept: Vec<Decision> = history.decisions().expect("decisions").take(4).collect();
+    let spans: Vec<String> = kept.iter().map(|it| it.considered.to_string()).collect();
+    assert_eq!(spans, ["0-1", "0-3", "1", ""]);
+    assert_eq!(times(&history).len(), 3 + room);
+    // A part that begins later has the domains that hold then.
+    push(&mut flight, count + 1, Event::Exec { task });
+    flight.annex(domains(0, count + 1, &["0"]));
+    assert_eq!(times(&flight.part().expect("an event")), [1, 1, 5, count + 1]);
+    push(&mut flight, count + 2, Event::Exec { task });
+    assert_eq!(times(&flight.part().expect("an event")), [5, count + 1]);
 }

@@ -244,17 +244,20 @@ fn who_woke_whom_and_in_which_context() {
 fn a_decision_is_about_the_task_that_has_the_tid_then() {
     let mut desk = Desk::begin(&[facts(7)], &[]);
     let note = Note::new(CpuId(1), Decision::WAKEUP, None, CpuSet::new(), String::new());
-    let decided = Decided { tid: Some(7), note };
+    let decided = Decided { tid: Some(7), notes: vec![note] };
     let decision = wire(120, 1, Kind::Decided, 7, 0);
-    let first = desk.weave.decide(&decision, decided.clone(), &mut desk.builder);
+    let task = |desk: &mut Desk, decided: &Decided| {
+        let mut notes = desk.weave.decide(&decision, decided.clone(), &mut desk.builder);
+        notes.next().expect("a decision").task
+    };
+    let first = task(&mut desk, &decided);
     // It ends, and another task gets its tid.
     desk.push(switch(130, 0, 7, 0, 0x80));
     desk.tell(&Facts { time: Time(140), start_time: 140, ..facts(7) });
-    let second = desk.weave.decide(&decision, decided.clone(), &mut desk.builder);
-    assert_eq!((first.task, second.task), (Some(TaskId::nth(0)), Some(TaskId::nth(1))));
+    let second = task(&mut desk, &decided);
+    assert_eq!((first, second), (Some(TaskId::nth(0)), Some(TaskId::nth(1))));
     // A pass is about none.
-    let pass = Decided { tid: None, ..decided };
-    assert_eq!(desk.weave.decide(&decision, pass, &mut desk.builder).task, None);
+    assert_eq!(task(&mut desk, &Decided { tid: None, ..decided }), None);
     desk.push(decision);
     let decided = desk.history().entries().filter(|it| it.time == Time(120)).count();
     assert_eq!(decided, 0, "decisions are in the annex alone");

@@ -2,7 +2,7 @@
 //! other CPUs (`sched_cpu_deactivate`, `migrate_tasks`).
 
 use wastenot_model::policy::{Context, Note};
-use wastenot_model::{CpuId, Decision, TaskId};
+use wastenot_model::{CpuId, CpuSet, Decision, TaskId};
 
 use super::entity::END;
 use super::rules::Tunables;
@@ -41,6 +41,14 @@ impl Cfs {
         self.rules.tunables = Tunables::of(online);
         self.idle_cores = vec![true; self.width as usize];
         for cpu in 0..self.width {
+            if self.topology.chains[cpu as usize].is_empty() && self.rqs[cpu as usize].online {
+                cx.note(|_| {
+                    let alone = CpuSet::from_iter([cpu_id(cpu)]);
+                    let what = Decision::DOMAIN;
+                    let note = Note::new(cpu_id(cpu), what, None, alone.clone(), String::new());
+                    Note { local: alone, ..note }
+                });
+            }
             for level in 0..self.topology.chains[cpu as usize].len() {
                 cx.note(|_| {
                     let outcome = String::new();

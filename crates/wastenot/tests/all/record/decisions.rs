@@ -1,6 +1,6 @@
 //! `record --decisions`, on kernels that allow it and on those that do not.
 
-use wastenot_model::{CpuId, Decision};
+use wastenot_model::{CpuId, CpuSet, Decision};
 
 use super::{machine, programs_left, read, soon};
 use crate::shell::{Desk, said};
@@ -33,6 +33,17 @@ fn decisions_are_recorded_or_it_is_said_what_the_kernel_refuses() {
         let spans = rows.iter().filter(|it| it.is_pass());
         assert!(spans.clone().all(|it| it.considered.contains(it.cpu)), "{rows:?}");
         assert!(spans.clone().all(|it| it.local.contains(it.cpu)), "{rows:?}");
+        // Each CPU that is online has domains from the start on, each wider than the one before.
+        for cpu in history.head.machine.online().iter() {
+            let domains = rows.iter().filter(|it| it.what == Decision::DOMAIN && it.cpu == cpu);
+            let first = domains.clone().next().map(|it| it.time);
+            let domains: Vec<_> = domains.filter(|it| Some(it.time) == first).collect();
+            assert!(!domains.is_empty(), "CPU {cpu} has no domains: {rows:?}");
+            assert!(domains.iter().all(|it| it.considered.and(&it.local) == it.local), "{rows:?}");
+            assert!(domains.iter().all(|it| it.local.contains(cpu)), "{rows:?}");
+            let spans: Vec<&CpuSet> = domains.iter().map(|it| &it.considered).collect();
+            assert!(spans.is_sorted_by(|a, b| a.len() < b.len() && a.and(b) == **a), "{spans:?}");
+        }
         let cpus = history.cpu_count() as u16;
         assert!(spans.flat_map(|it| it.considered.iter()).all(|cpu| cpu < CpuId(cpus)), "{rows:?}");
     }

@@ -1,0 +1,44 @@
+//! Whether a scheduler of sched_ext had the tasks of a recording.
+
+use wastenot_model::{History, Value};
+
+/// From the start of a recording to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loaded {
+    /// None was loaded, or the source does not tell.
+    Never,
+    /// One had all tasks, all the time.
+    Always,
+    /// One was there for a part of the time, or had some of the tasks.
+    Partly,
+}
+
+impl Loaded {
+    /// By the note `sched_ext` (the scheduler at the start; empty: none) and the annex of this name
+    /// (what /sys/kernel/sched_ext said at both ends).
+    pub(crate) fn of(history: &History) -> Loaded {
+        let notes = &history.head.source.notes;
+        let start = notes.iter().find(|it| it.0 == "sched_ext").map_or("", |(_, name)| &**name);
+        let at_ends = |wanted: &str| {
+            let mut rows = history.annex_cells("sched_ext", ["what", "start", "end"]);
+            rows.find_map(|row| match row {
+                [Some(Value::Text(what)), start, end] if what == wanted => Some([start, end]),
+                _ => None,
+            })
+        };
+        let text = |cell: Option<&Value>| match cell {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let end = at_ends("loaded").and_then(|[_, end]| text(end));
+        // It counts how often one was enabled.
+        let enabled = at_ends("enable_seq").map(|it| it.map(text));
+        let meanwhile = matches!(&enabled, Some([Some(start), Some(end)]) if start != end);
+        match end.as_deref().unwrap_or(start) {
+            _ if meanwhile => Loaded::Partly,
+            "" if start.is_empty() => Loaded::Never,
+            end if end == start && !start.ends_with(" partial") => Loaded::Always,
+            _ => Loaded::Partly,
+        }
+    }
+}
