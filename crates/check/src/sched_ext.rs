@@ -1,6 +1,6 @@
 //! Whether a scheduler of sched_ext had the tasks of a recording.
 
-use wastenot_model::{History, Value};
+use wastenot_model::History;
 
 /// From the start of a recording to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,20 +21,14 @@ impl Loaded {
         let start = notes.iter().find(|it| it.0 == "sched_ext").map_or("", |(_, name)| &**name);
         let at_ends = |wanted: &str| {
             let mut rows = history.annex_cells("sched_ext", ["what", "start", "end"]);
-            rows.find_map(|row| match row {
-                [Some(Value::Text(what)), start, end] if what == wanted => Some([start, end]),
-                _ => None,
-            })
+            let row = rows.find(|[what, ..]| what.text() == Some(wanted));
+            row.map_or([None; 2], |[_, start, end]| [start.text(), end.text()])
         };
-        let text = |cell: Option<&Value>| match cell {
-            Some(Value::Text(text)) => Some(text.clone()),
-            _ => None,
-        };
-        let end = at_ends("loaded").and_then(|[_, end]| text(end));
+        let [_, end] = at_ends("loaded");
         // It counts how often one was enabled.
-        let enabled = at_ends("enable_seq").map(|it| it.map(text));
-        let meanwhile = matches!(&enabled, Some([Some(start), Some(end)]) if start != end);
-        match end.as_deref().unwrap_or(start) {
+        let enabled = at_ends("enable_seq");
+        let meanwhile = matches!(enabled, [Some(start), Some(end)] if start != end);
+        match end.unwrap_or(start) {
             _ if meanwhile => Loaded::Partly,
             "" if start.is_empty() => Loaded::Never,
             end if end == start && !start.ends_with(" partial") => Loaded::Always,

@@ -1,9 +1,7 @@
 //! What ended a flight recording: the wait or the episode that its condition waited for, as the
 //! recording holds it in its annex `trigger`.
 
-use wastenot_model::{
-    Annex, Column, CpuId, CpuSet, History, Table, TaskId, Time, Unit, Window,
-};
+use wastenot_model::{Annex, Column, CpuId, CpuSet, History, Table, TaskId, Time, Unit, Window};
 
 use crate::violations::Violation;
 

@@ -3,6 +3,8 @@
 use wastenot_model::policy::Family;
 use wastenot_model::{History, Phase, TaskState};
 
+use crate::sched_ext::Loaded;
+
 /// Which time was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
@@ -155,31 +157,16 @@ impl Rules {
         let notes = &history.head.source.notes;
         let note = |key: &str| notes.iter().find(|it| it.0 == key).map(|(_, text)| &**text);
         if note("scheduler").is_none() {
-            return Rules::recorded(note("sched_ext").unwrap_or(""), history);
+            return match Loaded::of(history) {
+                Loaded::Never => Rules::Fair,
+                Loaded::Always => Rules::Policy,
+                Loaded::Partly => Rules::Several,
+            };
         }
         match Family::ALL.into_iter().find(|family| note(Family::NOTE) == Some(family.name())) {
             Some(Family::Fair) => Rules::Fair,
             Some(Family::Reserving) => Rules::Reserving,
             Some(Family::Other) | None => Rules::Policy,
-        }
-    }
-
-    /// Those of a recording that began with this scheduler of sched_ext, or none.
-    fn recorded(loaded: &str, history: &History) -> Rules {
-        let rows = history.annex_cells("sched_ext", ["what", "start", "end"]);
-        let (mut last, mut same) = (loaded, true);
-        for [what, start, end] in rows {
-            match (what.text(), end.text()) {
-                (Some("loaded"), Some(end)) => last = end,
-                // How often one was loaded since boot.
-                (Some("enable_seq"), _) => same = start == end,
-                _ => {}
-            }
-        }
-        match (loaded, last) {
-            ("", "") if same => Rules::Fair,
-            (first, last) if same && first == last && !last.ends_with(" partial") => Rules::Policy,
-            _ => Rules::Several,
         }
     }
 }

@@ -56,12 +56,9 @@ pub(super) struct Passes {
     /// In time order.
     all: Vec<Pass>,
     next: usize,
-    /// When CPUs came or went.
-    hotplugs: Vec<Time>,
-    /// How many of these were.
-    epoch: usize,
-    /// By CPU, and the epoch from which they hold.
-    chains: BTreeMap<(CpuId, usize), Chain>,
+    now: Time,
+    /// By CPU, and the time from which they hold.
+    chains: BTreeMap<(CpuId, Time), Chain>,
 }
 
 impl Passes {
@@ -74,24 +71,27 @@ impl Passes {
         rows.sort_by_key(|it| it.time);
         let is_hotplug = |event: &Event| matches!(event, Event::Cpu { .. });
         let hotplugs = history.entries().filter(|it| is_hotplug(&it.event)).map(|it| it.time);
-        let (hotplugs, chains) = (hotplugs.collect(), BTreeMap::new());
-        let mut passes = Passes { all: Vec::new(), next: 0, hotplugs, epoch: 0, chains };
+        let hotplugs: Vec<Time> = hotplugs.collect();
+        let mut passes = Passes { all: Vec::new(), next: 0, now: Time(0), chains: BTreeMap::new() };
         for row in rows {
             passes.advance(row.time);
-            passes.add(row);
+            let before = hotplugs.partition_point(|time| *time <= row.time);
+            passes.add(row, hotplugs[..before].last().copied().unwrap_or(Time(0)));
         }
-        passes.epoch = 0;
+        passes.now = Time(0);
         Some(passes)
     }
 
-    fn add(&mut self, row: Decision) {
+    /// Adds a row, before which the last CPU came or went at `hotplug`.
+    fn add(&mut self, row: Decision, hotplug: Time) {
         let (is_domain, left) = (row.what == Decision::DOMAIN, row.left_all());
         // Passes alone do not show which domains a hotplug left as they were.
-        let holds = |since: &usize| {
-            *since == self.epoch || !is_domain && self.chains[&(row.cpu, *since)].complete
+        let holds = |since: &Time| *since >= hotplug || self.chains[&(row.cpu, *since)].complete;
+        let since = match is_domain {
+            true => row.time,
+            false => self.since(row.cpu).filter(holds).unwrap_or(hotplug),
         };
-        let since = self.since(row.cpu).filter(holds);
-        let chain = self.chains.entry((row.cpu, since.unwrap_or(self.epoch))).or_default();
+        let chain = self.chains.entry((row.cpu, since)).or_default();
         chain.complete |= is_domain;
         let known = chain.levels.iter().position(|level| level.span == row.considered);
         let level = known.unwrap_or_else(|| {
@@ -107,9 +107,7 @@ impl Passes {
 
     /// Time has come to `now`.
     pub(super) fn advance(&mut self, now: Time) {
-        while self.hotplugs.get(self.epoch).is_some_and(|time| *time <= now) {
-            self.epoch += 1;
-        }
+        self.now = self.now.max(now);
     }
 
     /// The next pass before `to`.
@@ -120,9 +118,9 @@ impl Passes {
         Some(pass)
     }
 
-    /// The epoch from which the present domains of `cpu` hold.
-    fn since(&self, cpu: CpuId) -> Option<usize> {
-        let known = self.chains.range((cpu, 0)..=(cpu, self.epoch));
+    /// The time from which the present domains of `cpu` hold.
+    fn since(&self, cpu: CpuId) -> Option<Time> {
+        let known = self.chains.range((cpu, Time(0))..=(cpu, self.now));
         known.map(|((_, since), _)| *since).next_back()
     }
 
@@ -137,7 +135,9 @@ impl Passes {
         let with = chain.levels.iter().enumerate().filter(|(_, it)| it.span.contains(other));
         match with.min_by_key(|(_, level)| level.span.len()) {
             Some((_, level)) if level.local.contains(other) => Some(Sight::InLocalGroup),
-            Some((_, level)) if self.group(other, &level.span).is_some_and(|it| it.contains(cpu)) => {
+            Some((_, level))
+                if self.group(other, &level.span).is_some_and(|it| it.contains(cpu)) =>
+            {
                 Some(Sight::InGroupOfBoth)
             }
             Some((level, _)) => Some(Sight::At(level)),
@@ -199,6 +199,7 @@ mod tests {
             domain(0, "0-3", "0-2"),
             row(10, 0, Decision::PERIODIC, "0-3", "0-2"),
             domain(50, "0-1", "0"),
+            domain(60, "0", "0"),
         ];
         let mut passes = passes(rows);
         let sight = |passes: &Passes| [1, 2, 3].map(|cpu| passes.sight(CpuId(0), CpuId(cpu)));
@@ -210,6 +211,8 @@ mod tests {
         assert!(!passes.left(&pass, CpuId(1)) && !passes.left(&pass, CpuId(2)));
         passes.advance(Time(50));
         assert_eq!(sight(&passes), [Some(Sight::At(0)), Some(Sight::None), Some(Sight::None)]);
+        passes.advance(Time(60));
+        assert_eq!(sight(&passes), [Some(Sight::None); 3], "replaced without a hotplug");
     }
 
     #[test]

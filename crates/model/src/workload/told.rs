@@ -76,8 +76,7 @@ impl Programs {
 
     /// The programs in `history`; `None` if any of it makes no sense: files may be damaged.
     pub fn told(history: &History) -> Option<Programs> {
-        let seed =
-            history.annex_cells("draws", ["seed"]).next()?[0].text()?.parse().ok()?;
+        let seed = history.annex_cells("draws", ["seed"]).next()?[0].text()?.parse().ok()?;
         let mut workload = Workload::new();
         for row in
             history.annex_cells("shared", ["what", "size", "tokens", "waiting", "span_ns", "cpus"])

@@ -143,9 +143,8 @@ impl Watch<'_> {
         let (idle, held) = self.taker(state, task);
         let is_alone = self.interrupts.is_some() && self.takers(state, task).nth(1).is_none();
         let alone = if is_alone { Time::MAX } else { from };
-        let failure = idle.map_or(Failure::NONE, |idle| {
-            self.failure(state, task, (cpu, idle), from)
-        });
+        let failure =
+            idle.map_or(Failure::NONE, |idle| self.failure(state, task, (cpu, idle), from));
         if let Some(idle) = idle {
             let first = &mut self.first[idle.index()];
             *first = from.min(*first);
@@ -356,13 +355,7 @@ impl Watch<'_> {
     }
 
     /// What balancing of the `idle` CPU cannot see of `task` on `cpu`, should it fail.
-    fn blindness(
-        &self,
-        state: &State,
-        task: TaskId,
-        cpu: CpuId,
-        idle: CpuId,
-    ) -> Balancing {
+    fn blindness(&self, state: &State, task: TaskId, cpu: CpuId, idle: CpuId) -> Balancing {
         let (there, here) = (self.node(cpu), self.node(idle));
         if there.is_none() || here.is_none() {
             return Balancing::Failed;

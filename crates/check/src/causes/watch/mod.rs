@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use wastenot_model::machine::Hops;
 use wastenot_model::{
-    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Phase, Prio, Span, State,
-    TaskId, TaskState, Time, Window,
+    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Phase, Prio, Span,
+    State, TaskId, TaskState, Time, Window,
 };
 
 use self::balance::{Failure, Intervals, Left, Way};

@@ -1,6 +1,8 @@
 //! How waits begin.
 
-use wastenot_model::{Context, CpuId, CpuMode, Distance, How, Span, State, TaskId, TaskState, Time};
+use wastenot_model::{
+    Context, CpuId, CpuMode, Distance, How, Span, State, TaskId, TaskState, Time,
+};
 
 use super::Watch;
 use crate::causes::evidence::{Onset, begins_now};
@@ -63,14 +65,7 @@ impl Watch<'_> {
         }
     }
 
-    fn onset(
-        &self,
-        state: &State,
-        task: TaskId,
-        known: &TaskState,
-        cpu: CpuId,
-        how: How,
-    ) -> Onset {
+    fn onset(&self, state: &State, task: TaskId, known: &TaskState, cpu: CpuId, how: How) -> Onset {
         let idle = || self.idle.iter();
         let landing = Landing::of(self.history, self.movable, state, task, cpu, idle);
         let previous = match landing {
