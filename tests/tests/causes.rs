@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use wastenot_check::account::{Account, Question};
 use wastenot_check::causes::Loss;
 use wastenot_check::{Options, check};
 use wastenot_experiment::{Bench as _, Sim};
@@ -12,6 +13,53 @@ use wastenot_model::{Span, Time};
 const BESIDE_GROUP: &str = "scheduler/balancing/beside-group";
 const AFTER_HOTPLUG: &str = "scheduler/balancing/after-hotplug";
 const BEYOND_ONE_HOP: &str = "scheduler/balancing/beyond-one-hop";
+
+/// Processes that spin at barriers beside others that compute run apart under schedulers that place
+/// each of them alone. So long at most they spin; a gang does not.
+#[test]
+fn barriers_are_spun_at_while_another_process_waits() {
+    let (processes, rounds, grain) = (3, 2000, Span::ms(5));
+    let work = (processes * rounds * grain.0) as f64;
+    let apart = |scheduler: &str, s: u32| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let name = root.join("scenarios/seeds/bsp-p3-2.4.toml").display().to_string();
+        let text = fs::read_to_string(&name).expect("a scenario");
+        let scenario = wastenot_scenario::scenario(&name, &text).expect("it is valid");
+        let variant = format!("g=5ms scheduler={scheduler} s={s}");
+        let variant = scenario.variants.iter().find(|it| it.name == variant).expect("a variant");
+        let limit = Time(Span::s(3600).0);
+        let options = wastenot_sim::Options { seed: 1, limit, ..Default::default() };
+        let history = Sim.run(variant, &options).expect("it runs").history;
+        let is_of_job = |task: &wastenot_model::TaskId| history.task_name(*task) == "bsp";
+        let tasks: Vec<_> = history.tasks().map(|(task, _)| task).filter(is_of_job).collect();
+        assert_eq!(tasks.len() as u64, processes);
+        let question = Question { tasks, window: history.window(), every: false };
+        let account = Account::of(&history, &question, &Options::default());
+        (account.apart.expect("several tasks"), account.report(&history).verdict)
+    };
+    // Alone they run as long as they work, but for what they differ by.
+    let (alone, verdict) = apart("linux-2.4", 0);
+    assert_eq!(alone.apart_ns, 0);
+    assert!(!verdict.contains("barriers"), "{verdict}");
+    let differ = alone.ran_ns as f64 - work;
+    assert!(differ.abs() < 0.02 * work, "{alone:?}");
+    for s in [4, 8, 12] {
+        let (found, verdict) = apart("linux-2.4", s);
+        let spun = found.ran_ns as f64 - work;
+        assert!(spun > 0.5 * work, "s={s}: {found:?}");
+        let bound = found.apart_ns as f64 + differ.max(0.0);
+        assert!(spun <= bound && bound < 1.5 * spun, "s={s}: {spun} of {found:?}");
+        assert!(verdict.contains("at barriers"), "{verdict}");
+        let (gang, _) = apart("gang", s);
+        assert!(gang.share() < 0.05, "s={s}: {gang:?}");
+        println!(
+            "s={s}: spun {:.1} s, apart {:.1} s; gang {:.3}",
+            spun / 1e9,
+            bound / 1e9,
+            gang.share()
+        );
+    }
+}
 
 /// What a run wasted in a second of CPU time, in ns, and the part of it that is due to `class`;
 /// with `decisions` of the scheduler, or without.

@@ -53,8 +53,8 @@ fn what_was_loaded_is_told_and_a_shared_queue_has_the_victim() {
     let history = read("7.3-stall.wn");
     let row = |what: &str| {
         let mut rows = history.annex_cells("sched_ext", ["what", "start", "end"]);
-        let row = rows.find(|row| row[0] == Some(&Value::from(what))).expect("a row");
-        [row[1].cloned(), row[2].cloned()].map(|it| it.expect("a cell"))
+        let row = rows.find(|row| row[0].text() == Some(what)).expect("a row");
+        [row[1].clone(), row[2].clone()]
     };
     assert_eq!(row("enable_seq"), ["0", "1"].map(Value::from));
     assert_eq!(row("loaded"), ["", ""].map(Value::from));

@@ -238,6 +238,78 @@ fn affinities_and_quotas_are_the_configurations() {
     assert_eq!(lost(&found, Loss::Quota), [("configuration/quota", 60)]);
 }
 
+/// CPU 1 is idle, but tasks of the cgroup of `b` are held back there.
+#[test]
+fn an_idle_cpu_where_the_cgroup_has_run_out_of_quota_is_the_quotas() {
+    let lines = "0 cgroup b /web
+        0 cgroup c /web
+        0 switch 0 - a S
+        0 switch 1 x c S
+        10 throttled c yes
+        10 switch 1 c - R
+        20 queued 0 b 0
+        50 throttled c no
+        50 switch 1 - c S
+        60 switch 1 c - S
+        90 switch 0 a b S
+        90 end";
+    let of = |lines: &str| wasted(&story(2, full(), lines));
+    let found = of(lines);
+    assert_eq!(found, [("configuration/quota", 30), ("scheduler/placement", 30)]);
+    let found = of(&lines.replace("cgroup c /web", "cgroup c /mail"));
+    assert_eq!(found, [("scheduler/placement", 60)]);
+    // Another idle CPU would take it.
+    let found = wasted(&story(
+        3,
+        full(),
+        &lines.replace(
+            "0 switch 0 - a S",
+            "0 switch 0 - a S
+        0 switch 2 y - S",
+        ),
+    ));
+    assert_eq!(found, [("scheduler/placement", 70)]);
+}
+
+/// A task that waits behind its waker, and is moved behind another one, does not wait for the
+/// waker any more.
+#[test]
+fn a_task_that_is_moved_leaves_its_waker_behind() {
+    let lines = "0 switch 0 - a S
+        0 switch 1 - c S
+        0 switch 2 x - S
+        20 queued 0 b 0 by a
+        40 migrate 0 b 1
+        90 switch 1 c b S
+        90 end";
+    let found = wasted(&story(3, full(), lines));
+    let expected = [("scheduler/placement/behind-waker", 20), ("scheduler/placement", 50)];
+    assert_eq!(found, expected);
+}
+
+/// Each kind of lost time has its own worst stretch of a cause.
+#[test]
+fn the_worst_stretch_of_waste_is_one_of_waste() {
+    // Waste of 20 ns and a wake delay of 200 ns, of the same root at least.
+    let lines = "0 switch 0 - a S
+        0 switch 1 x - S
+        20 queued 0 b 0
+        40 switch 0 a b S
+        50 switch 0 b - S
+        100 queued 1 d 1
+        300 switch 1 - d S
+        300 end";
+    let found = check(&story(2, full(), lines), &Options::default());
+    let causes = found.causes.expect("causes are asked for");
+    for (_, part) in causes.iter() {
+        for loss in Loss::ALL {
+            let (ns, worst) = (part.ns[loss as usize], part.worst[loss as usize]);
+            assert!(worst.is_none_or(|it| it.ns <= ns && it.ns <= it.window.span().0), "{part:?}");
+            assert!(ns == 0 || loss != Loss::Waste || worst.is_some(), "{part:?}");
+        }
+    }
+}
+
 #[test]
 fn who_asks_for_a_cause_gets_its_stretches() {
     let history = story(2, full(), &(TWO.to_owned() + "20 queued 0 b 0\n60 switch 0 a b S"));

@@ -1,5 +1,6 @@
 //! Interrupts and softirqs that idle CPUs serve are a cause of their own.
 
+use wastenot_check::account::{Account, Part, Question};
 use wastenot_check::causes::Loss;
 use wastenot_check::{Check, Options, check};
 use wastenot_model::{Annex, Column, History, Table, Unit, Value};
@@ -71,6 +72,21 @@ fn of_a_stretch_with_gaps_only_what_must_lie_in_a_delay_counts() {
     let history = with(story(1, full(), LATE), rows);
     let causes = [("host/interrupts", 4_000_000), ("host/wakeup", 1_000_000)];
     assert_eq!(lost(&found(&history), Loss::WakeDelay), causes);
+}
+
+/// The account of a task gives each cause of a delay as much as `check` does.
+#[test]
+fn an_account_divides_a_delay_as_check_does() {
+    let rows: Rows<'_> = &[(4_000_000, 0, "softirq", "NET_RX", 2_000_000, 1_700_000)];
+    let history = with(story(1, full(), LATE), rows);
+    let tasks = vec![history.tasks().next().expect("a task").0];
+    let question = Question { tasks, window: history.window(), every: false };
+    let account = Account::of(&history, &question, &Options::default());
+    let parts = account.parts();
+    for (path, ns) in lost(&found(&history), Loss::WakeDelay) {
+        let of = |part: &&Part| part.reason.is_some_and(|reason| reason.name == path);
+        assert_eq!(parts.iter().filter(of).map(|part| part.ns).sum::<u64>(), ns, "{path}");
+    }
 }
 
 #[test]

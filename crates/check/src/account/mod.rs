@@ -16,6 +16,7 @@
 //! Giraldeau and Dagenais, "Wait analysis of distributed systems using kernel tracing", IEEE TPDS
 //! 2016; this is the analysis within one machine. Why a task waited for a CPU: [`crate::causes`].
 
+mod apart;
 mod every;
 mod report;
 mod waits;
@@ -27,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::{CpuId, CpuSet, History, Loss, TaskId, Window, replay};
 
+pub use self::apart::Apart;
 pub use self::every::{Activation, Every};
 use self::waits::Reasons;
 use self::walk::Ground;
@@ -205,6 +207,9 @@ pub struct Account {
     pub path: Vec<Step>,
     /// All activations, where they were asked for.
     pub every: Option<Every>,
+    /// Of several tasks: how much they ran while another one of them waited, in the window that was
+    /// asked for.
+    pub apart: Option<Apart>,
     /// What was taken for granted about waste.
     assumed: Vec<String>,
     losses: Vec<Loss>,
@@ -231,6 +236,7 @@ impl Account {
         let tasks: Vec<TaskId> = asked.iter().copied().collect();
         let ground = Ground { sight: watch.finish(), reasons: Reasons::of(&waste.finish()), asked };
         let every = question.every.then(|| Every::of(&ground, &tasks, scope.window));
+        let apart = (tasks.len() > 1).then(|| Apart::of(&ground, &tasks, scope.window));
         let of_path = match &every {
             None => interval(&ground, &tasks, scope.window),
             Some(every) => every.slowest.map(|it| (it.task, it.window)),
@@ -240,7 +246,7 @@ impl Account {
         let path = of_path.map_or(Vec::new(), |(last, window)| ground.walk(last, window));
         let assumed = assumptions(history, &movable, &options);
         let losses = contradictions.losses(history);
-        Account { tasks, window, path, every, assumed, losses }
+        Account { tasks, window, path, every, apart, assumed, losses }
     }
 
     /// The path by what it was, longest first.

@@ -77,6 +77,16 @@ impl Account {
         let least = self.least_ns();
         let shown = if least.is_some() { "At least, without what was lost" } else { "" };
         report.measure("account.least_ns", shown, least, Ns);
+        let apart = self.apart.as_ref();
+        let shown = |label: &'static str| if apart.is_some() { label } else { "" };
+        report.measure(
+            "account.ran_ns",
+            shown("CPU time of all tasks"),
+            apart.map(|it| it.ran_ns),
+            Ns,
+        );
+        let label = shown("  while another one waited");
+        report.measure("account.apart_ns", label, apart.map(|it| it.apart_ns), Ns);
         let every = self.every.as_ref();
         let shown = |label: &'static str| if every.is_some() { label } else { "" };
         let lengths = every.map(|every| &every.lengths);

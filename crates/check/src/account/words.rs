@@ -9,6 +9,9 @@ use super::{Account, Every, Kind, Part, Step, sum};
 /// Kinds of less than this share are not in the verdict, and no reasons of less.
 const LEAST: f64 = 0.005;
 
+/// Less of the CPU time of tasks that ran apart is not in the verdict.
+const NOTABLE: f64 = 0.1;
+
 impl Account {
     pub(super) fn verdict(&self, history: &History) -> String {
         let who = self.who(history);
@@ -27,7 +30,22 @@ impl Account {
                 Span(least)
             );
         }
-        text
+        text + &self.apart_words()
+    }
+
+    /// How much they ran apart, where that is much.
+    fn apart_words(&self) -> String {
+        let Some(apart) = self.apart.filter(|apart| apart.share() >= NOTABLE) else {
+            return String::new();
+        };
+        format!(
+            " They ran for {} of CPU time, {} of it while another one of them waited for a CPU. If \
+             they meet at barriers and spin, they spun at most so long because of that: a profile \
+             (perf record) shows whether they do. CPUs of their own (cpusets), gang scheduling or \
+             barriers that block (OMP_WAIT_POLICY=passive) avoid it.",
+            Span(apart.ran_ns),
+            Span(apart.apart_ns)
+        )
     }
 
     fn every_verdict(&self, history: &History, who: &str, every: &Every) -> String {
