@@ -113,7 +113,7 @@ pub(super) const FAULTS: &[Fault] = &[
         plant: |draw| reaction(draw, 1500.0, 5000.0),
     },
     Fault {
-        name: "interrupts",
+        name: "slow-wakeup",
         class: "host/wakeup",
         leaf: Some("host/wakeup"),
         about: "an idle CPU reacts after up to half a millisecond / at once",

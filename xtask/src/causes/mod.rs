@@ -24,8 +24,10 @@ use faults::FAULTS;
 use setup::Draw;
 use truth::Case;
 
-/// The seed of docs/causes.md. With 1 the first confusions were looked at.
-pub(crate) const SEED: &str = "2";
+/// The seed of docs/causes.md, whose cases were not looked at before the rules were written.
+pub(crate) const SEED: &str = "5";
+/// Those whose cases were.
+const LOOKED_AT: &str = "Seeds 1, 2 and 3";
 /// Where the figures of all cases are kept, to be looked at.
 const CASES: &str = "target/causes";
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::LOOKED_AT;
 use super::faults::FAULTS;
 use super::misses;
 use super::score::{ENOUGH, LEFT, POSITIVE, Score, Scores, is_positive, share};
@@ -82,8 +83,8 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          Every part sums up: in every run and view the causes of each loss sum to that loss, to \
          the nanosecond.\n\n\
          Seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases are \
-         positive. Seed 1 was looked at while\nthe rules were written, this one was not. Another \
-         seed gives other cases; a case can be shown and run alone:\n\n\
+         positive. {LOOKED_AT} were looked at\nwhile the rules were written. Another seed gives other \
+         cases. The second command prints the scenarios of one case,\nfor `wastenot run`:\n\n\
          ```sh\n\
          cargo run --release --package xtask -- causes 7 causes-7.md\n\
          cargo run --release --package xtask -- causes 7 numa-levels 12\n\
@@ -306,7 +307,8 @@ fn yes(yes: bool) -> &'static str {
 
 /// The figures of every case, in ns.
 pub(super) fn csv(cases: &[Case]) -> String {
-    let mut text = "fault,number,class,machine,scheduler,view,truth,cpu,on,off,leaves\n".to_owned();
+    let mut text =
+        "fault,number,class,machine,scheduler,view,truth,cpu,on,off,leaves,leaves_off\n".to_owned();
     let list = |of: &ByCause| {
         let each = of.iter().map(|(cause, ns)| format!("{cause}={ns:.0}"));
         each.collect::<Vec<_>>().join(" ")
@@ -315,7 +317,7 @@ pub(super) fn csv(cases: &[Case]) -> String {
         for (view, found) in View::ALL.iter().zip(&case.found) {
             let _ = writeln!(
                 text,
-                "{},{},{},\"{}\",{},{},{:.0},{:.0},{},{},{}",
+                "{},{},{},\"{}\",{},{},{:.0},{:.0},{},{},{},{}",
                 case.fault.name,
                 case.number,
                 case.fault.class,
@@ -324,9 +326,10 @@ pub(super) fn csv(cases: &[Case]) -> String {
                 view.name(),
                 found.truth_ns,
                 found.cpu_ns,
-                list(&found.by[0].on),
-                list(&found.by[0].off),
-                list(&found.by[1].on)
+                list(&found.by[Grain::Class as usize].on),
+                list(&found.by[Grain::Class as usize].off),
+                list(&found.by[Grain::Leaf as usize].on),
+                list(&found.by[Grain::Leaf as usize].off)
             );
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use wastenot_check::causes::is_within;
+
 use super::truth::{ByCause, Case, Found, Grain, Tally, View};
 
 /// A case is positive if the fault took at least this share of all CPU time.
@@ -100,7 +102,7 @@ pub(super) fn extra(found: &Tally) -> ByCause {
 
 /// Whether `class` is a node above `below`: no wrong answer, and none that helps.
 pub(super) fn is_above(class: &str, below: &str) -> bool {
-    class == "unknown" || below.strip_prefix(class).is_some_and(|rest| rest.starts_with('/'))
+    class == "unknown" || below != class && is_within(below, class)
 }
 
 pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
@@ -110,8 +112,6 @@ pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
 /// Scores of one view. Of leaves, only faults that have one count; `class` is the leaf then.
 pub(super) struct Scores {
     pub(super) all: Score,
-    /// Of the cases that are positive.
-    pub(super) positive: Score,
     pub(super) by_fault: BTreeMap<&'static str, Score>,
     pub(super) by_class: BTreeMap<&'static str, Score>,
     /// Found in a class though it was another that took it: by the class where it was found.
@@ -126,7 +126,6 @@ impl Scores {
     pub(super) fn of(cases: &[Case], view: View, grain: Grain) -> Scores {
         let mut scores = Scores {
             all: Score::default(),
-            positive: Score::default(),
             by_fault: BTreeMap::new(),
             by_class: BTreeMap::new(),
             wrong_ns: BTreeMap::new(),
@@ -137,9 +136,6 @@ impl Scores {
             let Some(class) = case.fault.target(grain) else { continue };
             let found = &case.found[view as usize];
             scores.all.add(class, found, grain);
-            if is_positive(found) {
-                scores.positive.add(class, found, grain);
-            }
             scores.by_fault.entry(case.fault.name).or_default().add(class, found, grain);
             scores.by_class.entry(class).or_default().add(class, found, grain);
             let extra = extra(&found.by[grain as usize]);

@@ -15,5 +15,6 @@ pub(super) static CAUSE: Cause = Cause {
         cpuset.cpus",
     missing: "Whether the task set its own mask, its cpuset did, or CPUs are isolated: \
         recordings hold the resulting mask only.",
+    named: true,
     holds: |it| it.loss == Loss::Affinity,
 };

@@ -13,6 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "See the causes below this one: check --cause scheduler/balancing.",
     source: "kernel/sched/fair.c: sched_balance_rq; Lozi et al., EuroSys 2016, section 3",
     missing: "Whether no pass ran or a pass left the task: record --decisions.",
+    named: true,
     holds: |it| {
         it.is_waste_under(Rules::Fair) && (it.balancing.failed() || it.onset == Onset::AllBusy)
     },

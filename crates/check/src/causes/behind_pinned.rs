@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
         (workqueue:workqueue_execute_start), or what pins the task.",
     source: "kernel: Documentation/core-api/workqueue.rst",
     missing: "Which work the kernel thread executes.",
+    named: false,
     holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::Pinned && !it.balancing.failed(),
 };

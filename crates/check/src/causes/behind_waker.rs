@@ -12,5 +12,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Check that the waker sleeps at once, as the kernel expects.",
     source: "kernel/sched/fair.c: wake_affine_weight, WF_SYNC",
     missing: "Whether the wakeup was synchronous.",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::BehindWaker,
 };

@@ -11,5 +11,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Compare with a scheduler that does not reserve: wastenot what-if.",
     source: "Ousterhout, Scheduling Techniques for Concurrent Systems, ICDCS 1982",
     missing: "Whether the reserved time was worth it: what the tasks gain by it.",
+    named: true,
     holds: |it| it.rules == Rules::Reserving && matches!(it.loss, Loss::Waste | Loss::WakeDelay),
 };

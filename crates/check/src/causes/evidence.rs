@@ -32,7 +32,7 @@ impl Loss {
 /// How the wait began to which waste is charged. A task that is switched out takes over the onset
 /// of the task that runs in its place: that one's placement made the queue longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Onset {
+pub(crate) enum Onset {
     /// It was there before the recording, after a loss, or the CPU was unknown.
     Unknown,
     /// The task was put on an idle CPU, which ran another one first.
@@ -57,7 +57,8 @@ pub enum Onset {
 
 impl Onset {
     /// All of them.
-    pub const ALL: [Onset; 10] = [
+    #[cfg(test)]
+    pub(super) const ALL: [Onset; 10] = [
         Onset::Unknown,
         Onset::OnIdle,
         Onset::AllBusy,
@@ -77,7 +78,7 @@ impl Onset {
 
 /// What runs on the CPU where a task waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
+pub(crate) enum Ahead {
     /// A task like it, or nothing known.
     Peer,
     /// A task of the stop, deadline or real-time class, while the task that waits is of neither.
@@ -88,13 +89,14 @@ pub enum Ahead {
 
 impl Ahead {
     /// All of them.
-    pub const ALL: [Ahead; 3] = [Ahead::Peer, Ahead::HigherClass, Ahead::Pinned];
+    #[cfg(test)]
+    pub(super) const ALL: [Ahead; 3] = [Ahead::Peer, Ahead::HigherClass, Ahead::Pinned];
 }
 
 /// Whether balancing failed: while one CPU was idle there was waste for so long that it must have
 /// balanced several times; and what that CPU's balancing could not see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Balancing {
+pub(crate) enum Balancing {
     /// It had no time to fail.
     Pending,
     /// It failed.
@@ -116,7 +118,8 @@ pub enum Balancing {
 
 impl Balancing {
     /// All of them.
-    pub const ALL: [Balancing; 7] = [
+    #[cfg(test)]
+    pub(super) const ALL: [Balancing; 7] = [
         Balancing::Pending,
         Balancing::Failed,
         Balancing::FailedAfterHotplug,
@@ -137,7 +140,7 @@ impl Balancing {
 
 /// Whose rules placed and balanced the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub(crate) enum Rules {
     /// Linux' fair class, or a model of it.
     Fair,
     /// A scheduler that leaves CPUs idle by design: gangs, partitions, fixed CPUs.
@@ -150,7 +153,9 @@ pub enum Rules {
 
 impl Rules {
     /// All of them.
-    pub const ALL: [Rules; 4] = [Rules::Fair, Rules::Reserving, Rules::Policy, Rules::Several];
+    #[cfg(test)]
+    pub(super) const ALL: [Rules; 4] =
+        [Rules::Fair, Rules::Reserving, Rules::Policy, Rules::Several];
 
     /// Those of `history`: a recording is from Linux, and a simulation names its scheduler.
     pub(super) fn of(history: &History) -> Rules {
@@ -173,7 +178,7 @@ impl Rules {
 
 /// What is known of a stretch of lost time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evidence {
+pub(crate) struct Evidence {
     /// Which time.
     pub loss: Loss,
     /// How the wait began (waste).
@@ -191,7 +196,7 @@ pub struct Evidence {
     /// The idle CPU served interrupts or softirqs: the one about to start the task (wake delay), or
     /// the only one that the task may use (waste).
     pub interrupted: bool,
-    /// On every idle CPU that the task may use, tasks of its cgroup are held back by a quota (waste).
+    /// On every idle CPU that the task may use, a quota holds tasks of its cgroup back (waste).
     pub held: bool,
     /// The task may have been throttled: the source does not record it (wake delay).
     pub possibly_throttled: bool,

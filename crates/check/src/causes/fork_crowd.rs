@@ -11,5 +11,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Create threads before the load comes, or set their affinity.",
     source: "kernel/sched/fair.c: sched_balance_find_dst_cpu",
     missing: "The compared groups: sched_balance_find_dst_group.",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::Fork,
 };

@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
         SCHED_DEADLINE).",
     source: "sched(7); kernel: kernel/sched/rt.c",
     missing: "Why the balancer left the task there: its passes.",
+    named: true,
     holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::HigherClass && !it.balancing.failed(),
 };

@@ -14,5 +14,6 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel: kernel/softirq.c; Documentation/core-api/irq/irq-affinity.rst, \
         Documentation/networking/scaling.rst",
     missing: "What the handlers did: profile them (perf record -C CPU).",
+    named: true,
     holds: |it| it.interrupted,
 };

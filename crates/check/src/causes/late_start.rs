@@ -14,6 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
         off, a virtual CPU that did not run, core scheduling.",
     source: "kernel: kernel/sched/idle.c; Documentation/admin-guide/pm/cpuidle.rst",
     missing: "Idle states (power:cpu_idle), interrupts (record --interrupts), steal time.",
+    named: true,
     holds: |it| {
         it.loss == Loss::WakeDelay
             && it.over_grace

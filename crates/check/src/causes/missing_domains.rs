@@ -14,5 +14,6 @@ pub(super) static CAUSE: Cause = Cause {
     source: "Lozi et al., EuroSys 2016, section 3.4 (missing scheduling domains); \
         kernel/sched/topology.c: build_sched_domains",
     missing: "What divides the domains. Without decisions: the domains (record --decisions).",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedOutOfSight,
 };

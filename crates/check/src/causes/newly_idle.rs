@@ -13,6 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel/sched/fair.c: sched_balance_newidle; kernel commits 155213a2aed4, \
         d206fbad9328, 33cf66d88306",
     missing: "Whether a newly-idle pass ran: record --decisions.",
+    named: false,
     holds: |it| {
         it.is_waste_under(Rules::Fair) && !it.balancing.failed() && it.onset == Onset::AllBusy
     },

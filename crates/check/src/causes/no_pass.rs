@@ -14,5 +14,6 @@ pub(super) static CAUSE: Cause = Cause {
         the balancing intervals (/sys/kernel/debug/sched/domains).",
     source: "kernel/sched/fair.c: nohz_balancer_kick, sched_balance_domains, sched_balance_newidle",
     missing: "Why none ran: nohz_balancer_kick, max_newidle_lb_cost.",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::NoPass,
 };

@@ -12,5 +12,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Try the scheduler feature NO_DELAY_DEQUEUE.",
     source: "kernel commit 152e11f6df29 (sched/fair: Implement delayed dequeue)",
     missing: "The selected CPU: select_task_rq_fair.",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::NoSelection,
 };

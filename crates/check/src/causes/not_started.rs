@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
         SCX_KICK_IDLE).",
     source: "kernel: Documentation/scheduler/sched-ext.rst",
     missing: "The kicks of the policy.",
+    named: false,
     holds: |it| it.loss == Loss::WakeDelay && it.over_grace && it.rules == Rules::Policy,
 };

@@ -12,5 +12,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Prove the policy work-conserving: wastenot prove.",
     source: "Lozi et al., EuroSys 2016; docs/proofs.md",
     missing: "The queues that the CPU looked into.",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Policy) && it.balancing.failed(),
 };

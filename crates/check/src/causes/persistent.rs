@@ -13,10 +13,11 @@ pub(super) static CAUSE: Cause = Cause {
         passes after ticks compared the CPU of the waiting task with an idle one and took nothing; \
         the time from the first of them counts.",
     refuted_by: "No CPU was idle for so long beside waste, or waste was rare in that time.",
-    advice: "Look at the domains (/sys/kernel/debug/sched/domains), and at cgroup weights.",
+    advice: "Record the passes and domains: record --decisions.",
     source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et \
         al., EuroSys 2016, section 3",
     missing: "Whether no pass ran or a pass left the task: record --decisions.",
+    named: false,
     holds: |it| {
         it.is_waste_under(Rules::Fair)
             && it.balancing == Balancing::Failed

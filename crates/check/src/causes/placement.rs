@@ -12,5 +12,6 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel/sched/fair.c: select_task_rq_fair",
     missing: "The searched CPUs: select_task_rq_fair; the topology, where it \
         is not known.",
+    named: true,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset.is_placement(),
 };

@@ -12,5 +12,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Prove the policy work-conserving: wastenot prove.",
     source: "kernel: Documentation/scheduler/sched-ext.rst",
     missing: "The decisions of the policy.",
+    named: true,
     holds: |it| it.is_waste_under(Rules::Policy),
 };

@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
         autogroup off.",
     source: "kernel commit d8fcb81f1acf (sched/fair: Check for idle core in wake_affine)",
     missing: "The compared loads: select_task_rq_fair.",
+    named: true,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::PreviousIdle,
 };

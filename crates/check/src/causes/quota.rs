@@ -16,5 +16,6 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel: Documentation/scheduler/sched-bwc.rst",
     missing: "When the quota was filled again: a recorder sees this when the task runs, so \
         the last wait is included.",
+    named: true,
     holds: |it| it.loss == Loss::Quota || it.held,
 };

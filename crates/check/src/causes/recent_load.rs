@@ -15,5 +15,6 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel commits d8fcb81f1acf, 11f10e5420f6; kernel/sched/fair.c: wake_affine_weight; \
         kernel/sched/pelt.c",
     missing: "The loads that were compared: wake_affine_weight.",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::RecentLoad,
 };

@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Record with the start state and all scheduling events: wastenot record.",
     source: "Lozi et al., EuroSys 2016",
     missing: "What the queue held when the task was put there.",
+    named: true,
     holds: |it| it.loss == Loss::Waste && (it.onset == Onset::OnIdle || it.rules == Rules::Several),
 };

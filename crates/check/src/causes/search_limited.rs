@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel/sched/fair.c: select_idle_sibling; Lozi et al., EuroSys 2016, section \
         3.3",
     missing: "The searched CPUs: select_task_rq_fair.",
+    named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::OtherCache,
 };

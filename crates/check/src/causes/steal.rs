@@ -12,5 +12,6 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Give the guest CPUs of its own, or fewer virtual ones.",
     source: "proc(5): steal; kernel: arch/x86/kernel/kvm.c, paravirt steal clock",
     missing: "The times at which the virtual CPU did not run: they are in the host's trace.",
+    named: false,
     holds: |it| it.loss == Loss::WakeDelay && it.stolen,
 };

@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
     source: "docs/reference/formats.md",
     missing: "The start of the wait: it lies before the recording or in a loss. Or \
         throttling, which the source does not record.",
+    named: true,
     holds: |_| true,
 };

@@ -13,5 +13,6 @@ pub(super) static CAUSE: Cause = Cause {
         states.",
     source: "kernel: kernel/sched/idle.c",
     missing: "Idle states (power:cpu_idle) and interrupts.",
+    named: true,
     holds: |it| it.loss == Loss::WakeDelay && !it.over_grace,
 };

@@ -51,7 +51,8 @@ impl Check {
         // Small waste needs no advice; where there are several causes, each finding has its own.
         let matters = most == cause && self.waste.share() >= NOTABLE;
         let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
-        format!(" Cause of {share}: {why}.{advice}")
+        let is = if most.named { "Cause" } else { "Suspected cause" };
+        format!(" {is} of {share}: {why}.{advice}")
     }
 
     /// The larger causes with what to do about them.
@@ -66,7 +67,10 @@ impl Check {
         large.into_iter().map(move |(cause, part, ns)| Finding {
             code: "cause".to_owned(),
             window: part.worst[Loss::Waste as usize].map_or(whole, |worst| worst.window),
-            message: format!("{} of CPU time was wasted because {}.", Span(ns), cause.about),
+            message: {
+                let why = if cause.named { " because" } else { "; it is suspected that" };
+                format!("{} of CPU time was wasted{why} {}.", Span(ns), cause.about)
+            },
             help: Some(cause.advice.to_owned()),
         })
     }
@@ -123,6 +127,7 @@ impl Check {
             Column::for_programs("about", Unit::None),
             Column::for_programs("advice", Unit::None),
             Column::for_programs("missing", Unit::None),
+            Column::for_programs("named", Unit::None),
         ];
         let parties = self.party_words();
         let title = match parties.is_empty() {
@@ -156,6 +161,7 @@ impl Check {
                     cause.about.into(),
                     cause.advice.into(),
                     cause.missing.into(),
+                    cause.named.into(),
                 ]);
             }
         }

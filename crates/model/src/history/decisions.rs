@@ -8,8 +8,8 @@ use crate::{Column, CpuId, CpuSet, Table, TaskId, Time, Unit, Value};
 pub struct Decision<'a> {
     /// When.
     pub time: Time,
-    /// Balancing: the CPU that would get tasks; another CPU may have decided it. Selections: the CPU
-    /// that decided.
+    /// Balancing: the CPU that would get tasks; another one may have decided it. Selections: the
+    /// CPU that decided.
     pub cpu: CpuId,
     /// What was decided: [`Decision::WAKEUP`] and those after it, or a word of the policy's own.
     pub what: &'a str,

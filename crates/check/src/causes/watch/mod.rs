@@ -431,8 +431,8 @@ impl<'a> Watch<'a> {
         self.charge(&Evidence { balancing, ..evidence }, stretch);
     }
 
-    /// Charges what of `stretch`, before `until`, was lost because the `idle` CPU served interrupts;
-    /// the rest is returned.
+    /// Charges what of `stretch`, before `until`, was lost because the `idle` CPU served
+    /// interrupts; the rest is returned.
     fn charge_interrupts(
         &mut self,
         known: &Evidence,
