@@ -116,10 +116,16 @@ impl Confirmation {
                 "Confirmed in the simulator: with {change}, the {kind} {because} falls from \
                  {before} to {after}; the control has {control}. {matters}"
             ),
-            Verdict::Partly => format!(
-                "In the simulator, {change} removes less than half: with it, the {kind} {because} \
-                 falls from {before} to {after}; the control has {control}. {matters}"
-            ),
+            Verdict::Partly => {
+                let [all_before, all_after] = [&trial.before, &trial.after]
+                    .map(|arm| arm.loss().map(spread).unwrap_or_default());
+                format!(
+                    "In the simulator, {change} removes less than half of what is lost. With it, \
+                     the {kind} {because} falls from {before} to {after}; the control has \
+                     {control}. By all causes, {kind} falls from {all_before} to {all_after}. \
+                     {matters}"
+                )
+            }
             Verdict::Refuted => format!(
                 "Refuted in the simulator: {}. The {kind} {because} is {before} before and {after} \
                  after; the control has {control}. {matters}",
