@@ -1,14 +1,14 @@
 //! What the hypervisor took from each CPU, as a recording of this project tells it in its annex
-//! `steal`, second by second: a task that seems to run there may not have.
+//! `steal`, second by second, coarser where it is old: a task that seems to run there may not have.
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{CpuId, History, Span, Time, Window};
+use wastenot_model::{CpuId, History, Time, Window};
 
 use crate::Scope;
 
-/// A row counts what was taken within so long a time before it, as a rule.
-const EVERY: Span = Span::s(1);
+/// What a row covers that does not tell it.
+const SECOND: u64 = 1_000_000_000;
 
 /// What was taken from each counted CPU in the seconds that reach into the counted time; `None`
 /// where nothing tells it.
@@ -34,10 +34,10 @@ pub(crate) fn seconds(
     history: &History,
     window: Window,
 ) -> impl Iterator<Item = (CpuId, Window, u64)> {
-    let rows = history.annex_cells("steal", ["time_ns", "cpu", "steal_ns"]);
-    rows.filter_map(move |[until, cpu, ns]| {
+    let rows = history.annex_cells("steal", ["time_ns", "cpu", "span_ns", "steal_ns"]);
+    rows.filter_map(move |[until, cpu, span, ns]| {
         let until = Time(until.int()?);
-        let from = Time(until.0.saturating_sub(EVERY.0));
+        let from = Time(until.0.saturating_sub(span.int().unwrap_or(SECOND)));
         let cpu = CpuId(cpu.int()?);
         let reaches = until > window.from && from < window.to;
         Some((cpu, Window { from, to: until }, ns.int()?)).filter(|_| reaches)

@@ -1,6 +1,6 @@
 //! Which sched_ext scheduler is loaded, and what the kernel counts and dumps of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 
 use wastenot_model::{Annex, Column, Table, Time, Unit, Value};
@@ -10,6 +10,8 @@ use wastenot_host::read;
 const ROOT: &str = "/sys/kernel/sched_ext";
 /// A dump has some lines for each CPU and task; schedulers may be loaded and ejected many times.
 const LINES: usize = 1 << 16;
+/// What the first line of a dump begins with (kernel/sched/ext.c: scx_dump_state).
+const FIRST: &str = "DEBUG DUMP";
 
 /// The name of the loaded scheduler, empty if none is; `None` if the kernel has no sched_ext.
 /// `partial` is added if it has only the tasks of the policy SCHED_EXT.
@@ -66,14 +68,18 @@ impl SchedExt {
 /// The lines of dumps.
 #[derive(Debug, Default)]
 pub(crate) struct Dump {
-    lines: Vec<(Time, String)>,
+    lines: VecDeque<(Time, String)>,
 }
 
 impl Dump {
     pub(crate) fn push(&mut self, time: Time, line: String) {
-        if self.lines.len() < LINES {
-            self.lines.push((time, line));
+        if self.lines.len() == LINES {
+            // The oldest dump goes, unless it is the only one: then the rest of it does.
+            let second = self.lines.iter().skip(1).position(|(_, line)| line.starts_with(FIRST));
+            let Some(first) = second else { return };
+            self.lines.drain(..=first);
         }
+        self.lines.push_back((time, line));
     }
 
     /// What was dumped during the recording, if anything was.
@@ -91,6 +97,22 @@ impl Dump {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_oldest_dump_makes_room_and_a_single_one_is_cut() {
+        let mut dump = Dump::default();
+        let mut write = |dumps: u64, lines: usize| {
+            for time in 1..=dumps {
+                dump.push(Time(time), FIRST.to_owned());
+                (1..lines).for_each(|_| dump.push(Time(time), "CPU 0".to_owned()));
+            }
+            dump.finish().expect("lines").table.rows
+        };
+        let rows = write(5, LINES / 3);
+        assert_eq!((rows.len(), rows[0][0].int()), (LINES / 3 * 3, Some(3)));
+        assert_eq!(rows[0][1], FIRST.into());
+        assert_eq!(write(1, 2 * LINES).len(), LINES);
+    }
 
     #[test]
     fn what_was_there_at_one_moment_only_is_unknown_at_the_other() {

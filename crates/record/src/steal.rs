@@ -27,6 +27,8 @@ pub(crate) struct Steal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
     until: Time,
+    /// How long before that the read before was.
+    span: Span,
     cpu: u16,
     ns: u64,
 }
@@ -54,24 +56,26 @@ impl Steal {
         let columns = [
             Column::new("time_ns", "until", Unit::At),
             Column::new("cpu", "CPU", Unit::None),
+            Column::new("span_ns", "within", Unit::Ns),
             Column::new("steal_ns", "stolen", Unit::Ns),
         ];
         let mut table = Table::new("steal", "Time stolen by the hypervisor", columns);
         for row in self.rows.drain(..) {
-            table.push(vec![row.until.into(), row.cpu.into(), row.ns.into()]);
+            table.push(vec![row.until.into(), row.cpu.into(), row.span.into(), row.ns.into()]);
         }
         Annex { table }
     }
 
     fn look(&mut self) {
         let ticks = ticks(&wastenot_host::read("/proc/stat").unwrap_or_default());
-        self.looked = clock::now();
+        let until = clock::now();
+        let span = until - std::mem::replace(&mut self.looked, until);
         for (cpu, now) in &ticks {
             let was =
                 self.ticks.iter().find(|(other, _)| other == cpu).map_or(*now, |(_, was)| *was);
             if *now > was {
                 let ns = (now - was).saturating_mul(self.tick_ns);
-                self.rows.push(Row { until: self.looked, cpu: *cpu, ns });
+                self.rows.push(Row { until, span, cpu: *cpu, ns });
             }
         }
         self.ticks = ticks;
@@ -87,13 +91,16 @@ fn thin(rows: &mut Vec<Row>) {
     let newer = rows.split_off(rows.len() / 2);
     let mut times: Vec<Time> = rows.iter().map(|row| row.until).collect();
     times.dedup();
-    let mut merged: BTreeMap<(Time, u16), u64> = BTreeMap::new();
+    let mut merged: BTreeMap<(Time, u16), (Time, u64)> = BTreeMap::new();
     for row in rows.drain(..) {
         let look = times.partition_point(|time| *time < row.until);
         let until = times[(look | 1).min(times.len() - 1)];
-        *merged.entry((until, row.cpu)).or_default() += row.ns;
+        let first = Time(row.until.0.saturating_sub(row.span.0));
+        let (from, ns) = merged.entry((until, row.cpu)).or_insert((first, 0));
+        (*from, *ns) = (first.min(*from), *ns + row.ns);
     }
-    rows.extend(merged.into_iter().map(|((until, cpu), ns)| Row { until, cpu, ns }));
+    let row = |((until, cpu), (from, ns))| Row { until, span: until - from, cpu, ns };
+    rows.extend(merged.into_iter().map(row));
     rows.extend(newer);
 }
 
@@ -126,7 +133,7 @@ mod tests {
             let cpus =
                 if second % 3 == 0 { 0..4 } else { second as u16 % 4..second as u16 % 4 + 1 };
             for cpu in cpus {
-                rows.push(Row { until: Time(second), cpu, ns: second });
+                rows.push(Row { until: Time(second), span: Span(1), cpu, ns: second });
                 stolen += second;
             }
             if rows.len() > ROWS {
@@ -136,6 +143,13 @@ mod tests {
         assert!(rows.len() <= ROWS, "{}", rows.len());
         assert_eq!(rows.iter().map(|row| row.ns).sum::<u64>(), stolen);
         assert!(rows.is_sorted_by_key(|row| row.until));
+        // A row covers what it was made of, and nothing of the rows of its CPU before it.
+        for cpu in 0..4 {
+            let of_cpu: Vec<&Row> = rows.iter().filter(|row| row.cpu == cpu).collect();
+            let apart = |two: &[&Row]| two[0].until.0 + two[1].span.0 <= two[1].until.0;
+            assert!(of_cpu.windows(2).all(apart));
+            assert!(of_cpu.iter().all(|row| row.ns <= row.span.0 * row.until.0));
+        }
         // The last hours are unchanged.
         let last: Vec<u64> = rows.iter().rev().map(|row| row.until.0).take(10_000).collect();
         assert!(last.windows(2).all(|two| two[0] - two[1] <= 1), "{:?}", &last[9_990..]);
