@@ -278,6 +278,18 @@ impl Causes {
         within.fold(0, |sum, (_, part)| sum.saturating_add(part.ns[loss as usize]))
     }
 
+    /// What of waste each of [`CLASSES`] took; what a class above has not given to one below it
+    /// counts there.
+    pub fn waste_by_class(&self) -> [u64; CLASSES.len()] {
+        let mut took = [0u64; CLASSES.len()];
+        for (cause, part) in self.iter() {
+            if let Some(class) = class_of(cause.path) {
+                took[class] = took[class].saturating_add(part.ns[Loss::Waste as usize]);
+            }
+        }
+        took
+    }
+
     /// Every cause by which something was lost, in the order of [`TREE`].
     pub fn iter(&self) -> impl Iterator<Item = (&'static Cause, &Part)> {
         TREE.iter().filter_map(|cause| Some((*cause, self.parts.get(cause.path)?)))

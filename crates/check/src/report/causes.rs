@@ -75,13 +75,11 @@ impl Check {
         })
     }
 
-    /// Waste by class; what a class above has not given to one below it counts there.
+    /// Waste by class, and all lost CPU time by whose it is.
     pub(super) fn cause_measures(&self, report: &mut Report) {
+        let took = self.causes.as_ref().map(Causes::waste_by_class);
         for (class, (word, _)) in causes::CLASSES.iter().enumerate() {
-            let ns = self.causes.as_ref().map(|all| {
-                let of = all.iter().filter(|(it, _)| causes::class_of(it.path) == Some(class));
-                of.fold(0, |sum: u64, (_, part)| sum.saturating_add(part.ns[Loss::Waste as usize]))
-            });
+            let ns = took.map(|took| took[class]);
             let label = if ns > Some(0) { format!("  by {word}") } else { String::new() };
             report.measure(&format!("lost.{word}_ns"), &label, ns, Unit::Ns);
         }
