@@ -127,6 +127,16 @@ impl Cause {
     pub fn label(&self) -> &'static str {
         self.path.split_once('/').map_or(self.path, |(_, below)| below)
     }
+    /// What to do next: what helps against it, or where causes are below it which data would
+    /// decide between them.
+    pub fn next_step(&self) -> String {
+        let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
+        match (above, self.named) {
+            (true, _) => format!("Missing data: {}", self.missing),
+            (false, false) => format!("Only suspected. If it is so: {}", self.advice),
+            (false, true) => self.advice.to_owned(),
+        }
+    }
     /// Whether this is the node `path`, or below it.
     pub fn is_within(&self, path: &str) -> bool {
         is_within(self.path, path)
