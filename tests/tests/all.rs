@@ -16,6 +16,7 @@ mod fuzz;
 mod marks;
 mod memory;
 mod messages;
+mod migrations;
 mod missing;
 mod policies;
 mod properties;

@@ -1,10 +1,11 @@
-//! Pictures mark as wasted exactly what a check counts.
+//! Pictures mark as wasted exactly what a check counts, and each class of causes where it took it.
 
 use std::collections::BTreeMap;
 
+use wastenot_check::causes::{CLASSES, Loss, class_of};
 use wastenot_check::marks::Marks;
 use wastenot_check::violations::Violations;
-use wastenot_check::{Options, check};
+use wastenot_check::{Check, Options, check};
 use wastenot_model::{
     CpuMode, History, Observer, Phase, Silent, State, TaskId, Time, Window, replay,
 };
@@ -17,7 +18,43 @@ use crate::windows::windows;
 /// What is found and marked in a window.
 fn found(history: &History, window: Window) -> Violations {
     let options = Options { window, marks: true, ..Options::default() };
-    check(history, &options).violations
+    let check = check(history, &options);
+    causes_fit(history, &check);
+    check.violations
+}
+
+/// The marked stretches of waste are as long as each class of causes took, and one is marked
+/// exactly while there is waste.
+fn causes_fit(history: &History, check: &Check) {
+    let causes = check.causes.as_ref().expect("they were asked for");
+    let (mut took, mut edges) = ([0; CLASSES.len()], Vec::new());
+    for (cause, loss, it) in &causes.stretches {
+        if *loss == Loss::Waste {
+            took[class_of(cause.path).expect("waste has a class")] += it.ns;
+            edges.extend([(it.window.from, 1), (it.window.to, -1)]);
+        }
+    }
+    assert_eq!(took, causes.waste_by_class(), "{}", history.head.source.name);
+    assert_eq!(took.iter().sum::<u64>(), check.waste.cpu_ns);
+    edges.sort_unstable_by_key(|(at, step)| (*at, -step));
+    let (mut open, mut covered) = (0, Vec::<Window>::new());
+    for (at, step) in edges {
+        match (open, step) {
+            (0, _) if covered.last().is_some_and(|last| last.to == at) => {}
+            (0, _) => covered.push(Window { from: at, to: at }),
+            _ => covered.last_mut().expect("one is open").to = at,
+        }
+        open += step;
+    }
+    let mut episodes = check.waste.marks.clone();
+    episodes.dedup_by(|next, last| {
+        let touch = next.from == last.to;
+        if touch {
+            last.to = next.to;
+        }
+        touch
+    });
+    assert_eq!(covered, episodes, "{}", history.head.source.name);
 }
 
 /// Marks match the findings: as long for each task, within the window, and beside a marked CPU.

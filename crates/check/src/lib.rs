@@ -11,7 +11,7 @@
 //! | [`throttled`] | how long quotas held tasks back |
 //! | [`interrupts`] | what CPUs spent on interrupts and softirqs |
 //! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
-//! | [`migrations`] | who moved, how far |
+//! | [`migrations`] | who moved, how far, and whether that helped |
 //! | [`depth`] | how long run queues were |
 //! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
 //! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
@@ -176,7 +176,7 @@ pub fn check(history: &History, options: &Options) -> Check {
     let mut violations = violations::Watch::new(history, &scope, &movable, options);
     let mut throttled = throttled::Watch::new(history, &scope);
     let mut waits = TaskSpans::new(waits::Watch::new(history, &scope));
-    let mut migrations = migrations::Watch::new(history, &scope);
+    let mut migrations = migrations::Watch::new(history, &scope, options);
     let mut depth = depth::Watch::new(history, &scope);
     let mut placements = placements::Watch::new(history, &scope, &movable);
     let mut contradictions = waste::Contradictions::within(scope.window, history);

@@ -1,13 +1,31 @@
-//! Which tasks moved, how far, and what moved them.
+//! Which tasks moved, how far, what moved them, and whether that made them run sooner.
 //!
 //! The first placement of a new task is no migration (the kernel does not count it either:
 //! `wake_up_new_task` in `kernel/sched/core.c`); it has a row of its own.
+//!
+//! # Whether it helped
+//! From the moment at which the task is queued on its new CPU until it runs there, these decide:
+//!
+//! - The CPU that it left ran one other task all the time. There the task would have run later, or
+//!   instead of that one: [`Effect::Helped`].
+//! - That CPU was idle, and no task waited on it, then or before the task ran: staying would have
+//!   been no later, [`Effect::NotHelped`].
+//!
+//! If that CPU took another task in the meantime, it might have taken this one; nothing tells. Nor
+//! does anything where that CPU is not known, where it ran a task of a lower class, where a quota
+//! held the task back, where it was moved on, fell asleep or was not seen to wait, where the
+//! counted time ended before, and where queues are shared or another scheduler than Linux' fair
+//! class, or a model of it, decides: [`Effect::Undecided`].
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{Distance, Entry, History, Moves, Observer, Phase, State, TaskId, TaskState};
+use wastenot_model::{
+    CpuId, CpuMode, CpuState, Distance, Entry, History, Moves, Observer, Phase, State, TaskId,
+    TaskState,
+};
 
-use crate::Scope;
+use crate::causes::Rules;
+use crate::{Options, Scope};
 
 /// Why a task runs on another CPU than before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +45,39 @@ impl Reason {
     }
 }
 
+/// Whether a migration made the task run sooner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// It ran before the CPU that it left was done with the task that ran there.
+    Helped,
+    /// The CPU that it left was free for it before it ran.
+    NotHelped,
+    /// It could not stay: it may not use that CPU any more, or that CPU is offline.
+    Forced,
+    /// The source does not tell.
+    Undecided,
+}
+
+impl Effect {
+    /// Each, in order.
+    pub const ALL: [Effect; 4] =
+        [Effect::Helped, Effect::NotHelped, Effect::Forced, Effect::Undecided];
+
+    /// Its word in JSON.
+    pub fn name(self) -> &'static str {
+        ["helped", "not_helped", "forced", "undecided"][self as usize]
+    }
+}
+
+/// Moves of one reason and distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All of them.
+    pub moves: u64,
+    /// Migrations by [`Effect`], in its order.
+    pub effects: [u64; Effect::ALL.len()],
+}
+
 /// How often one task moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
@@ -40,7 +91,7 @@ pub struct Moved {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Migrations {
     /// Moves by reason and distance; the first placements, too.
-    pub by_reason: BTreeMap<(Reason, Distance), u64>,
+    pub by_reason: BTreeMap<(Reason, Distance), Counts>,
     /// Migrations by [`TaskId::index`].
     pub by_task: Vec<Moved>,
     /// Tasks that moved at any time of the recording, also where it does not count.
@@ -50,7 +101,11 @@ pub struct Migrations {
 impl Migrations {
     /// All migrations.
     pub fn total(&self) -> u64 {
-        self.count(|_| true)
+        self.by_reason.keys().map(|(reason, far)| self.migrations(*reason, *far)).sum()
+    }
+    /// Those that had this effect.
+    pub fn with_effect(&self, effect: Effect) -> u64 {
+        self.by_reason.values().map(|counts| counts.effects[effect as usize]).sum()
     }
     /// Whether `task` moved at any time, counted or not.
     pub fn moved(&self, task: TaskId) -> bool {
@@ -58,13 +113,23 @@ impl Migrations {
     }
     /// Those of one distance.
     pub fn by_distance(&self, distance: Distance) -> u64 {
-        self.count(|it| it == distance)
+        let all = self.by_reason.keys().filter(|(_, far)| *far == distance);
+        all.map(|(reason, far)| self.migrations(*reason, *far)).sum()
     }
-    fn count(&self, counts: impl Fn(Distance) -> bool) -> u64 {
-        let migration = |reason| reason != Reason::Fork;
-        let all = self.by_reason.iter();
-        all.filter(|((reason, far), _)| migration(*reason) && counts(*far)).map(|it| it.1).sum()
+    fn migrations(&self, reason: Reason, distance: Distance) -> u64 {
+        let counts = self.by_reason.get(&(reason, distance)).filter(|_| reason != Reason::Fork);
+        counts.map_or(0, |counts| counts.moves)
     }
+}
+
+/// A migration whose effect is still open: the task waits on its new CPU.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    what: (Reason, Distance),
+    left: CpuId,
+    to: CpuId,
+    /// Its place among those that left that CPU.
+    place: usize,
 }
 
 /// The observer.
@@ -74,26 +139,88 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     followed: Moves<'a>,
     moves: Vec<Moved>,
-    by_reason: BTreeMap<(Reason, Distance), u64>,
+    by_reason: BTreeMap<(Reason, Distance), Counts>,
+    /// Whether a waiting task is taken by the CPU where it waits, or by none before it moves.
+    own_queues: bool,
+    /// By task.
+    open: Vec<Option<Open>>,
+    /// Tasks whose migration is open, by the CPU that they left.
+    left: Vec<Vec<TaskId>>,
 }
 
 impl<'a> Watch<'a> {
-    /// Watches `history` within `scope`.
-    pub fn new(history: &'a History, scope: &'a Scope) -> Watch<'a> {
+    /// Watches `history` within `scope`, which `options` gave.
+    pub fn new(history: &'a History, scope: &'a Scope, options: &Options) -> Watch<'a> {
         Watch {
             history,
             scope,
             followed: Moves::new(history),
             moves: vec![Moved::default(); history.task_count()],
             by_reason: BTreeMap::new(),
+            own_queues: !options.shared_queue && Rules::of(history) == Rules::Fair,
+            open: vec![None; history.task_count()],
+            left: vec![Vec::new(); history.cpu_count()],
         }
     }
 
+    /// What is known of the effect of the move of a task, which is `now`, as it begins: none where
+    /// that is still open.
+    fn effect(&self, state: &State, task: TaskId, left: CpuId, now: &TaskState) -> Option<Effect> {
+        let there = state.cpu(left);
+        let mask = now.mask.and_then(|mask| self.history.mask(mask));
+        if mask.is_some_and(|mask| !mask.contains(left)) || there.mode == CpuMode::Offline {
+            return Some(Effect::Forced);
+        }
+        if now.phase != Phase::Waiting || !self.own_queues {
+            return Some(Effect::Undecided);
+        }
+        match there.mode {
+            CpuMode::Idle if there.waiting == 0 => Some(Effect::NotHelped),
+            CpuMode::Busy(other) if other != task && !outranks(now, &state.task(other)) => None,
+            _ => Some(Effect::Undecided),
+        }
+    }
+
+    /// The effect of the open migration of `task` is known.
+    fn close(&mut self, state: &State, task: TaskId, effect: Effect) {
+        let index = task.index().expect("idle tasks do not move");
+        let Some(open) = self.open[index].take() else { return };
+        let left = &mut self.left[open.left.index()];
+        if left.get(open.place) == Some(&task) {
+            left.swap_remove(open.place);
+            if let Some(moved) = left.get(open.place).and_then(|it| it.index())
+                && let Some(moved) = &mut self.open[moved]
+            {
+                moved.place = open.place;
+            }
+        }
+        let in_time = state.now() < self.scope.window.to;
+        let effect = if in_time { effect } else { Effect::Undecided };
+        self.by_reason.entry(open.what).or_default().effects[effect as usize] += 1;
+    }
+
     /// What was counted, once the replay has ended.
-    pub fn finish(self) -> Migrations {
+    pub fn finish(mut self) -> Migrations {
+        for open in self.open.iter().flatten() {
+            let effects = &mut self.by_reason.entry(open.what).or_default().effects;
+            effects[Effect::Undecided as usize] += 1;
+        }
         let ever = self.history.tasks().map(|(task, _)| self.followed.moved(task)).collect();
         Migrations { by_reason: self.by_reason, by_task: self.moves, ever }
     }
+}
+
+/// Whether `task` would have taken the CPU of `other` at once: by their policies it is of a higher
+/// class (`kernel/sched/sched.h`: deadline, real time, fair). `SCHED_IDLE` gives way like one.
+fn outranks(task: &TaskState, other: &TaskState) -> bool {
+    let rank = |policy: u8| match policy {
+        6 => 3,
+        1 | 2 => 2,
+        5 => 0,
+        _ => 1,
+    };
+    let rank = |of: &TaskState| of.policy.map_or(1, rank);
+    rank(task) > rank(other)
 }
 
 impl Observer for Watch<'_> {
@@ -103,6 +230,15 @@ impl Observer for Watch<'_> {
 
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        if let Some(Some(open)) = task.index().and_then(|index| self.open.get(index)) {
+            match now.phase {
+                Phase::Waiting if now.cpu == Some(open.to) => {}
+                Phase::Running if now.cpu == Some(open.to) => {
+                    self.close(state, task, Effect::Helped);
+                }
+                _ => self.close(state, task, Effect::Undecided),
+            }
+        }
         let Some(last) = self.followed.follow(task, was, now) else { return };
         let (Some(index), Some(cpu)) = (task.index(), now.cpu) else { return };
         let counts = self.scope.has_task(task)
@@ -117,11 +253,37 @@ impl Observer for Watch<'_> {
             _ => Reason::Wakeup,
         };
         let distance = self.history.head.machine.distance(last, cpu);
-        *self.by_reason.entry((reason, distance)).or_default() += 1;
+        let what = (reason, distance);
+        self.by_reason.entry(what).or_default().moves += 1;
         if reason != Reason::Fork {
+            match self.effect(state, task, last, now) {
+                Some(effect) => {
+                    self.by_reason.entry(what).or_default().effects[effect as usize] += 1;
+                }
+                None => {
+                    let left = &mut self.left[last.index()];
+                    let place = left.len();
+                    self.open[index] = Some(Open { what, left: last, to: cpu, place });
+                    left.push(task);
+                }
+            }
             let moved = &mut self.moves[index];
             moved.count += 1;
             moved.remote += u64::from(distance == Distance::Other);
+        }
+    }
+
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        if self.left[cpu.index()].is_empty() || was.mode == now.mode {
+            return;
+        }
+        let effect = match now.mode {
+            CpuMode::Idle if now.waiting == 0 => Effect::NotHelped,
+            _ => Effect::Undecided,
+        };
+        for task in std::mem::take(&mut self.left[cpu.index()]) {
+            self.close(state, task, effect);
         }
     }
 

@@ -1,8 +1,9 @@
 //! Violations: who, where, how, beside whom.
 
+use wastenot_check::migrations::Effect;
 use wastenot_check::violations::IdleCpu;
 use wastenot_check::{Options, check};
-use wastenot_model::{Carries, CpuId, Distance, Machine, Origin, Span, Time};
+use wastenot_model::{Carries, CpuId, Distance, Machine, Origin, Span, Time, Window};
 
 use crate::story::{full, story, told};
 
@@ -137,10 +138,54 @@ fn moves_are_counted_by_reason_and_distance() {
     );
     let found = check(&history, &Options::default()).migrations;
     // Where the new task is placed first is no migration.
-    assert_eq!(found.by_reason.values().sum::<u64>(), 3);
+    assert_eq!(found.by_reason.values().map(|counts| counts.moves).sum::<u64>(), 3);
     assert_eq!(found.total(), 2);
     assert_eq!(found.by_distance(Distance::Other), 1);
     assert_eq!(found.by_distance(Distance::Sibling), 1);
+    // CPU 0 ran `a` until `b` ran on CPU 2; CPU 2 was idle when `b` was queued on CPU 3.
+    assert_eq!(Effect::ALL.map(|effect| found.with_effect(effect)), [1, 1, 0, 0]);
+}
+
+/// `b` waits behind `a` on CPU 0 and is moved to CPU 1, where it runs at 30. Between: `this`.
+fn moved(this: &str, options: &Options) -> Effect {
+    let lines = format!(
+        "0 switch 0 - a S
+         0 switch 1 - x S
+         5 queued 0 b 0
+         10 migrate 0 b 1
+         {this}
+         30 switch 1 x b S
+         40 switch 1 b - S
+         50 switch 0 a - S"
+    );
+    let history = told(machine(), full(), &lines);
+    let found = check(&history, options).migrations;
+    assert_eq!(found.total(), 1, "{this}");
+    let effects = Effect::ALL.into_iter().filter(|effect| found.with_effect(*effect) > 0);
+    let [effect] = effects.collect::<Vec<_>>()[..] else { panic!("{this}: one effect") };
+    effect
+}
+
+#[test]
+fn a_migration_helped_if_the_cpu_that_was_left_ran_one_task_until_the_moved_one_ran() {
+    let all = Options::default();
+    assert_eq!(moved("", &all), Effect::Helped);
+    let free = "20 switch 0 a - S
+                25 queued 0 a 0
+                26 switch 0 - a S";
+    assert_eq!(moved(free, &all), Effect::NotHelped);
+    // Another task was taken there: it might have been this one.
+    assert_eq!(moved("20 switch 0 a c S\n 25 switch 0 c a S", &all), Effect::Undecided);
+    // What happens after the counted time is not looked at.
+    let upto =
+        |to| Options { window: Window { from: Time(0), to: Time(to) }, ..Options::default() };
+    assert_eq!(moved("", &upto(30)), Effect::Undecided);
+    assert_eq!(moved("", &upto(31)), Effect::Helped);
+    assert_eq!(moved(free, &upto(21)), Effect::NotHelped);
+    assert_eq!(moved(free, &upto(20)), Effect::Undecided);
+    // Where queues are shared, the place of a waiting task says nothing.
+    let shared = Options { shared_queue: true, ..Options::default() };
+    assert_eq!(moved("", &shared), Effect::Undecided);
 }
 
 #[test]

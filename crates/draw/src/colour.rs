@@ -49,6 +49,10 @@ const QUEUE_SAFE: [u32; 5] = [0xcfe4a9, 0x6fc3a0, 0x2f8fb0, 0x3f5aa6, 0x3c1361];
 const CURVES: [u32; 7] = [0x000000, 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9];
 const QUEUE_PUBLISHED: [u32; 5] = [0x00ff00, 0xff8000, 0xff0000, 0xff0080, 0xff00ff];
 
+/// Classes of causes, in steps of at least 8 of the CIE's lightness L*: grey print and all types of
+/// colour vision keep them apart. Those that occur most often differ most.
+const CLASSES: [u32; 7] = [0xe0102c, 0x1b1464, 0x12b886, 0x6a2c91, 0xf5b000, 0xa8dcff, 0x8a8a8a];
+
 impl Colour {
     /// Black.
     pub const BLACK: Colour = Colour::rgb(0);
@@ -137,6 +141,14 @@ impl Palette {
     pub(crate) fn waste(self) -> Colour {
         Colour::rgb(0xd0021b)
     }
+    /// The nth class of causes of waste; after the last they come again.
+    pub(crate) fn class(self, n: usize) -> Colour {
+        Colour::rgb(CLASSES[n % CLASSES.len()])
+    }
+    /// A wait to which no waste belongs.
+    pub(crate) fn more_waited(self) -> Colour {
+        Colour::rgb(0xeb9aa4)
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +160,26 @@ mod tests {
         let first = Palette::Safe.slot("ua.C.x", 0);
         assert_eq!(first, 42);
         assert_eq!(Palette::Safe.slot("ua.C.x", 5), (first + 5) % 48);
+    }
+
+    /// The CIE's lightness L* (CIE 15:2004, 8.2.1) of an sRGB colour (IEC 61966-2-1): 0 to 100.
+    fn lightness(hex: u32) -> f64 {
+        let linear = |shift: u32| {
+            let value = f64::from(hex >> shift & 255) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        let y = 0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0);
+        116.0 * y.cbrt() - 16.0
+    }
+
+    #[test]
+    fn classes_of_causes_differ_in_lightness_and_from_all_other_colours() {
+        let mut all = CLASSES.map(lightness);
+        all.sort_by(f64::total_cmp);
+        assert!(all.windows(2).all(|pair| pair[1] - pair[0] >= 8.0), "{all:?}");
+        let others = [TASKS.as_slice(), &SATURATED, &QUEUE_SAFE, &QUEUE_PUBLISHED, &CURVES];
+        assert!(others.concat().iter().all(|other| !CLASSES.contains(other)));
+        assert!(!CLASSES.map(Colour::rgb).contains(&Palette::Safe.waste()));
     }
 
     #[test]

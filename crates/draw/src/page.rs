@@ -1,4 +1,4 @@
-//! What all pictures share: the window, the order of lanes, axes, marks, the legend.
+//! What all pictures share: the window, the order of lanes, axes, the legend.
 
 use wastenot_model::{
     Cpu, CpuId, CpuSet, History, Machine, Silent, Span, TaskId, Time, Window, printable,
@@ -6,7 +6,7 @@ use wastenot_model::{
 
 use crate::axis::{TimeAxis, nice, seconds};
 use crate::font::Font;
-use crate::{Anchor, Area, Cell, Colour, Item, Lane, Palette, Plot, Scene};
+use crate::{Anchor, Area, Cell, Colour, Item, Lane, Marks, Palette, Plot, Scene};
 
 /// What part of a History to show, and how.
 #[derive(Clone, Debug, Default)]
@@ -46,33 +46,12 @@ impl View {
     }
 }
 
-/// What a mark says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MarkKind {
-    /// A task waited here while a CPU that it may use was idle: a line below the lane.
-    Waited,
-    /// This CPU was idle while a task that may use it waited: a tint behind the lane.
-    Idle,
-    /// Somewhere a CPU was idle while a task waited: a bar above all lanes.
-    Episode,
-}
-
-/// Something found in the History, to be seen in its pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// When.
-    pub window: Window,
-    /// On which CPU; `None` for the whole machine.
-    pub cpu: Option<CpuId>,
-    /// What it says.
-    pub kind: MarkKind,
-}
-
 /// Width of a page: A4 on its side.
 pub(crate) const PAGE_WIDTH: f64 = 842.0;
 pub(crate) const LEFT: f64 = 44.0;
 pub(crate) const RIGHT: f64 = 26.0;
-/// Top of the plot; the title and the strip of episodes stand above.
+/// Top of the plot; the title and the strip of episodes stand above, and rows of classes push it
+/// down.
 const TOP: f64 = 44.0;
 pub(crate) const SMALL: f64 = 7.5;
 /// The clock of what happens step by step, each as long as the others.
@@ -92,17 +71,19 @@ pub(crate) struct Page<'a> {
     /// CPUs from the top; empty in pictures of curves.
     pub(crate) order: Vec<CpuId>,
     pub(crate) lanes: Vec<Lane>,
+    /// What is marked in it.
+    pub(crate) marks: &'a Marks,
 }
 
 impl<'a> Page<'a> {
     /// A page with a lane for each CPU.
-    pub(crate) fn with_lanes(history: &'a History, view: &'a View) -> Page<'a> {
+    pub(crate) fn with_lanes(history: &'a History, view: &'a View, marks: &'a Marks) -> Page<'a> {
         let machine = &history.head.machine;
         let mut order =
             if view.socket_order { machine.socket_order() } else { history.cpus().collect() };
         order.retain(|cpu| view.shows(*cpu));
         let pitch = (500.0 / order.len().max(1) as f64).clamp(1.5, 22.0);
-        let mut page = Page::new(history, view, pitch * order.len().max(1) as f64);
+        let mut page = Page::new(history, view, marks, pitch * order.len().max(1) as f64);
         let gap = if pitch >= 3.0 { (pitch * 0.16).min(2.0) } else { 0.0 };
         let lane = |(row, cpu): (usize, &CpuId)| Lane {
             label: cpu.to_string(),
@@ -125,15 +106,21 @@ impl<'a> Page<'a> {
     }
 
     /// A page without lanes.
-    pub(crate) fn new(history: &'a History, view: &'a View, height: f64) -> Page<'a> {
+    pub(crate) fn new(
+        history: &'a History,
+        view: &'a View,
+        marks: &'a Marks,
+        height: f64,
+    ) -> Page<'a> {
         let whole = history.window();
         let from = view.min.map_or(whole.from, |min| whole.from + min).min(whole.to);
         let to = view.max.map_or(whole.to, |max| whole.from + max).min(whole.to);
         // An empty History and a window outside of it still make a picture, of one nanosecond.
         let to = to.max(from + Span(1));
         let window = Window { from: from.min(Time(to.0 - 1)), to };
-        let area = Area { x: LEFT, y: TOP, width: PAGE_WIDTH - LEFT - RIGHT, height };
-        Page { history, view, window, area, order: Vec::new(), lanes: Vec::new() }
+        let y = TOP + marks.room(window);
+        let area = Area { x: LEFT, y, width: PAGE_WIDTH - LEFT - RIGHT, height };
+        Page { history, view, window, area, order: Vec::new(), lanes: Vec::new(), marks }
     }
 
     /// For each CPU its lane.
@@ -185,7 +172,7 @@ impl<'a> Page<'a> {
     }
 
     /// The scene with what lies below the data: page, marks of idleness, grid, axes.
-    pub(crate) fn scene(&self, title: String, values: Vec<(f64, String)>, marks: &[Mark]) -> Scene {
+    pub(crate) fn scene(&self, title: String, values: Vec<(f64, String)>) -> Scene {
         let axis = TimeAxis::new(self.history, self.window, 10);
         let ticks = axis.ticks.into_iter().map(|(time, label)| (self.x(time), label)).collect();
         let plot = Plot {
@@ -205,24 +192,18 @@ impl<'a> Page<'a> {
         scene.rect(page, Colour::WHITE);
         let title = scene.title.clone();
         scene.text((LEFT, 22.0), fitting(&title), Anchor::Start, Colour::TEXT, &title);
-        self.marks(&mut scene, marks, MarkKind::Idle);
+        self.tint_idle(&mut scene);
         self.axes(&mut scene);
         scene
     }
 
     /// What lies above the data: marks, separators, the frame, the legend; and the page's height.
-    pub(crate) fn finish(&self, mut scene: Scene, marks: &[Mark], notes: &[String]) -> Scene {
+    pub(crate) fn finish(&self, mut scene: Scene, notes: &[String]) -> Scene {
         self.separators(&mut scene);
-        self.marks(&mut scene, marks, MarkKind::Waited);
-        self.marks(&mut scene, marks, MarkKind::Episode);
+        self.mark(&mut scene);
         let a = self.area;
         let frame = vec![(a.x, a.y), (a.right(), a.y), (a.right(), a.bottom()), (a.x, a.bottom())];
         scene.line([frame, vec![(a.x, a.y)]].concat(), Colour::FAINT, 0.5);
-        let waste = self.view.palette.waste();
-        if marks.iter().any(|mark| mark.window.clip(self.window.from, self.window.to).is_some()) {
-            scene.legend.push((waste, "idle while a task waited".to_owned()));
-            scene.plot.cells.push((waste, Cell::Mostly(WASTE)));
-        }
         let bottom = legend(&mut scene, a.bottom() + 36.0, notes);
         let bottom = story(&mut scene, bottom);
         scene.height = bottom + 8.0;
@@ -283,44 +264,6 @@ impl<'a> Page<'a> {
                 let at = (self.area.right() + 3.0, top + height / 2.0 + 2.5);
                 scene.text(at, 6.5, Anchor::Start, Colour::FAINT, &format!("{letter}{number}"));
             }
-        }
-    }
-
-    fn marks(&self, scene: &mut Scene, marks: &[Mark], kind: MarkKind) {
-        let rows = self.rows();
-        let mut stretches: Vec<(Option<usize>, Time, Time)> = marks
-            .iter()
-            .filter(|mark| mark.kind == kind)
-            .filter_map(|mark| {
-                let row = mark.cpu.and_then(|cpu| rows.get(cpu.index()).copied().flatten());
-                let (from, to) = mark.window.clip(self.window.from, self.window.to)?;
-                (row.is_some() || kind == MarkKind::Episode).then_some((row, from, to))
-            })
-            .collect();
-        stretches.sort_unstable();
-        // Marks nearer to each other than half a point are one: a bad trace has very many.
-        let near = Span(self.window.span().0 / (self.area.width * 2.0) as u64);
-        stretches.dedup_by(|next, kept| {
-            let joins = next.0 == kept.0 && next.1 <= kept.2 + near;
-            if joins {
-                kept.2 = kept.2.max(next.2);
-            }
-            joins
-        });
-        let waste = self.view.palette.waste();
-        for (row, from, to) in stretches {
-            let (x, right) = (self.x(from), self.x(to));
-            let lane = row.map(|row| &self.lanes[row]);
-            let (y, height, colour) = match (kind, lane) {
-                (MarkKind::Idle, Some(lane)) => (lane.y, lane.height, waste.alpha(44)),
-                (MarkKind::Waited, Some(lane)) => {
-                    let height = (lane.height * 0.22).clamp(0.6, 2.5);
-                    (lane.y + lane.height - height * 0.5, height, waste)
-                }
-                (MarkKind::Episode, _) => (self.area.y - 6.0, 4.0, waste),
-                _ => continue,
-            };
-            scene.rect(Area { x, y, width: (right - x).max(0.25), height }, colour);
         }
     }
 }

@@ -79,6 +79,8 @@ pub enum Cell {
     Mostly(char),
     /// As this character wherever some of the cell has that colour; of a curve, here and there.
     Any(char),
+    /// As this character in a line above the plot, where bars above it have that colour most.
+    Above(char),
 }
 
 /// One line of the plot.

@@ -71,7 +71,7 @@ impl Run {
         let (scope, movable) = (Scope::new(history, &options), Movable::survey(history));
         let mut waste = waste::Waste::new(history, &scope, &movable, &options);
         let mut waits = TaskSpans::new(waits::Watch::new(history, &scope));
-        let mut migrations = migrations::Watch::new(history, &scope);
+        let mut migrations = migrations::Watch::new(history, &scope, &options);
         let mut placements = placements::Watch::new(history, &scope, &movable);
         let mut all = ((&mut waste, &mut waits), (&mut migrations, &mut placements));
         replay(history, Silent::Unknown, &mut all);

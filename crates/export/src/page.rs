@@ -2,7 +2,7 @@
 
 use wastenot_check::Check;
 use wastenot_check::violations::Violation;
-use wastenot_draw::{Mark, MarkKind, Scene};
+use wastenot_draw::{Class, Mark, MarkKind, Marks, Scene};
 use wastenot_model::{Frame, History, Picture as Drawn, Report, Window};
 
 use crate::picture::{self, Look, Picture, Shown};
@@ -13,7 +13,8 @@ const PICTURES: [(Picture, &str, &str); 3] = [
     (
         Picture::Cores,
         "Tasks on each CPU",
-        "One line per CPU, one colour per task; white is idle. Each frame is a finding.",
+        "One line per CPU, one colour per task; white is idle, tinted red while a task waited. Below a \
+         CPU is marked when a task waited there. Each frame is a finding.",
     ),
     (
         Picture::Waiting,
@@ -30,13 +31,14 @@ const PICTURES: [(Picture, &str, &str); 3] = [
 
 /// Adds its pictures to the report of `check`, which was asked for marks.
 pub fn with_pictures(report: &mut Report, history: &History, check: &Check, look: &Look) {
-    report.pictures = pictures(history, look, &picture::found(check));
+    let marks = picture::found(check);
+    report.pictures = pictures(history, look, &marks);
     if let (Some(worst), Some(violation)) = (&mut report.worst, check.worst(history)) {
-        worst.picture = Some(moment(history, look, check, violation));
+        worst.picture = Some(moment(history, look, (check, &marks), violation));
     }
 }
 
-fn pictures(history: &History, look: &Look, marks: &[Mark]) -> Vec<Drawn> {
+fn pictures(history: &History, look: &Look, marks: &Marks) -> Vec<Drawn> {
     let one = |(picture, title, caption): (Picture, &str, &str)| {
         drawn(&picture::scene(picture, history, look, marks), title, caption)
     };
@@ -47,7 +49,12 @@ fn pictures(history: &History, look: &Look, marks: &[Mark]) -> Vec<Drawn> {
 const LANES: usize = 5;
 
 /// The worst moment: the CPUs where the task waited, and the nearest of those that were idle.
-fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Drawn {
+fn moment(
+    history: &History,
+    look: &Look,
+    (check, found): (&Check, &Marks),
+    it: &Violation,
+) -> Drawn {
     let cpus = it.places(LANES);
     // Of all marks those of this wait, and idle CPUs only while it lasted.
     let marks = &check.violations.marks;
@@ -56,16 +63,22 @@ fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Draw
     let usable = |cpu| it.idle.iter().any(|idle| idle.cpu == cpu);
     let idle = marks.idle.iter().filter(|(cpu, _)| usable(*cpu));
     let idle = idle.map(|&(cpu, window)| (window, cpu, MarkKind::Idle));
-    let marks = waited.chain(idle).filter_map(|(window, cpu, kind)| {
-        let (from, to) = it.window.clip(window.from, window.to)?;
-        Some(Mark { window: Window { from, to }, cpu: Some(cpu), kind })
+    let causes = check.causes.iter().filter(|_| !found.classes.is_empty());
+    let because = causes.flat_map(picture::because);
+    let because = because.filter(|(task, _)| *task == it.task).map(|(_, mark)| mark);
+    let marks = waited.chain(idle).map(|(window, cpu, kind)| Mark { window, cpu: Some(cpu), kind });
+    let marks = marks.chain(because).filter_map(|mark| {
+        let (from, to) = it.window.clip(mark.window.from, mark.window.to)?;
+        Some(Mark { window: Window { from, to }, ..mark })
     });
-    let marks: Vec<Mark> = marks.collect();
+    // What classes took in all is no figure of this moment.
+    let classes = found.classes.iter().map(|class| Class { took: None, ..class.clone() });
+    let marks = Marks { all: marks.collect(), classes: classes.collect() };
     let look = Look { window: Some(picture::around(it.window, history)), ..look.clone() };
     let shown = Shown { cpus: Some(cpus), tasks: None };
     let scene = picture::part(Picture::Cores, history, &look, &shown, &marks);
-    let caption =
-        "White is idle, tinted red while the task waited. The red line is where it waited.";
+    let caption = "White is idle, tinted red while the task waited. The line below a CPU is where \
+                   it waited, in the colour of the cause where waste is due to its wait.";
     drawn(&scene, "Worst moment", caption)
 }
 

@@ -1,7 +1,8 @@
 //! Pictures of a trace with what `check` found marked in them.
 
 use wastenot_check::Check;
-use wastenot_draw::{Cores, Mark, MarkKind, Palette, Queues, Scene, View, Waiting};
+use wastenot_check::causes::{CLASSES, Causes, Loss, class_of};
+use wastenot_draw::{Class, Cores, Mark, MarkKind, Marks, Palette, Queues, Scene, View, Waiting};
 use wastenot_model::{CpuId, CpuSet, History, Silent, Span, TaskId, Time, Window};
 
 /// A kind of picture.
@@ -59,7 +60,7 @@ impl Look {
 }
 
 /// One picture of everything.
-pub fn scene(picture: Picture, history: &History, look: &Look, marks: &[Mark]) -> Scene {
+pub fn scene(picture: Picture, history: &History, look: &Look, marks: &Marks) -> Scene {
     part(picture, history, look, &Shown::default(), marks)
 }
 
@@ -69,7 +70,7 @@ pub fn part(
     history: &History,
     look: &Look,
     shown: &Shown,
-    marks: &[Mark],
+    marks: &Marks,
 ) -> Scene {
     let view = look.view(history, shown);
     match picture {
@@ -106,10 +107,8 @@ pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuS
     format!("wastenot draw cores {file} --from {from} --to {to}{cpus}")
 }
 
-/// The marks of a check that was asked for them.
-pub fn found(check: &Check) -> Vec<Mark> {
-    let episodes =
-        check.waste.marks.iter().map(|&window| Mark { window, cpu: None, kind: MarkKind::Episode });
+/// The marks of a check that was asked for them: where it found causes, waste by their classes.
+pub fn found(check: &Check) -> Marks {
     let marks = &check.violations.marks;
     let waited = marks.waited.iter().map(|it| Mark {
         window: it.window,
@@ -121,5 +120,27 @@ pub fn found(check: &Check) -> Vec<Mark> {
         cpu: Some(cpu),
         kind: MarkKind::Idle,
     });
-    episodes.chain(waited).chain(idle).collect()
+    let mut all: Vec<Mark> = waited.chain(idle).collect();
+    let known = |causes: &&Causes| causes.waste_by_class()[..UNKNOWN].iter().any(|ns| *ns > 0);
+    let Some(causes) = check.causes.as_ref().filter(known) else {
+        let episode = |&window| Mark { window, cpu: None, kind: MarkKind::Episode };
+        all.extend(check.waste.marks.iter().map(episode));
+        return Marks { all, classes: Vec::new() };
+    };
+    all.extend(because(causes).map(|(_, mark)| mark));
+    let took = causes.waste_by_class();
+    let class = |(&(name, _), ns)| Class { name, took: Some(Span(ns)) };
+    Marks { all, classes: CLASSES.iter().zip(took).map(class).collect() }
+}
+
+/// The class of what has no known cause, the last: alone it says nothing.
+const UNKNOWN: usize = CLASSES.len() - 1;
+
+/// Every stretch of waste with the task that waited.
+pub(crate) fn because(causes: &Causes) -> impl Iterator<Item = (TaskId, Mark)> {
+    let waste = causes.stretches.iter().filter(|(_, loss, _)| *loss == Loss::Waste);
+    waste.filter_map(|(cause, _, it)| {
+        let kind = MarkKind::Because(class_of(cause.path)?);
+        Some((it.task, Mark { window: it.window, cpu: Some(it.cpu), kind }))
+    })
 }

@@ -158,7 +158,7 @@ impl Rules {
         [Rules::Fair, Rules::Reserving, Rules::Policy, Rules::Several];
 
     /// Those of `history`: a recording is from Linux, and a simulation names its scheduler.
-    pub(super) fn of(history: &History) -> Rules {
+    pub(crate) fn of(history: &History) -> Rules {
         let notes = &history.head.source.notes;
         let note = |key: &str| notes.iter().find(|it| it.0 == key).map(|(_, text)| &**text);
         if note("scheduler").is_none() {

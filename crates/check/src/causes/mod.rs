@@ -127,6 +127,16 @@ impl Cause {
     pub fn label(&self) -> &'static str {
         self.path.split_once('/').map_or(self.path, |(_, below)| below)
     }
+    /// What to do next: what helps against it, or where causes are below it which data would
+    /// decide between them.
+    pub fn next_step(&self) -> String {
+        let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
+        match (above, self.named) {
+            (true, _) => format!("Missing data: {}", self.missing),
+            (false, false) => format!("Only suspected. If it is so: {}", self.advice),
+            (false, true) => self.advice.to_owned(),
+        }
+    }
     /// Whether this is the node `path`, or below it.
     pub fn is_within(&self, path: &str) -> bool {
         is_within(self.path, path)
@@ -276,6 +286,18 @@ impl Causes {
     pub fn ns(&self, loss: Loss, path: &str) -> u64 {
         let within = self.iter().filter(|(cause, _)| cause.is_within(path));
         within.fold(0, |sum, (_, part)| sum.saturating_add(part.ns[loss as usize]))
+    }
+
+    /// What of waste each of [`CLASSES`] took; what a class above has not given to one below it
+    /// counts there.
+    pub fn waste_by_class(&self) -> [u64; CLASSES.len()] {
+        let mut took = [0u64; CLASSES.len()];
+        for (cause, part) in self.iter() {
+            if let Some(class) = class_of(cause.path) {
+                took[class] = took[class].saturating_add(part.ns[Loss::Waste as usize]);
+            }
+        }
+        took
     }
 
     /// Every cause by which something was lost, in the order of [`TREE`].

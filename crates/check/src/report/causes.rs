@@ -75,13 +75,11 @@ impl Check {
         })
     }
 
-    /// Waste by class; what a class above has not given to one below it counts there.
+    /// Waste by class, and all lost CPU time by whose it is.
     pub(super) fn cause_measures(&self, report: &mut Report) {
+        let took = self.causes.as_ref().map(Causes::waste_by_class);
         for (class, (word, _)) in causes::CLASSES.iter().enumerate() {
-            let ns = self.causes.as_ref().map(|all| {
-                let of = all.iter().filter(|(it, _)| causes::class_of(it.path) == Some(class));
-                of.fold(0, |sum: u64, (_, part)| sum.saturating_add(part.ns[Loss::Waste as usize]))
-            });
+            let ns = took.map(|took| took[class]);
             let label = if ns > Some(0) { format!("  by {word}") } else { String::new() };
             report.measure(&format!("lost.{word}_ns"), &label, ns, Unit::Ns);
         }
@@ -128,6 +126,7 @@ impl Check {
             Column::for_programs("advice", Unit::None),
             Column::for_programs("missing", Unit::None),
             Column::for_programs("named", Unit::None),
+            Column::below("next_step", "next step"),
         ];
         let parties = self.party_words();
         let title = match parties.is_empty() {
@@ -146,13 +145,14 @@ impl Check {
             parts.sort_by_key(|(_, part)| Reverse(part.ns[loss as usize]));
             for (cause, part) in parts {
                 let ns = part.ns[loss as usize];
+                let share = ns as f64 / whole.max(1) as f64;
                 let worst = part.worst[loss as usize];
                 let of = |figure: fn(Stretch) -> Value| worst.map_or(Value::Unknown, figure);
                 table.push(vec![
                     cause.path.into(),
                     loss.name().into(),
                     ns.into(),
-                    (ns as f64 / whole.max(1) as f64).into(),
+                    share.into(),
                     of(|it| Span(it.ns).into()),
                     of(|it| it.window.from.into()),
                     of(|it| it.window.to.into()),
@@ -162,6 +162,7 @@ impl Check {
                     cause.advice.into(),
                     cause.missing.into(),
                     cause.named.into(),
+                    (share >= LEAST).then(|| cause.next_step()).into(),
                 ]);
             }
         }
@@ -208,7 +209,7 @@ impl Check {
 /// The roots of the tree of causes: to whom lost time can belong.
 const PARTIES: [&str; 5] = ["scheduler", "configuration", "host", "design", "unknown"];
 
-/// Causes of less than this share of the waste are in the table only.
+/// Causes of less than this share of what was lost are in the table only, without a next step.
 const LEAST: f64 = 0.1;
 
 #[cfg(test)]

@@ -3,7 +3,16 @@
 use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, TaskId, Unit};
 
 use super::words::count;
+use crate::migrations::Effect;
 use crate::{Check, Options, Recorder, depth, is_cut};
+
+/// Labels of migrations by [`Effect`].
+const EFFECTS: [&str; Effect::ALL.len()] = [
+    "  that made a task run sooner",
+    "  that did not",
+    "  of tasks that could not stay",
+    "  of unknown effect",
+];
 
 /// What was read.
 pub(crate) fn trace(report: &mut Report, history: &History) {
@@ -163,6 +172,11 @@ impl Check {
         for distance in Distance::ALL.into_iter().filter(|distance| *distance != Distance::Same) {
             let name = format!("migrations.{}", distance.name());
             report.measure(&name, "", self.migrations.by_distance(distance), Count);
+        }
+        for (effect, label) in Effect::ALL.into_iter().zip(EFFECTS) {
+            let (name, count) = (effect.name(), self.migrations.with_effect(effect));
+            let label = if count > 0 { label } else { "" };
+            report.measure(&format!("migrations.{name}"), label, count, Count);
         }
         let longest = self.depth.longest;
         report.measure("depth.max", "Longest run queue", longest.map_or(0, |it| it.0), Count);

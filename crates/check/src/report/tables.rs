@@ -223,14 +223,23 @@ impl Check {
             Column::new("reason", "reason", Unit::None),
             Column::new("distance", "distance", Unit::None),
             Column::new("count", "moves", Unit::None),
+            Column::new("helped", "ran sooner", Unit::None),
+            Column::new("not_helped", "did not", Unit::None),
+            Column::new("forced", "had to move", Unit::None),
+            Column::new("undecided", "cannot tell", Unit::None),
         ];
-        let mut table = Table::new("moves", "Migrations by reason and distance", columns);
+        let title = "Migrations by reason and distance, and whether the task ran sooner";
+        let mut table = Table::new("moves", title, columns);
         for reason in [Reason::Wakeup, Reason::Fork, Reason::Balance] {
             for distance in Distance::ALL {
-                if let Some(count) = self.migrations.by_reason.get(&(reason, distance)) {
-                    let row = vec![reason.name().into(), distance.name().into(), (*count).into()];
-                    table.push(row);
-                }
+                let Some(counts) = self.migrations.by_reason.get(&(reason, distance)) else {
+                    continue;
+                };
+                let mut row = vec![reason.name().into(), distance.name().into()];
+                row.push(counts.moves.into());
+                let is_migration = reason != Reason::Fork;
+                row.extend(counts.effects.map(|count| is_migration.then_some(count).into()));
+                table.push(row);
             }
         }
         table

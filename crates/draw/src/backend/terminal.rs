@@ -2,7 +2,8 @@
 //!
 //! With a row for each CPU, a cell is a block as high as the CPU's share of busy time. With fewer
 //! rows, four CPUs (or groups of CPUs) share a row of braille dots, two dots of time to a cell; a
-//! dot stands where at least a quarter of its time was busy. Curves are braille lines.
+//! dot stands where at least a quarter of its time was busy. Curves are braille lines. Letters in a
+//! line above the plot stand for the colour that has most of a cell in the bars there.
 
 use std::fmt::Write;
 
@@ -30,7 +31,7 @@ impl Scene {
     /// of common terminals or without.
     pub fn terminal(&self, columns: usize, rows: usize, colour: bool) -> String {
         let columns = columns.clamp(20, 2000);
-        let room = rows.saturating_sub(AROUND).clamp(4, 4000);
+        let room = rows.saturating_sub(AROUND + 2 * usize::from(has_above(self))).clamp(4, 4000);
         let mut screen =
             Screen { out: String::new(), columns, colour, dotted: false, rows: Vec::new() };
         match self.plot.lanes.len() {
@@ -168,8 +169,13 @@ impl Screen {
         self.out.push('\n');
         let label = self.rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         let count = self.rows.first().map_or(0, |(_, cells)| cells.len());
+        if let Some(cells) = above(scene, count) {
+            let _ = write!(self.out, "{:label$}  ", ""); // writing to a String cannot fail
+            self.glyphs(&cells);
+            self.end_line();
+        }
         for (name, cells) in std::mem::take(&mut self.rows) {
-            let _ = write!(self.out, "{name:>label$} │"); // writing to a String cannot fail
+            let _ = write!(self.out, "{name:>label$} │");
             self.glyphs(&cells);
             self.end_line();
         }
@@ -205,16 +211,20 @@ impl Screen {
         }
     }
 
-    /// What colours and characters mean, in two lines at most.
+    /// What colours and characters mean, in two lines at most, behind those of bars above the plot.
     fn legend(&mut self, scene: &Scene) {
         let (mut used, mut lines) = (0, 1);
         let cell = |colour: &Colour| scene.plot.cells.iter().find(|(known, _)| known == colour);
         let is_waste = |(colour, _): &&(Colour, String)| {
-            cell(colour).is_some_and(|(_, cell)| *cell == Cell::Mostly(WASTE))
+            matches!(cell(colour), Some((_, Cell::Mostly(WASTE) | Cell::Above(_))))
         };
         // What marks waste is never left out for want of room.
         let (waste, others): (Vec<_>, Vec<_>) = scene.legend.iter().partition(is_waste);
-        for (colour, label) in waste.into_iter().chain(others) {
+        let (first, mut most) = (waste.len(), 2);
+        for (n, (colour, label)) in waste.into_iter().chain(others).enumerate() {
+            if has_above(scene) && n <= first {
+                most = lines + 2;
+            }
             let label = printable(label);
             let glyph = match cell(colour) {
                 // Dots of several lanes have no room for it.
@@ -223,7 +233,7 @@ impl Screen {
                 }
                 Some((_, Cell::Any(_))) if self.dotted && !self.colour => continue,
                 Some((_, Cell::Any(_))) if self.dotted => '⣿',
-                Some((_, Cell::Any(c) | Cell::Mostly(c))) => *c,
+                Some((_, Cell::Any(c) | Cell::Mostly(c) | Cell::Above(c))) => *c,
                 None if *colour == Colour::WHITE => ' ',
                 None if scene.plot.lanes.is_empty() && !self.colour => '-',
                 None if !self.colour => continue, // bars of all colours look alike
@@ -231,7 +241,7 @@ impl Screen {
             };
             let wide = label.chars().count() + 4;
             if used > 0 && used + wide > self.columns {
-                if lines == 2 {
+                if lines == most {
                     break;
                 }
                 self.end_line();
@@ -347,7 +357,7 @@ fn cover_waste(scene: &Scene, lanes: &mut [Shares]) {
         let Item::Rect { area: mark, colour } = item else { continue };
         let is_lane = |lane: &crate::Lane| (lane.y, lane.height) == (mark.y, mark.height);
         let lane = scene.plot.lanes.iter().position(is_lane);
-        let Some(lane) = lane.filter(|_| colour.alpha(255) == waste) else { continue };
+        let Some(lane) = lane.filter(|_| colour.alpha(255) == waste.alpha(255)) else { continue };
         let cell = scene.plot.area.width / lanes[lane].len() as f64;
         let first = ((mark.x - scene.plot.area.x) / cell).max(0.0) as usize;
         for (index, shares) in lanes[lane].iter_mut().enumerate().skip(first) {
@@ -364,6 +374,48 @@ fn cover_waste(scene: &Scene, lanes: &mut [Shares]) {
             }
         }
     }
+}
+
+/// Whether there are bars above the plot that have letters.
+fn has_above(scene: &Scene) -> bool {
+    scene.plot.cells.iter().any(|(_, cell)| matches!(cell, Cell::Above(_)))
+}
+
+/// The letters of the bars above the plot in each of `count` cells, if there are any.
+fn above(scene: &Scene, count: usize) -> Option<Vec<Glyph>> {
+    let letter = |colour: Colour| {
+        scene.plot.cells.iter().find_map(|(known, cell)| match cell {
+            Cell::Above(c) if *known == colour => Some(*c),
+            _ => None,
+        })
+    };
+    let area = scene.plot.area;
+    let cell = area.width / count.max(1) as f64;
+    let mut most: Vec<Vec<(Glyph, f64)>> = vec![Vec::new(); count];
+    let mut any = false;
+    for item in &scene.items {
+        let Item::Rect { area: bar, colour } = item else { continue };
+        let Some(letter) = letter(*colour).filter(|_| bar.y < area.y) else { continue };
+        any = true;
+        let first = ((bar.x - area.x) / cell).max(0.0) as usize;
+        for (index, shares) in most.iter_mut().enumerate().skip(first) {
+            let left = area.x + index as f64 * cell;
+            let share = bar.right().min(left + cell) - bar.x.max(left);
+            if share <= 0.0 {
+                break;
+            }
+            let glyph = (letter, Some(*colour));
+            match shares.iter_mut().find(|(known, _)| *known == glyph) {
+                Some((_, sum)) => *sum += share,
+                None => shares.push((glyph, share)),
+            }
+        }
+    }
+    let largest = |shares: Vec<(Glyph, f64)>| {
+        let most = shares.into_iter().reduce(|most, it| if it.1 > most.1 { it } else { most });
+        most.map_or((' ', None), |(glyph, _)| glyph)
+    };
+    any.then(|| most.into_iter().map(largest).collect())
 }
 
 /// The mean over the lanes of a group.

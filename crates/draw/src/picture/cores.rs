@@ -10,9 +10,9 @@ use wastenot_model::{
 };
 
 use crate::lanes::{COLUMNS_PER_POINT, Lanes, Paint};
-use crate::page::{Mark, Page, View};
+use crate::page::{Page, View};
 use crate::picture::story::Story;
-use crate::{Cell, Colour, Item, Scene};
+use crate::{Cell, Colour, Item, Marks, Scene};
 
 /// How to draw [`cores`].
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Cores<'a> {
     /// Colour only the tasks of this command (`name`, or `prefix*`); all others are black marks.
     pub target: Option<String>,
     /// What to mark.
-    pub marks: &'a [Mark],
+    pub marks: &'a Marks,
 }
 
 const UNKNOWN: Paint = 1;
@@ -36,7 +36,7 @@ const NAMES: usize = 14;
 
 /// Draws what each CPU ran.
 pub fn cores(history: &History, options: &Cores) -> Scene {
-    let mut page = Page::with_lanes(history, &options.view);
+    let mut page = Page::with_lanes(history, &options.view, options.marks);
     let (height, cpus) = (page.lanes.first().map_or(1.0, |lane| lane.height), page.lanes.len());
     let story = Story::of(history);
     page.add_lanes(story.as_ref().map(|story| story.lanes(history)).unwrap_or_default());
@@ -53,7 +53,7 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
     replay(history, options.view.silent, &mut CpuSpans::new(&mut watch));
 
     let title = page.title(options.color_by_command);
-    let mut scene = page.scene(title, Vec::new(), options.marks);
+    let mut scene = page.scene(title, Vec::new());
     let slots = options.view.palette.tasks().iter().map(|&hex| Colour::rgb(hex));
     let is_chosen = options.view.tasks.is_some();
     let others = if is_chosen { Colour::OTHERS } else { Colour::BLACK };
@@ -81,7 +81,7 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
     if dense {
         notes.push("Dense stretches: in each pixel column, height is share of time.".to_owned());
     }
-    page.finish(scene, options.marks, &notes)
+    page.finish(scene, &notes)
 }
 
 struct Watch<'a> {

@@ -12,8 +12,8 @@ use wastenot_model::{
 };
 
 use crate::lanes::{COLUMNS_PER_POINT, Grid, Lanes, Paint};
-use crate::page::{Mark, Page, View};
-use crate::{Area, Cell, Colour, Item, Scene};
+use crate::page::{Page, View};
+use crate::{Area, Cell, Colour, Item, Marks, Scene};
 
 /// How to draw [`queues`].
 #[derive(Clone, Debug)]
@@ -28,13 +28,19 @@ pub struct Queues<'a> {
     /// `decisions`): figure 5 of the paper.
     pub considered: Option<CpuId>,
     /// What else to mark.
-    pub marks: &'a [Mark],
+    pub marks: &'a Marks,
 }
 
 impl Default for Queues<'_> {
     fn default() -> Self {
         let view = View::default();
-        Queues { view, bad_wakeups: true, moves: true, considered: None, marks: &[] }
+        Queues {
+            view,
+            bad_wakeups: true,
+            moves: true,
+            considered: None,
+            marks: <&Marks>::default(),
+        }
     }
 }
 
@@ -47,7 +53,7 @@ const PLACES: f64 = 50_000.0;
 
 /// Draws the size of each CPU's run queue.
 pub fn queues(history: &History, options: &Queues) -> Scene {
-    let page = Page::with_lanes(history, &options.view);
+    let page = Page::with_lanes(history, &options.view, options.marks);
     let height = page.lanes.first().map_or(1.0, |lane| lane.height);
     let lanes = Lanes::new(page.lanes.len(), page.window, page.area.width, height);
     let mut lengths = Lengths { rows: page.rows(), lanes };
@@ -68,7 +74,7 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
     replay(history, options.view.silent, &mut (CpuSpans::new(&mut lengths), &mut watch));
 
     let title = page.title(false);
-    let mut scene = page.scene(title, Vec::new(), options.marks);
+    let mut scene = page.scene(title, Vec::new());
     let levels = options.view.palette.queue();
     let fixed = [Colour::UNKNOWN, Colour::OFFLINE];
     let palette: Arc<[Colour]> = [Colour::WHITE].into_iter().chain(levels).chain(fixed).collect();
@@ -98,7 +104,7 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
         let count = watch.bad.count;
         notes.push(format!("Black squares: {count} wakeups onto a busy CPU while {may} was idle."));
     }
-    page.finish(scene, options.marks, &notes)
+    page.finish(scene, &notes)
 }
 
 /// A bar over each CPU that a decision of `cpu` looked at; how many decisions there were.

@@ -7,16 +7,16 @@ use wastenot_model::{
 };
 
 use crate::lanes::Grid;
-use crate::page::{Mark, Page, View, value_ticks};
-use crate::{Colour, Item, Scene};
+use crate::page::{Page, View, value_ticks};
+use crate::{Colour, Item, Marks, Scene};
 
 /// How to draw [`waiting`].
 #[derive(Clone, Debug, Default)]
 pub struct Waiting<'a> {
     /// What part to show.
     pub view: View,
-    /// What to mark; only episodes show here.
-    pub marks: &'a [Mark],
+    /// What to mark; only what has no lane shows here.
+    pub marks: &'a Marks,
 }
 
 /// Steps of one curve that are drawn one by one; beyond that, columns.
@@ -25,7 +25,7 @@ const HEIGHT: f64 = 300.0;
 
 /// Draws how many tasks run and wait.
 pub fn waiting(history: &History, options: &Waiting) -> Scene {
-    let page = Page::new(history, &options.view, HEIGHT);
+    let page = Page::new(history, &options.view, options.marks, HEIGHT);
     let grid = || Grid::new(page.window, page.area.width / 2.0);
     let mut watch = Watch {
         view: &options.view,
@@ -45,7 +45,7 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
     let most = u64::from(most) + u64::from(most).div_ceil(12); // room above the highest
     let palette = options.view.palette;
     let title = page.title(false);
-    let mut scene = page.scene(title, value_ticks(page.area, most), options.marks);
+    let mut scene = page.scene(title, value_ticks(page.area, most));
     let y = |count: f64| page.area.bottom() - count / most as f64 * page.area.height;
     let mut dense = false;
     let tasks = if options.view.tasks.is_some() { "selected tasks" } else { "tasks" };
@@ -72,7 +72,7 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
         let note = "Bands reach from the least to the most within a pixel column; lines are means.";
         notes.push(note.to_owned());
     }
-    page.finish(scene, options.marks, &notes)
+    page.finish(scene, &notes)
 }
 
 #[derive(Clone, Copy, Default)]

@@ -7,6 +7,7 @@ mod faces;
 mod golden;
 mod hostile;
 mod made;
+mod marked;
 mod measured;
 mod speed;
 mod story;

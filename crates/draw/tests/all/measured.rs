@@ -168,7 +168,7 @@ fn marks_in_tens_of_thousands_stay_few() {
         cpu: Some(CpuId((n % 2) as u16)),
         kind: MarkKind::Waited,
     };
-    let marks: Vec<Mark> = (0..50_000).map(mark).collect();
+    let marks = Marks { all: (0..50_000).map(mark).collect(), classes: Vec::new() };
     let plain = cores(&history, &Cores::default()).items.len();
     let marked = cores(&history, &Cores { marks: &marks, ..Cores::default() }).items.len();
     assert!(marked > plain && marked < plain + 3_500, "{plain} {marked}");

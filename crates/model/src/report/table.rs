@@ -27,6 +27,8 @@ pub struct Column {
     pub unit: Unit,
     /// Who sees it.
     pub audience: Audience,
+    /// Whether text has its cells below their rows, as wide as the table: sentences.
+    pub below: bool,
 }
 
 /// A table with declared columns.
@@ -64,7 +66,8 @@ impl Audience {
 impl Column {
     /// A column for all.
     pub fn new(key: &str, title: &str, unit: Unit) -> Column {
-        Column { key: key.to_owned(), title: title.to_owned(), unit, audience: Audience::All }
+        let (key, title) = (key.to_owned(), title.to_owned());
+        Column { key, title, unit, audience: Audience::All, below: false }
     }
     /// A column that only people see, so it has no key.
     pub fn for_people(title: &str, unit: Unit) -> Column {
@@ -73,6 +76,10 @@ impl Column {
     /// A column that only programs see, so it has no title.
     pub fn for_programs(key: &str, unit: Unit) -> Column {
         Column { audience: Audience::Programs, ..Column::new(key, "", unit) }
+    }
+    /// A column of sentences, which text has below their rows.
+    pub fn below(key: &str, title: &str) -> Column {
+        Column { below: true, ..Column::new(key, title, Unit::None) }
     }
     /// The same column, which people see only if `shown`.
     pub fn shown_if(mut self, shown: bool) -> Column {

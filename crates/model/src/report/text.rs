@@ -121,12 +121,14 @@ impl Table {
     }
 
     /// The first `shown` rows, numbers to the right, within [`COLUMNS`]: what is too wide goes on
-    /// in the next line, and nothing is cut.
+    /// in the next line, and nothing is cut. Sentences stand below their row.
     pub fn text(&self) -> String {
         let shown = &self.rows[..self.rows.len().min(self.shown)];
-        let columns = self.shown_columns();
+        let (below, beside): (Vec<_>, Vec<_>) =
+            self.shown_columns().partition(|(_, column)| column.below);
+        let beside = beside.into_iter();
         let mut lanes: Vec<Lane> =
-            columns.map(|(index, column)| Lane::new(column, index, shown)).collect();
+            beside.map(|(index, column)| Lane::new(column, index, shown)).collect();
         fit(&mut lanes);
         let mut out = String::new();
         for row in 0..=shown.len() {
@@ -139,6 +141,12 @@ impl Table {
                 let pieces: Vec<String> = lanes.iter().zip(&cells).map(piece).collect();
                 out += format!("  {}", pieces.join(" ")).trim_end();
                 out += "\n";
+            }
+            for (index, column) in below.iter().filter(|_| row > 0) {
+                match &shown[row - 1][*index] {
+                    Value::Unknown => {}
+                    cell => out += &wrap(&format!("    {}", cell.show(column.unit)), "    "),
+                }
             }
         }
         if self.rows.len() > shown.len() {
@@ -316,8 +324,26 @@ fn wrap(paragraph: &str, indent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Column, Report, Table, Unit};
+    use super::super::{Column, Report, Table, Unit, Value};
     use super::COLUMNS;
+
+    #[test]
+    fn sentences_stand_below_their_row_and_do_not_narrow_the_others() {
+        let columns =
+            [Column::new("cause", "cause", Unit::None), Column::below("next", "next step")];
+        let mut table = Table::new("t", "Table", columns);
+        table.push(vec!["balancing".into(), "Look at the domains. ".repeat(5).trim_end().into()]);
+        table.push(vec!["unknown".into(), Value::Unknown]);
+        let lines = [
+            "  cause",
+            "  balancing",
+            "    Look at the domains. Look at the domains. Look at the domains. Look",
+            "    at the domains. Look at the domains.",
+            "  unknown",
+            "",
+        ];
+        assert_eq!(table.text(), lines.join("\n"));
+    }
 
     #[test]
     fn nothing_is_wider_than_72_columns() {

@@ -19,6 +19,7 @@ picture is drawn on the terminal. --min and --max are aliases of --from and
 
 With --task, cores draws other tasks in grey, waiting counts these tasks only,
 and queues marks only their wakeups and moves; waste is marked for their waits.
+Waste has a row for each class of causes (`wastenot list causes`), and a colour.
 
 Examples:
   wastenot draw cores trace.dat
@@ -61,6 +62,9 @@ pub(crate) struct Trace {
     /// `record --decisions` or `run --decisions`
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
+    /// Mark waste in one colour, without its causes
+    #[arg(long)]
+    pub(crate) no_causes: bool,
     /// Colours: safe for all types of colour vision, or those of the published pictures
     #[arg(long, value_name = "safe|published", default_value = "safe")]
     #[arg(hide_possible_values = true, hide_default_value = true)]

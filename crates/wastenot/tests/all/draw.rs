@@ -38,9 +38,14 @@ fn waste_is_marked_and_explained_in_the_terminal() {
     let all = drawn(&desk, "cores trace.dat");
     assert!(lanes(&all).iter().any(|lane| lane.contains('!')), "{all}");
     assert!(all.contains("! idle while a task waited"), "{all}");
+    assert!(all.contains("b balancing  169.6 ms"), "{all}");
+    let above = all.lines().nth(1).expect("a line above the lanes");
+    assert!(above.contains('p') && above.contains('b'), "{above}");
+    let plain = drawn(&desk, "cores trace.dat --no-causes");
+    assert!(!plain.contains("by cause") && plain.contains("! idle while a task waited"), "{plain}");
     // A window in which no task waited while a CPU was idle has neither.
     let none = drawn(&desk, "cores trace.dat --to 1us");
-    assert!(!none.contains('!'), "{none}");
+    assert!(!none.contains('!') && !none.contains("by cause"), "{none}");
 }
 
 #[test]

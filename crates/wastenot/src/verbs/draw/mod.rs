@@ -57,7 +57,8 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
         );
     }
     let select = Select { which: args.which.clone(), ..Select::all(args.silent_cpus) };
-    let options = Options { marks: true, ..select::options(&history, window, &select)? };
+    let options = select::options(&history, window, &select)?;
+    let options = Options { marks: true, causes: !args.no_causes, ..options };
     let shown = Shown { cpus: options.cpus.clone(), tasks: options.tasks.clone() };
     let look = Look {
         window: args.window.is_asked().then_some(window),
@@ -106,11 +107,8 @@ fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
         return Err(Stop::new("`--considered` needs a picture of queues", "`draw queues`"));
     }
     if history.decisions().is_none() {
-        let what = "the trace contains no decisions";
-        return Err(Stop::new(
-            what,
-            "`wastenot record --decisions` or `run ... --decisions` records them",
-        ));
+        let help = "`wastenot record --decisions` or `run ... --decisions` records them";
+        return Err(Stop::new("the trace contains no decisions", help));
     }
     Ok(Some(CpuId(cpu)))
 }
