@@ -51,7 +51,8 @@ const QUEUE_PUBLISHED: [u32; 5] = [0x00ff00, 0xff8000, 0xff0000, 0xff0080, 0xff0
 
 /// Classes of causes, in steps of at least 8 of the CIE's lightness L*: grey print and all types of
 /// colour vision keep them apart. Those that occur most often differ most.
-const CLASSES: [u32; 7] = [0xe0102c, 0x1b1464, 0x12b886, 0x6a2c91, 0xf5b000, 0xa8dcff, 0x8a8a8a];
+const CLASSES: [u32; 8] =
+    [0xe0102c, 0x1b1464, 0x12b886, 0x6a2c91, 0x4f2f00, 0xf5b000, 0xa8dcff, 0x8a8a8a];
 
 impl Colour {
     /// Black.

@@ -6,6 +6,7 @@
 
 use wastenot_model::{CpuId, Span, Time, Window};
 
+use crate::font::Font;
 use crate::lanes::Grid;
 use crate::page::{LEFT, Page, WASTE};
 use crate::{Anchor, Area, Cell, Colour, Lane, Palette, Scene};
@@ -63,6 +64,8 @@ impl Default for &Marks {
 
 /// From the top of one class's row to that of the next, and the height of its bars.
 const ROW: (f64, f64) = (6.5, 5.0);
+/// Size of a row's name, at most.
+const NAME: f64 = 6.5;
 /// Between the rows and the plot: room for the word above the lanes' labels.
 const GAP: f64 = 12.0;
 
@@ -127,7 +130,8 @@ impl Page<'_> {
             let Class { name, took } = &self.marks.classes[class];
             let colour = self.view.palette.class(class);
             let at = (LEFT - 5.0, y + ROW.1 - 0.2);
-            scene.text(at, 6.5, Anchor::End, Colour::FAINT, name);
+            let fits = (LEFT - 7.0) / Font::new().width(name, NAME);
+            scene.text(at, NAME * fits.min(1.0), Anchor::End, Colour::FAINT, name);
             let of_class = |mark: &Mark| (mark.kind == MarkKind::Because(class)).then_some(row);
             for (_, from, to) in self.joined(self.places(of_class)) {
                 self.bar(scene, (from, to), (y, ROW.1), colour);

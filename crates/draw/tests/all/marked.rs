@@ -84,6 +84,21 @@ fn classes_have_colours_of_their_own_in_every_picture() {
 }
 
 #[test]
+fn the_name_of_a_class_fits_beside_its_row() {
+    let mut marks = marks();
+    marks.classes[2].name = "configuration";
+    let scene = scene(&marks);
+    let size = |name: &str| {
+        scene.items.iter().find_map(|item| match item {
+            Item::Text { text, size, .. } if text == name => Some(*size),
+            _ => None,
+        })
+    };
+    let (short, long) = (size("placement").expect("a name"), size("configuration").expect("one"));
+    assert!(long < short && long > 5.0, "{long} {short}");
+}
+
+#[test]
 fn without_classes_waits_are_marked_as_waste() {
     let marks = Marks { all: marks().all[..1].to_vec(), classes: Vec::new() };
     let scene = scene(&marks);
