@@ -317,8 +317,8 @@ fn the_report_has_the_parts_as_shares_and_who_was_waited_for() {
     let report = report();
     let verdict = "a:100 took 90 ns: 50 % running, 22 % waiting while other tasks ran (b:102), \
                    22 % waiting for tasks that waited for a CPU (because CPUs that became idle \
-                   did not take the tasks that waited), 6 % waking up. Without the 20 ns that was \
-                   lost in these waits it would have taken at least 70 ns.";
+                   did not take the tasks that waited), 6 % waking up. In 20 ns of these waits CPU \
+                   time was lost: without them this path is 70 ns long.";
     assert_eq!(report.verdict, verdict);
     let shares: f64 = report.proportions.iter().map(|it| it.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");

@@ -2,7 +2,10 @@
 
 use wastenot_check::causes::{Loss, TREE, node};
 use wastenot_check::{Check, Options, check};
-use wastenot_model::{Carries, Cpu, History, Machine, Report, Time, Value, Window};
+use wastenot_model::{
+    Annex, Carries, Cpu, CpuId, CpuSet, Decision, History, Machine, Report, Time, Value, Window,
+    decisions,
+};
 
 use crate::story::{full, story, told};
 
@@ -236,6 +239,40 @@ fn affinities_and_quotas_are_the_configurations() {
     let found = check(&story(2, full() | Carries::AFFINITY, lines), &Options::default());
     assert_eq!(lost(&found, Loss::Affinity), [("configuration/affinity", 40)]);
     assert_eq!(lost(&found, Loss::Quota), [("configuration/quota", 60)]);
+}
+
+/// Passes from before a part of a recording say nothing of what waits in it.
+#[test]
+fn passes_from_before_the_part_left_no_task_of_it() {
+    let lines = "100 switch 0 - a S
+        100 switch 1 x - S
+        120 queued 0 b 0
+        900 switch 0 a b S
+        900 end";
+    let rows = |times: [u64; 4]| {
+        let set = |list| CpuSet::parse(list).expect("a list");
+        times.map(|time| Decision {
+            time: Time(time),
+            cpu: CpuId(1),
+            what: Decision::PERIODIC,
+            task: None,
+            considered: set("0-1"),
+            local: set("1"),
+            busiest: CpuSet::new(),
+            outcome: Decision::BALANCED,
+        })
+    };
+    let with = |times| {
+        let mut history = story(2, full(), lines);
+        history.annexes.push(Annex { table: decisions::table(rows(times)) });
+        wasted(&history)
+    };
+    assert_eq!(with([1, 2, 3, 4]), [("scheduler/placement", 780)]);
+    let found = with([1, 200, 300, 400]);
+    assert_eq!(found, [("scheduler/placement", 780)], "three are too few");
+    let found = with([200, 300, 400, 500]);
+    let expected = [("scheduler/balancing/persistent", 700), ("scheduler/placement", 80)];
+    assert_eq!(found, expected);
 }
 
 /// CPU 1 is idle, but tasks of the cgroup of `b` are held back there.

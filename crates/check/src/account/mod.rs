@@ -132,7 +132,9 @@ mod reason {
 
     pub(super) const BUSY: Reason = of("busy", "all CPUs were busy");
     pub(super) const NONE_LEFT: Reason =
-        of("none-left", "no idle CPU was left that the task may use");
+        of("none-left", "the idle CPUs that it may use were left to tasks that waited longer");
+    pub(super) const AFFINITY: Reason =
+        of("configuration/affinity", "its affinity keeps the idle CPUs from it");
     pub(super) const NOT_KNOWN: Reason =
         of("not-known", "a CPU whose state is unknown may have been idle");
     pub(super) const WAKEUP: Reason =
@@ -228,7 +230,7 @@ impl Account {
         };
         let (movable, scope) = (Movable::survey(history), Scope::new(history, &options));
         let mut waste = Waste::new(history, &scope, &movable, &options);
-        let mut watch = Watch::new(scope.window, history.task_count());
+        let mut watch = Watch::new(scope.window, history);
         let mut contradictions = Contradictions::within(scope.window, history);
         let mut all = (&mut waste, (&mut watch, &mut contradictions));
         replay(history, options.silent, &mut all);

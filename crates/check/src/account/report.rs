@@ -75,7 +75,7 @@ impl Account {
         }
         report.measure("account.wasted_ns", "Waste on the path", self.wasted_ns(), Ns);
         let least = self.least_ns();
-        let shown = if least.is_some() { "At least, without what was lost" } else { "" };
+        let shown = if least.is_some() { "  without what was lost" } else { "" };
         report.measure("account.least_ns", shown, least, Ns);
         let apart = self.apart.as_ref();
         let shown = |label: &'static str| if apart.is_some() { label } else { "" };

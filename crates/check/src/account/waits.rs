@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{CpuId, TaskId, Time, Window};
+use wastenot_model::{CpuId, MaskId, TaskId, Time, Window};
 
 use super::walk::Ground;
 use super::watch::{Is, Look, Place};
@@ -72,7 +72,7 @@ fn starting(window: Window, why: Reason, pieces: &mut Vec<Piece>) {
 impl Ground {
     /// Splits a wait of `task` into pieces by why it waited, in order.
     pub(super) fn wait(&self, task: TaskId, is: Is, window: Window, kind: Kind) -> Vec<Piece> {
-        let Is::Waiting { cpu, sure } = is else { return Vec::new() };
+        let Is::Waiting { cpu, sure, mask } = is else { return Vec::new() };
         let mut pieces = Vec::new();
         let mut from = window.from;
         for (it, place) in within(cpu.and_then(|cpu| self.sight.places.get(&cpu)), window) {
@@ -81,7 +81,7 @@ impl Ground {
                 Place::Waking(head) if head == task => true,
                 Place::Waking(_) => continue,
             };
-            self.by_charge(task, sure, Window { from, to: it.from }, kind, &mut pieces);
+            self.by_charge(task, (sure, mask), Window { from, to: it.from }, kind, &mut pieces);
             if is_starting {
                 let delays = cpu.and_then(|cpu| self.reasons.delays.get(&cpu));
                 let mut known = it.from;
@@ -96,7 +96,7 @@ impl Ground {
             }
             from = it.to;
         }
-        self.by_charge(task, sure, Window { from, to: window.to }, kind, &mut pieces);
+        self.by_charge(task, (sure, mask), Window { from, to: window.to }, kind, &mut pieces);
         pieces
     }
 
@@ -104,21 +104,28 @@ impl Ground {
     fn by_charge(
         &self,
         task: TaskId,
-        sure: bool,
+        known: (bool, Option<MaskId>),
         window: Window,
         kind: Kind,
         pieces: &mut Vec<Piece>,
     ) {
         let mut from = window.from;
         for (it, reason) in within(self.reasons.waits.get(&task), window) {
-            self.by_look(sure, Window { from, to: it.from }, kind, pieces);
+            self.by_look(known, Window { from, to: it.from }, kind, pieces);
             pieces.push((it, kind, reason));
             from = it.to;
         }
-        self.by_look(sure, Window { from, to: window.to }, kind, pieces);
+        self.by_look(known, Window { from, to: window.to }, kind, pieces);
     }
 
-    fn by_look(&self, sure: bool, window: Window, kind: Kind, pieces: &mut Vec<Piece>) {
+    /// A part of which no waste is: whether the task `sure`ly waited, and its affinity.
+    fn by_look(
+        &self,
+        (sure, mask): (bool, Option<MaskId>),
+        window: Window,
+        kind: Kind,
+        pieces: &mut Vec<Piece>,
+    ) {
         let looks = &self.sight.looks;
         // The first is from the time 0.
         let mut next = looks.partition_point(|(time, _)| *time <= window.from);
@@ -128,6 +135,9 @@ impl Ground {
             let look = looks[next - 1].1;
             let reason = match look {
                 _ if !sure => reason::NOT_KNOWN,
+                Look { idle: true, unknown: false, .. } if look.is_closed_to(mask) => {
+                    reason::AFFINITY
+                }
                 Look { idle: true, .. } => reason::NONE_LEFT,
                 Look { unknown: true, .. } => reason::NOT_KNOWN,
                 Look { .. } => reason::BUSY,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    Context, CpuId, CpuMode, CpuState, Entry, Event, Left, Observer, Origin, Phase, State, TaskId,
-    TaskReceiver, TaskSpan, TaskSpans, TaskState, Time, Window,
+    Context, CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, Left, MaskId, Observer,
+    Origin, Phase, State, TaskId, TaskReceiver, TaskSpan, TaskSpans, TaskState, Time, Window,
 };
 
 /// Who ended a sleep.
@@ -24,6 +24,7 @@ pub(super) enum Is {
     Waiting {
         cpu: Option<CpuId>,
         sure: bool,
+        mask: Option<MaskId>,
     },
     Held,
     /// It sleeps until `waking`, and is on no run queue until the end of the segment.
@@ -65,6 +66,15 @@ pub(super) struct Look {
     pub idle: bool,
     /// What one did is not known.
     pub unknown: bool,
+    /// A bit for each of the first affinities of the History: such a CPU is one of its.
+    pub open: u64,
+}
+
+impl Look {
+    /// Whether no idle CPU is in the affinity `mask`.
+    pub(super) fn is_closed_to(self, mask: Option<MaskId>) -> bool {
+        mask.is_some_and(|mask| mask.0 < u64::BITS && self.open >> mask.0 & 1 == 0)
+    }
 }
 
 /// The observer.
@@ -74,6 +84,8 @@ pub(super) struct Watch {
     cpus: Vec<(Seen, Time)>,
     /// How many CPUs are idle, and of how many it is not known.
     counts: [usize; 2],
+    /// The first affinities of the History, and how many CPUs of each are idle.
+    masks: Vec<(CpuSet, usize)>,
     looks: Vec<(Time, Look)>,
     places: BTreeMap<CpuId, Vec<(Window, Place)>>,
 }
@@ -114,7 +126,9 @@ pub(super) struct Sight {
 }
 
 impl Watch {
-    pub(super) fn new(window: Window, tasks: usize) -> Watch {
+    pub(super) fn new(window: Window, history: &History) -> Watch {
+        let tasks = history.task_count();
+        let masks = history.masks().iter().take(u64::BITS as usize);
         let lives = vec![Life::default(); tasks];
         let lives = Lives { window, lives, lasts: vec![Last::default(); tasks] };
         let spans = TaskSpans::new(lives);
@@ -122,7 +136,8 @@ impl Watch {
             spans,
             cpus: Vec::new(),
             counts: [0, 0],
-            looks: vec![(Time(0), Look { idle: false, unknown: false })],
+            masks: masks.map(|mask| (mask.clone(), 0)).collect(),
+            looks: vec![(Time(0), Look { idle: false, unknown: false, open: 0 })],
             places: BTreeMap::new(),
         }
     }
@@ -149,7 +164,13 @@ impl Watch {
         self.counts.iter_mut().zip(was.counts()).for_each(|(count, it)| *count -= usize::from(it));
         self.counts.iter_mut().zip(seen.counts()).for_each(|(count, it)| *count += usize::from(it));
         let [idle, unknown] = self.counts.map(|count| count > 0);
-        let look = Look { idle, unknown };
+        for (mask, count) in self.masks.iter_mut().filter(|(mask, _)| mask.contains(cpu)) {
+            *count = *count + usize::from(seen == Seen::Idle) - usize::from(was == Seen::Idle);
+            debug_assert!(*count <= mask.len());
+        }
+        let open = self.masks.iter().rev();
+        let open = open.fold(0, |open, (_, count)| open << 1 | u64::from(*count > 0));
+        let look = Look { idle, unknown, open };
         match self.looks.last_mut() {
             Some((_, last)) if *last == look => {}
             Some((time, last)) if *time == now => *last = look,
@@ -264,7 +285,10 @@ impl TaskReceiver for Lives {
     fn span(&mut self, span: TaskSpan<'_, Self::Seen>) {
         let is = match span.seen {
             (Phase::Running, Some(cpu)) => Some(Is::Running(cpu)),
-            (Phase::Waiting, cpu) => Some(Is::Waiting { cpu, sure: span.was.origin.is_sure() }),
+            (Phase::Waiting, cpu) => {
+                let (sure, mask) = (span.was.origin.is_sure(), span.was.mask);
+                Some(Is::Waiting { cpu, sure, mask })
+            }
             (Phase::Held, _) => Some(Is::Held),
             (Phase::Sleeping | Phase::New, _) => Some(self.sleep(&span)),
             (Phase::Unknown | Phase::Dead | Phase::Running, _) => None,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use wastenot_model::{History, Moment, Span, TaskId};
 
-use super::{Account, Every, Kind, Part, Step, sum};
+use super::{Account, Apart, Every, Kind, Part, Step, sum};
 
 /// Kinds of less than this share are not in the verdict, and no reasons of less.
 const LEAST: f64 = 0.005;
@@ -26,7 +26,7 @@ impl Account {
         if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
-                " Without the {lost} that was lost in these waits it would have taken at least {}.",
+                " In {lost} of these waits CPU time was lost: without them this path is {} long.",
                 Span(least)
             );
         }
@@ -35,9 +35,8 @@ impl Account {
 
     /// How much they ran apart, where that is much.
     fn apart_words(&self) -> String {
-        let Some(apart) = self.apart.filter(|apart| apart.share() >= NOTABLE) else {
-            return String::new();
-        };
+        let matters = |apart: &Apart| apart.share() >= NOTABLE && apart.may_spin();
+        let Some(apart) = self.apart.filter(matters) else { return String::new() };
         format!(
             " They ran for {} of CPU time, {} of it while another one of them waited for a CPU. If \
              they meet at barriers and spin, they spun at most so long because of that: a profile \

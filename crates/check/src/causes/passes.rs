@@ -32,6 +32,8 @@ pub(super) struct Pass {
     pub(super) left: bool,
     /// The group that was found busiest, if one was.
     pub(super) busiest: CpuSet,
+    /// From when on the domains of the CPU hold, and which of them it was.
+    since: Time,
     level: usize,
 }
 
@@ -41,6 +43,9 @@ struct Level {
     span: CpuSet,
     local: CpuSet,
 }
+
+/// More domains than a CPU can have: a damaged file may tell any number.
+const LEVELS: usize = 64;
 
 /// The scheduling domains of a CPU.
 #[derive(Clone, Debug, Default)]
@@ -93,15 +98,18 @@ impl Passes {
         };
         let chain = self.chains.entry((row.cpu, since)).or_default();
         chain.complete |= is_domain;
-        let known = chain.levels.iter().position(|level| level.span == row.considered);
-        let level = known.unwrap_or_else(|| {
-            chain.levels.push(Level { span: row.considered, local: row.local });
-            chain.levels.len() - 1
-        });
+        let level = match chain.levels.iter().position(|level| level.span == row.considered) {
+            Some(known) => known,
+            None if chain.levels.len() == LEVELS => return,
+            None => {
+                chain.levels.push(Level { span: row.considered, local: row.local });
+                chain.levels.len() - 1
+            }
+        };
         if !is_domain {
             let (periodic, busiest) = (row.what == Decision::PERIODIC, row.busiest);
             let (time, cpu) = (row.time, row.cpu);
-            self.all.push(Pass { time, cpu, periodic, left, busiest, level });
+            self.all.push(Pass { time, cpu, periodic, left, busiest, since, level });
         }
     }
 
@@ -131,7 +139,12 @@ impl Passes {
 
     /// Whether balancing of `cpu` can see `other`; `None` where that is not known.
     pub(super) fn sight(&self, cpu: CpuId, other: CpuId) -> Option<Sight> {
-        let chain = &self.chains[&(cpu, self.since(cpu)?)];
+        self.sight_since(cpu, self.since(cpu)?, other)
+    }
+
+    /// The same with the domains that hold since then.
+    fn sight_since(&self, cpu: CpuId, since: Time, other: CpuId) -> Option<Sight> {
+        let chain = &self.chains[&(cpu, since)];
         let with = chain.levels.iter().enumerate().filter(|(_, it)| it.span.contains(other));
         match with.min_by_key(|(_, level)| level.span.len()) {
             Some((_, level)) if level.local.contains(other) => Some(Sight::InLocalGroup),
@@ -153,13 +166,13 @@ impl Passes {
 
     /// Whether `pass` compared `of` with the CPU for which it was made, and took nothing.
     pub(super) fn left(&self, pass: &Pass, of: CpuId) -> bool {
-        pass.left && self.sight(pass.cpu, of) == Some(Sight::At(pass.level))
+        let sight = || self.sight_since(pass.cpu, pass.since, of);
+        pass.left && sight() == Some(Sight::At(pass.level))
     }
 
     /// The local group of `pass`.
     pub(super) fn local(&self, pass: &Pass) -> &CpuSet {
-        let since = self.since(pass.cpu).expect("the pass is of a known domain");
-        &self.chains[&(pass.cpu, since)].levels[pass.level].local
+        &self.chains[&(pass.cpu, pass.since)].levels[pass.level].local
     }
 }
 

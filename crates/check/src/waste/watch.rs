@@ -659,7 +659,7 @@ impl Observer for Waste<'_> {
             causes.settle(state, &self.low, self.now_low, from);
         }
         if let Some(causes) = &mut self.causes {
-            causes.held(state, to);
+            causes.held(state, from, to);
             if self.now_low > 0 {
                 causes.wasted(to - from);
             }

@@ -1,5 +1,7 @@
 //! What a scheduler decided and what it looked at for that: the annex `decisions`.
 
+use std::collections::HashMap;
+
 use super::History;
 use crate::{Column, CpuId, CpuSet, Table, TaskId, Time, Unit, Value};
 
@@ -115,20 +117,26 @@ impl History {
     /// are not understood are left out.
     pub fn decisions(&self) -> Option<impl Iterator<Item = Decision<'_>>> {
         self.annexes.iter().find(|it| it.table.name == Decision::ANNEX)?;
-        let tasks = self.task_count() as u64;
+        let (tasks, all) = (self.task_count() as u64, CpuSet::first(self.cpu_count()));
+        // Many rows have the same few sets.
+        let mut sets: HashMap<&str, CpuSet> = HashMap::new();
         let columns = Decision::COLUMNS.map(|(key, ..)| key);
         Some(self.annex_cells(Decision::ANNEX, columns).filter_map(move |row| {
             let [time, cpu, what, task, considered, local, busiest, outcome] = row;
-            let set = |cell: &Value| cell.text().and_then(CpuSet::parse).unwrap_or_default();
+            let [considered, local, busiest] = [considered, local, busiest].map(|cell| {
+                let text = cell.text().unwrap_or_default();
+                let parse = || CpuSet::parse(text).unwrap_or_default().and(&all);
+                sets.entry(text).or_insert_with(parse).clone()
+            });
             let task = task.int::<u64>().filter(|it| *it < tasks);
             Some(Decision {
                 time: Time(time.int()?),
                 cpu: CpuId(cpu.int()?),
                 what: what.text()?,
                 task: task.map(|it| TaskId::nth(it as usize)),
-                considered: set(considered),
-                local: set(local),
-                busiest: set(busiest),
+                considered,
+                local,
+                busiest,
                 outcome: outcome.text()?,
             })
         }))

@@ -365,6 +365,8 @@ impl Observer for Watch<'_> {
     }
 
     fn end(&mut self, state: &State) {
+        // What is held back at the end is so until then at least.
+        (0..self.lives.len()).for_each(|index| self.release(index, state.now()));
         self.lives.iter_mut().for_each(|life| life.leaves(state.now()));
     }
 }

@@ -197,13 +197,18 @@ impl Watch<'_> {
         }
     }
 
-    /// The passes before `to`: which tasks do they leave?
-    pub(super) fn look(&mut self, state: &State, to: Time) {
+    /// The passes from `from` to `to`: which tasks do they leave?
+    pub(super) fn look(&mut self, state: &State, from: Time, to: Time) {
+        if let Some(passes) = &mut self.passes {
+            passes.advance(from);
+        }
         while let Some(passes) = &mut self.passes
             && let Some(pass) = passes.before(to)
         {
-            // A CPU that runs out of tasks balances before it is idle.
-            if pass.periodic && !state.cpu(pass.cpu).is_idle() {
+            // Of a part of a recording those before it say nothing of what waits now. A CPU that
+            // runs out of tasks balances before it is idle.
+            let is_over = pass.time < from;
+            if is_over || pass.periodic && !state.cpu(pass.cpu).is_idle() {
                 continue;
             }
             for task in self.open.clone() {

@@ -211,11 +211,11 @@ impl<'a> Watch<'a> {
         !self.fresh.is_empty()
     }
 
-    /// Time passes until `to` while all stays as it is: what do the passes until then leave?
+    /// Time passes from `from` to `to` while all stays as it is: what do the passes then leave?
     #[inline]
-    pub(crate) fn held(&mut self, state: &State, to: Time) {
+    pub(crate) fn held(&mut self, state: &State, from: Time, to: Time) {
         if self.passes.is_some() {
-            self.look(state, to);
+            self.look(state, from, to);
         }
     }
 
