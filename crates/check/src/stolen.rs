@@ -36,10 +36,10 @@ pub(crate) fn seconds(
 ) -> impl Iterator<Item = (CpuId, Window, u64)> {
     let rows = history.annex_cells("steal", ["time_ns", "cpu", "span_ns", "steal_ns"]);
     rows.filter_map(move |[until, cpu, span, ns]| {
-        let until = Time(until.int()?);
-        let from = Time(until.0.saturating_sub(span.int().unwrap_or(SECOND)));
+        let (until, span) = (Time(until.int()?), span.int().unwrap_or(SECOND));
+        let from = Time(until.0.saturating_sub(span));
         let cpu = CpuId(cpu.int()?);
         let reaches = until > window.from && from < window.to;
-        Some((cpu, Window { from, to: until }, ns.int()?)).filter(|_| reaches)
+        Some((cpu, Window { from, to: until }, span.min(ns.int()?))).filter(|_| reaches)
     })
 }

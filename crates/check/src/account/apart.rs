@@ -21,7 +21,7 @@ use super::watch::{Is, Segment};
 pub struct Apart {
     /// For how long they ran, in all.
     pub ran_ns: u64,
-    /// For how long of that another one of them waited for a CPU.
+    /// For how long of that another one of them waited for a CPU, or was held back by a quota.
     pub apart_ns: u64,
     /// For how long they slept.
     slept_ns: u64,
@@ -47,11 +47,12 @@ impl Apart {
                 ends = Some(to);
                 match is {
                     Is::Running(_) => changes.extend([(from, 1, 0), (to, -1, 0)]),
-                    Is::Waiting { .. } => changes.extend([(from, 0, 1), (to, 0, -1)]),
+                    Is::Waiting { .. } | Is::Held => {
+                        changes.extend([(from, 0, 1), (to, 0, -1)]);
+                    }
                     Is::Sleeping { .. } => {
                         found.slept_ns = found.slept_ns.saturating_add((to - from).0);
                     }
-                    Is::Held => {}
                 }
             }
             let known = begins.zip(ends).map_or(0, |(begins, ends)| (ends - begins).0);

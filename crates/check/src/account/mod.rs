@@ -210,7 +210,7 @@ pub struct Account {
     /// All activations, where they were asked for.
     pub every: Option<Every>,
     /// Of several tasks: how much they ran while another one of them waited, in the window that was
-    /// asked for.
+    /// asked for; `None` where events were lost.
     pub apart: Option<Apart>,
     /// What was taken for granted about waste.
     assumed: Vec<String>,
@@ -238,7 +238,9 @@ impl Account {
         let tasks: Vec<TaskId> = asked.iter().copied().collect();
         let ground = Ground { sight: watch.finish(), reasons: Reasons::of(&waste.finish()), asked };
         let every = question.every.then(|| Every::of(&ground, &tasks, scope.window));
-        let apart = (tasks.len() > 1).then(|| Apart::of(&ground, &tasks, scope.window));
+        // What was lost may have been a wait.
+        let whole = history.lost_events() == (0, false);
+        let apart = (tasks.len() > 1 && whole).then(|| Apart::of(&ground, &tasks, scope.window));
         let of_path = match &every {
             None => interval(&ground, &tasks, scope.window),
             Some(every) => every.slowest.map(|it| (it.task, it.window)),

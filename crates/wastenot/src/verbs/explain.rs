@@ -75,7 +75,8 @@ fn confirmed(args: &Explain) -> Result<Answer, Stop> {
     let answer = answer.map_err(wrong)?;
     kept.map_or(Ok(()), |kept| kept.write(&history))?;
     let file = trial.output.as_ref().unwrap_or(&args.file);
-    let report = answer.report(&quoted(file).unwrap_or_else(|| open::shown(file)));
+    let part = trial.output.is_none() && (args.window.is_asked() || args.reading.machine.is_some());
+    let report = answer.report(&quoted(file).filter(|_| !part).unwrap_or("PART.wn".into()));
     check::print(&report, &args.face)?;
     Ok(match answer.verdict() {
         Verdict::Confirmed | Verdict::NothingLost => Answer::Yes,

@@ -35,12 +35,12 @@ pub(super) fn next(
     }
 }
 
-/// As a shell takes it. `None`: it does not.
+/// As a shell takes it. `None`: a line cannot hold it.
 pub(in crate::verbs) fn quoted(path: &Path) -> Option<String> {
-    let text = path.to_str()?;
+    let text = path.to_str().filter(|text| !text.contains(char::is_control))?;
     let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
     match text.chars().all(plain) {
         true => Some(text.to_owned()),
-        false => (!text.contains('\'')).then(|| format!("'{text}'")),
+        false => Some(format!("'{}'", text.replace('\'', r"'\''"))),
     }
 }
