@@ -121,14 +121,14 @@ pub fn found(check: &Check) -> Marks {
         kind: MarkKind::Idle,
     });
     let mut all: Vec<Mark> = waited.chain(idle).collect();
-    let known = |causes: &&Causes| causes.waste_by_class()[..UNKNOWN].iter().any(|ns| *ns > 0);
-    let Some(causes) = check.causes.as_ref().filter(known) else {
+    let causes = check.causes.as_ref().map(|causes| (causes, causes.waste_by_class()));
+    let is_known = |(_, took): &(_, [u64; CLASSES.len()])| took[..UNKNOWN].iter().any(|ns| *ns > 0);
+    let Some((causes, took)) = causes.filter(is_known) else {
         let episode = |&window| Mark { window, cpu: None, kind: MarkKind::Episode };
         all.extend(check.waste.marks.iter().map(episode));
         return Marks { all, classes: Vec::new() };
     };
     all.extend(because(causes).map(|(_, mark)| mark));
-    let took = causes.waste_by_class();
     let class = |(&(name, _), ns)| Class { name, took: Some(Span(ns)) };
     Marks { all, classes: CLASSES.iter().zip(took).map(class).collect() }
 }

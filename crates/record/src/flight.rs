@@ -445,14 +445,8 @@ impl Domains {
     /// The CPU of a domain, and since when it has it.
     fn of(table: &Table, row: &[Value]) -> Option<(i64, Time)> {
         let cell = |key| row.get(table.columns.iter().position(|column| column.key == key)?);
-        match (cell("what")?, cell("cpu")?) {
-            (Value::Text(what), Value::Int(cpu))
-                if table.name == Decision::ANNEX && what == Decision::DOMAIN =>
-            {
-                Some((*cpu, stamp(table, row)?))
-            }
-            _ => None,
-        }
+        let is_domain = table.name == Decision::ANNEX && cell("what")?.text()? == Decision::DOMAIN;
+        is_domain.then_some((cell("cpu")?.int()?, stamp(table, row)?))
     }
 }
 
