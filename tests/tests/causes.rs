@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use wastenot_check::account::{Account, Question};
-use wastenot_check::causes::Loss;
+use wastenot_check::causes::LostTime;
 use wastenot_check::{Options, check};
 use wastenot_experiment::{Bench as _, Sim};
 use wastenot_model::{Span, Time};
@@ -76,7 +76,7 @@ fn wasted(scenario: &str, variant: &str, limit: Span, class: &str, decisions: bo
     let causes = found.causes.expect("causes are asked for");
     let all = found.waste.known_ns as f64 / 1e9;
     let whole = found.waste.cpu_ns as f64;
-    (whole / all, causes.ns(Loss::Waste, class) as f64 / whole.max(1.0))
+    (whole / all, causes.ns(LostTime::Waste, class) as f64 / whole.max(1.0))
 }
 
 #[test]

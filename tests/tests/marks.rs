@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_check::causes::{CLASSES, Loss, class_of};
+use wastenot_check::causes::{CLASSES, LostTime, class_of};
 use wastenot_check::marks::Marks;
 use wastenot_check::violations::Violations;
 use wastenot_check::{Check, Options, check};
@@ -29,7 +29,7 @@ fn causes_fit(history: &History, check: &Check) {
     let causes = check.causes.as_ref().expect("they were asked for");
     let (mut took, mut edges) = ([0; CLASSES.len()], Vec::new());
     for (cause, loss, it) in &causes.stretches {
-        if *loss == Loss::Waste {
+        if *loss == LostTime::Waste {
             took[class_of(cause.path).expect("waste has a class")] += it.ns;
             edges.extend([(it.window.from, 1), (it.window.to, -1)]);
         }

@@ -1,6 +1,6 @@
 //! The measure of waste compared with the slow reference, to the nanosecond.
 
-use wastenot_check::causes::Loss;
+use wastenot_check::causes::LostTime;
 use wastenot_check::{Options, Scope, throttled, waste};
 use wastenot_model::{CpuId, History, Silent, TaskId, Time, Window, replay};
 use wastenot_tests::Rng;
@@ -45,10 +45,10 @@ fn each_nanosecond_has_one_cause(figures: &waste::Figures) {
     // Stamps of damaged files may lie centuries apart: then sums stay at the largest number.
     let parts = |loss| causes.iter().map(|(_, part)| u128::from(part.ns[loss as usize])).sum();
     let is = |whole: u64, parts: u128| whole == u64::MAX || u128::from(whole) == parts;
-    assert!(is(figures.cpu_ns, parts(Loss::Waste)), "{figures:?}");
-    assert!(is(figures.wake_delay.cpu_ns, parts(Loss::WakeDelay)), "{figures:?}");
+    assert!(is(figures.cpu_ns, parts(LostTime::Waste)), "{figures:?}");
+    assert!(is(figures.wake_delay.cpu_ns, parts(LostTime::WakeDelay)), "{figures:?}");
     let kept = figures.kept.as_ref().map_or(0, |kept| kept.cpu_ns);
-    assert!(is(kept, parts(Loss::Affinity)), "{figures:?}");
+    assert!(is(kept, parts(LostTime::Affinity)), "{figures:?}");
 }
 
 /// Half of the questions are about a part of the time, a third assume that silent CPUs are idle, a

@@ -207,7 +207,7 @@ pub fn check(history: &History, options: &Options) -> Check {
     let held_ns = throttled.as_ref().map_or(0, |found| found.all.held_ns);
     let causes = waste.causes.clone();
     Check {
-        causes: causes.map(|causes| causes.with(causes::Loss::Quota, held_ns)),
+        causes: causes.map(|causes| causes.with(causes::LostTime::Quota, held_ns)),
         waste,
         stayed_put,
         without_probably_pinned,

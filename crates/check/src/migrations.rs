@@ -20,8 +20,8 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::{
-    CpuId, CpuMode, CpuState, Distance, Entry, History, Moves, Observer, Phase, State, TaskId,
-    TaskState,
+    CpuId, CpuMode, CpuState, Distance, Entry, History, Moves, Observer, Phase, SchedClass, State,
+    TaskId, TaskState,
 };
 
 use crate::causes::Rules;
@@ -211,16 +211,10 @@ impl<'a> Watch<'a> {
 }
 
 /// Whether `task` would have taken the CPU of `other` at once: by their policies it is of a higher
-/// class (`kernel/sched/sched.h`: deadline, real time, fair). `SCHED_IDLE` gives way like one.
+/// class.
 fn outranks(task: &TaskState, other: &TaskState) -> bool {
-    let rank = |policy: u8| match policy {
-        6 => 3,
-        1 | 2 => 2,
-        5 => 0,
-        _ => 1,
-    };
-    let rank = |of: &TaskState| of.policy.map_or(1, rank);
-    rank(task) > rank(other)
+    let class = |of: &TaskState| of.policy.map_or(SchedClass::Fair, SchedClass::of);
+    class(task) > class(other)
 }
 
 impl Observer for Watch<'_> {

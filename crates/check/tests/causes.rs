@@ -1,6 +1,6 @@
 //! Causes of lost time: for each a History of which the cause can be read off.
 
-use wastenot_check::causes::{Loss, TREE, node};
+use wastenot_check::causes::{LostTime, TREE, node};
 use wastenot_check::{Check, Options, check};
 use wastenot_model::{
     Annex, Carries, Cpu, CpuId, CpuSet, Decision, History, Machine, Report, Time, Value, Window,
@@ -10,14 +10,14 @@ use wastenot_model::{
 use crate::story::{full, story, told};
 
 /// What was lost, by cause.
-fn lost(found: &Check, loss: Loss) -> Vec<(&'static str, u64)> {
+fn lost(found: &Check, loss: LostTime) -> Vec<(&'static str, u64)> {
     let causes = found.causes.as_ref().expect("causes are asked for");
     let parts = causes.iter().map(|(cause, part)| (cause.path, part.ns[loss as usize]));
     parts.filter(|(_, ns)| *ns > 0).collect()
 }
 
 fn wasted(history: &History) -> Vec<(&'static str, u64)> {
-    lost(&check(history, &Options::default()), Loss::Waste)
+    lost(&check(history, &Options::default()), LostTime::Waste)
 }
 
 /// Two nodes of two CPUs.
@@ -114,7 +114,7 @@ fn beside_waste_that_lasts_for_four_passes_an_idle_cpu_has_balanced_in_vain() {
     // What was before the counted time tells causes all the same.
     let window = Window { from: Time(50_000_000), to: Time(60_000_000) };
     let found = check(&story(2, full(), &lines), &Options { window, ..Options::default() });
-    assert_eq!(lost(&found, Loss::Waste), [("scheduler/balancing/persistent", 10_000_000)]);
+    assert_eq!(lost(&found, LostTime::Waste), [("scheduler/balancing/persistent", 10_000_000)]);
 }
 
 /// Four nodes of one CPU in a row: the ends are three hops apart. CPU 0 runs `a`, the others idle.
@@ -221,7 +221,7 @@ fn a_late_start_is_the_hosts() {
         2000090 switch 0 - b R";
     let found = check(&story(1, full(), lines), &Options::default());
     let expected = [("host/late-start", 2_000_000), ("host/wakeup", 60)];
-    assert_eq!(lost(&found, Loss::WakeDelay), expected);
+    assert_eq!(lost(&found, LostTime::WakeDelay), expected);
 }
 
 #[test]
@@ -237,8 +237,8 @@ fn affinities_and_quotas_are_the_configurations() {
         60 throttled c no
         60 end";
     let found = check(&story(2, full() | Carries::AFFINITY, lines), &Options::default());
-    assert_eq!(lost(&found, Loss::Affinity), [("configuration/affinity", 40)]);
-    assert_eq!(lost(&found, Loss::Quota), [("configuration/quota", 60)]);
+    assert_eq!(lost(&found, LostTime::Affinity), [("configuration/affinity", 40)]);
+    assert_eq!(lost(&found, LostTime::Quota), [("configuration/quota", 60)]);
 }
 
 /// Passes from before a part of a recording say nothing of what waits in it.
@@ -295,6 +295,16 @@ fn an_idle_cpu_where_the_cgroup_has_run_out_of_quota_is_the_quotas() {
     assert_eq!(found, [("configuration/quota", 30), ("scheduler/placement", 30)]);
     let found = of(&lines.replace("cgroup c /web", "cgroup c /mail"));
     assert_eq!(found, [("scheduler/placement", 60)]);
+    // After a loss of events it is not known what is held back.
+    let before = lines.split("50 throttled").next().expect("a part").replace(
+        "20 queued",
+        "15 lost 2
+        16 switch 1 - d S
+        18 switch 1 d - S
+        20 queued",
+    );
+    let found = wasted(&story(3, full(), &format!("{before}90 switch 0 a b S\n90 end")));
+    assert_eq!(found, [("scheduler/placement", 70)]);
     // Another idle CPU would take it.
     let found = wasted(&story(
         3,
@@ -339,10 +349,10 @@ fn the_worst_stretch_of_waste_is_one_of_waste() {
     let found = check(&story(2, full(), lines), &Options::default());
     let causes = found.causes.expect("causes are asked for");
     for (_, part) in causes.iter() {
-        for loss in Loss::ALL {
+        for loss in LostTime::ALL {
             let (ns, worst) = (part.ns[loss as usize], part.worst[loss as usize]);
             assert!(worst.is_none_or(|it| it.ns <= ns && it.ns <= it.window.span().0), "{part:?}");
-            assert!(ns == 0 || loss != Loss::Waste || worst.is_some(), "{part:?}");
+            assert!(ns == 0 || loss != LostTime::Waste || worst.is_some(), "{part:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Interrupts and softirqs that idle CPUs serve are a cause of their own.
 
 use wastenot_check::account::{Account, Part, Question};
-use wastenot_check::causes::Loss;
+use wastenot_check::causes::LostTime;
 use wastenot_check::{Check, Options, check};
 use wastenot_model::{Annex, Column, History, Table, Unit, Value};
 
@@ -22,7 +22,7 @@ fn with(mut history: History, rows: Rows<'_>) -> History {
     history
 }
 
-fn lost(found: &Check, loss: Loss) -> Vec<(&'static str, u64)> {
+fn lost(found: &Check, loss: LostTime) -> Vec<(&'static str, u64)> {
     let causes = found.causes.as_ref().expect("causes are asked for");
     let parts = causes.iter().map(|(cause, part)| (cause.path, part.ns[loss as usize]));
     parts.filter(|(_, ns)| *ns > 0).collect()
@@ -48,7 +48,7 @@ fn what_of_a_late_start_an_interrupt_took_is_its_own() {
     );
     // Of the softirq 1 ms is before the wakeup: of what is its own, 0.7 ms is surely not.
     let causes = [("host/interrupts", 1_000_000), ("host/late-start", 4_000_000)];
-    assert_eq!(lost(&found(&history), Loss::WakeDelay), causes);
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), causes);
     let all = found(&history).interrupts.expect("they are told");
     let told: Vec<_> = all.iter().map(|it| (it.name.as_str(), it.ns)).collect();
     assert_eq!(told, [("NET_RX", 1_700_000), ("disk", 300_000)]);
@@ -59,7 +59,7 @@ fn what_is_left_of_a_delay_is_late_only_beyond_the_grace() {
     let rows: Rows<'_> = &[(5_900_000, 0, "softirq", "NET_RX", 4_800_000, 4_800_000)];
     let history = with(story(1, full(), LATE), rows);
     let causes = [("host/interrupts", 4_800_000), ("host/wakeup", 200_000)];
-    assert_eq!(lost(&found(&history), Loss::WakeDelay), causes);
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), causes);
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn of_a_stretch_with_gaps_only_what_must_lie_in_a_delay_counts() {
     // 3 ms of 8 ms: at most 4 ms of it are outside of the delay, so nothing is sure.
     let rows: Rows<'_> = &[(8_000_000, 0, "softirq", "NET_RX", 8_000_000, 3_000_000)];
     let history = with(story(1, full(), LATE), rows);
-    assert_eq!(lost(&found(&history), Loss::WakeDelay), [("host/late-start", 5_000_000)]);
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), [("host/late-start", 5_000_000)]);
     let rows: Rows<'_> = &[(8_000_000, 0, "softirq", "NET_RX", 8_000_000, 7_000_000)];
     let history = with(story(1, full(), LATE), rows);
     let causes = [("host/interrupts", 4_000_000), ("host/wakeup", 1_000_000)];
-    assert_eq!(lost(&found(&history), Loss::WakeDelay), causes);
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), causes);
 }
 
 /// The account of a task gives each cause of a delay as much as `check` does.
@@ -83,7 +83,7 @@ fn an_account_divides_a_delay_as_check_does() {
     let question = Question { tasks, window: history.window(), every: false };
     let account = Account::of(&history, &question, &Options::default());
     let parts = account.parts();
-    for (path, ns) in lost(&found(&history), Loss::WakeDelay) {
+    for (path, ns) in lost(&found(&history), LostTime::WakeDelay) {
         let of = |part: &&Part| part.reason.is_some_and(|reason| reason.name == path);
         assert_eq!(parts.iter().filter(of).map(|part| part.ns).sum::<u64>(), ns, "{path}");
     }
@@ -98,7 +98,7 @@ fn what_interrupts_took_the_hypervisor_did_not_take_too() {
     table.push(vec![9_000_000.into(), 0.into(), 8_000_000.into()]);
     history.annexes.push(Annex { table });
     let causes = [("host/interrupts", 3_000_000), ("host/steal", 2_000_000)];
-    assert_eq!(lost(&found(&history), Loss::WakeDelay), causes);
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), causes);
 }
 
 #[test]
@@ -114,12 +114,12 @@ fn waste_is_theirs_where_the_only_idle_cpu_serves_them() {
     let history = with(story(3, full(), lines), rows);
     let found = found(&history);
     let of = |check: &Check, path: &str| {
-        let all = lost(check, Loss::Waste);
+        let all = lost(check, LostTime::Waste);
         all.iter().find(|it| it.0 == path).map_or(0, |it| it.1)
     };
     assert_eq!((bare.waste.cpu_ns, found.waste.cpu_ns), (4_000_000, 4_000_000));
     assert_eq!(of(&found, "host/interrupts"), 1_000_000);
-    let sum = |check: &Check| lost(check, Loss::Waste).iter().map(|it| it.1).sum::<u64>();
+    let sum = |check: &Check| lost(check, LostTime::Waste).iter().map(|it| it.1).sum::<u64>();
     assert_eq!((sum(&bare), sum(&found)), (4_000_000, 4_000_000));
 }
 
@@ -132,6 +132,6 @@ fn what_a_damaged_annex_says_counts_once() {
         (3_500_000, 0, "softirq", "SCHED", u64::MAX >> 1, u64::MAX >> 1),
     ];
     let history = with(story(1, full(), LATE), rows);
-    let sum: u64 = lost(&found(&history), Loss::WakeDelay).iter().map(|it| it.1).sum();
+    let sum: u64 = lost(&found(&history), LostTime::WakeDelay).iter().map(|it| it.1).sum();
     assert_eq!(sum, 5_000_000);
 }

@@ -1,6 +1,6 @@
 //! Dumps of sched_ext: which task stalled, where it waited, and who could have run it.
 
-use wastenot_check::causes::Loss;
+use wastenot_check::causes::LostTime;
 use wastenot_check::stall::{Dump, Place, find, is_dump, parse};
 use wastenot_check::{Options, check};
 use wastenot_model::{Annex, Column, CpuId, CpuSet, History, Span, Table, Time, Unit, Value};
@@ -211,7 +211,7 @@ fn what_a_loaded_scheduler_wastes_is_its_policys() {
     let class = |start, end| {
         let found = check(&recorded(start, end), &Options::default());
         let causes = found.causes.expect("they are asked for");
-        let mut wasted = causes.iter().filter(|(_, part)| part.ns[Loss::Waste as usize] > 0);
+        let mut wasted = causes.iter().filter(|(_, part)| part.ns[LostTime::Waste as usize] > 0);
         wasted.next().expect("waste").0.class()
     };
     for (start, end) in [(None, None), (Some(""), None), (Some(""), Some(""))] {

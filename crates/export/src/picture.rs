@@ -1,7 +1,7 @@
 //! Pictures of a trace with what `check` found marked in them.
 
 use wastenot_check::Check;
-use wastenot_check::causes::{CLASSES, Causes, Loss, class_of};
+use wastenot_check::causes::{CLASSES, Causes, LostTime, class_of};
 use wastenot_draw::{Class, Cores, Mark, MarkKind, Marks, Palette, Queues, Scene, View, Waiting};
 use wastenot_model::{CpuId, CpuSet, History, Silent, Span, TaskId, Time, Window};
 
@@ -138,7 +138,7 @@ const UNKNOWN: usize = CLASSES.len() - 1;
 
 /// Every stretch of waste with the task that waited.
 pub(crate) fn because(causes: &Causes) -> impl Iterator<Item = (TaskId, Mark)> {
-    let waste = causes.stretches.iter().filter(|(_, loss, _)| *loss == Loss::Waste);
+    let waste = causes.stretches.iter().filter(|(_, loss, _)| *loss == LostTime::Waste);
     waste.filter_map(|(cause, _, it)| {
         let kind = MarkKind::Because(class_of(cause.path)?);
         Some((it.task, Mark { window: it.window, cpu: Some(it.cpu), kind }))

@@ -30,6 +30,7 @@ pub mod policy;
 mod printable;
 pub mod quantity;
 pub mod report;
+mod sched_class;
 pub mod sporadic;
 mod time;
 pub mod workload;
@@ -60,5 +61,6 @@ pub use report::{
     Audience, Column, Finding, Frame, Measure, Moment, Picture, Proportion, Report, Table, Unit,
     Value,
 };
+pub use sched_class::SchedClass;
 pub use time::{Span, Time, Window};
 pub use workload::Workload;

@@ -5,10 +5,8 @@ use std::collections::HashMap;
 
 use wastenot_model::{Annex, Column, CpuId, Span, Table, Time, Unit, Value};
 
+use crate::thin::{ROWS, Stretch, thin};
 use crate::wire::Wire;
-
-/// A flight recorder runs for weeks: above this number of rows, older ones are merged.
-const ROWS: usize = 1 << 16;
 
 /// By number (include/linux/interrupt.h).
 const SOFTIRQS: [&str; 10] =
@@ -102,29 +100,21 @@ fn name(softirq: bool, number: u16) -> String {
     actions.filter(|it| !it.is_empty()).unwrap_or_else(|| number.to_string())
 }
 
-/// Merges pairs of rows of the older half that are of one source: the older, the coarser. The sums
-/// stay exact, and the most recent rows, the only ones that a flight recorder keeps, stay as they
-/// are.
-fn thin(rows: &mut Vec<Row>) {
-    let newer = rows.split_off(rows.len() / 2);
-    let mut single: HashMap<Source, usize> = HashMap::new();
-    let mut merged: Vec<Row> = Vec::with_capacity(rows.len());
-    for row in rows.drain(..) {
-        let Some(place) = single.remove(&row.source) else {
-            single.insert(row.source, merged.len());
-            merged.push(row);
-            continue;
-        };
-        let first = &mut merged[place];
-        let from = Time(first.until.0 - first.span.0);
-        first.until = row.until;
-        first.span = row.until - from;
-        first.served = Span(first.served.0 + row.served.0);
-        first.count += row.count;
+impl Stretch for Row {
+    type Source = Source;
+
+    fn source(&self) -> Source {
+        self.source
     }
-    merged.sort_by_key(|row| row.until);
-    rows.append(&mut merged);
-    rows.extend(newer);
+    fn until(&self) -> Time {
+        self.until
+    }
+    fn absorb(&mut self, next: Row) {
+        self.span = next.until - Time(self.until.0 - self.span.0);
+        self.until = next.until;
+        self.served = Span(self.served.0 + next.served.0);
+        self.count += next.count;
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod recording;
 mod sched_ext;
 mod schedstat;
 mod steal;
+mod thin;
 mod tracefs;
 mod trigger;
 pub mod watch;

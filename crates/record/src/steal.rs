@@ -1,16 +1,13 @@
 //! Steal time of each CPU, second by second: while the hypervisor ran another guest, a CPU ran
 //! nothing although the kernel saw its task run.
 
-use std::collections::BTreeMap;
-
 use wastenot_model::{Annex, Column, Span, Table, Time, Unit};
 
 use crate::clock;
+use crate::thin::{ROWS, Stretch, thin};
 
 /// The interval between two reads.
 const EVERY: Span = Span::s(1);
-/// A flight recorder runs for weeks: above this number of rows, older ones are merged.
-const ROWS: usize = 1 << 16;
 
 /// Follows steal time.
 #[derive(Debug)]
@@ -85,23 +82,20 @@ impl Steal {
     }
 }
 
-/// Merges pairs of rows of the older half: the older, the coarser. The sums stay exact, and the
-/// most recent rows, the only ones that a flight recorder keeps, keep their resolution.
-fn thin(rows: &mut Vec<Row>) {
-    let newer = rows.split_off(rows.len() / 2);
-    let mut times: Vec<Time> = rows.iter().map(|row| row.until).collect();
-    times.dedup();
-    let mut merged: BTreeMap<(Time, u16), (Time, u64)> = BTreeMap::new();
-    for row in rows.drain(..) {
-        let look = times.partition_point(|time| *time < row.until);
-        let until = times[(look | 1).min(times.len() - 1)];
-        let first = Time(row.until.0.saturating_sub(row.span.0));
-        let (from, ns) = merged.entry((until, row.cpu)).or_insert((first, 0));
-        (*from, *ns) = (first.min(*from), *ns + row.ns);
+impl Stretch for Row {
+    type Source = u16;
+
+    fn source(&self) -> u16 {
+        self.cpu
     }
-    let row = |((until, cpu), (from, ns))| Row { until, span: until - from, cpu, ns };
-    rows.extend(merged.into_iter().map(row));
-    rows.extend(newer);
+    fn until(&self) -> Time {
+        self.until
+    }
+    fn absorb(&mut self, next: Row) {
+        self.span = next.until - Time(self.until.0.saturating_sub(self.span.0));
+        self.until = next.until;
+        self.ns += next.ns;
+    }
 }
 
 /// The eighth column of each CPU's line (proc(5)).

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_check::causes::{Cause, Causes, Loss};
+use wastenot_check::causes::{Cause, Causes, LostTime};
 use wastenot_check::{Options, check};
 use wastenot_experiment::{Bench as _, Sim};
 use wastenot_model::{
@@ -209,7 +209,7 @@ impl Ran {
         let kept_ns = waste.kept.as_ref().map_or(0, |kept| kept.cpu_ns);
         let held_ns = check.throttled.as_ref().map_or(0, |throttled| throttled.all.held_ns);
         let measured = [waste.cpu_ns, waste.wake_delay.cpu_ns, kept_ns, held_ns];
-        for (loss, measured) in Loss::ALL.iter().zip(measured) {
+        for (loss, measured) in LostTime::ALL.iter().zip(measured) {
             let sum: u64 = causes.iter().map(|(_, part)| part.ns[*loss as usize]).sum();
             if sum != measured {
                 return Err(format!("{}: {sum} ns by cause, {measured} ns in all", loss.name()));

@@ -7,7 +7,7 @@ use wastenot_model::{CpuId, MaskId, TaskId, Time, Window};
 use super::walk::Ground;
 use super::watch::{Is, Look, Place};
 use super::{Kind, Reason, reason};
-use crate::causes::Loss;
+use crate::causes::LostTime;
 use crate::waste::Figures;
 
 /// Which lost time has which cause; in order, without overlap.
@@ -43,12 +43,12 @@ impl Reasons {
         found.sort_by_key(|(_, _, stretch)| stretch.window.from);
         let mut reasons = Reasons::default();
         for (cause, loss, stretch) in found {
-            let is_waste = loss == Loss::Waste;
+            let is_waste = loss == LostTime::Waste;
             let reason = Reason { name: cause.path, about: cause.about, is_waste };
             let all = match loss {
-                Loss::Waste => reasons.waits.entry(stretch.task).or_default(),
-                Loss::WakeDelay => reasons.delays.entry(stretch.cpu).or_default(),
-                Loss::Affinity | Loss::Quota => continue,
+                LostTime::Waste => reasons.waits.entry(stretch.task).or_default(),
+                LostTime::WakeDelay => reasons.delays.entry(stretch.cpu).or_default(),
+                LostTime::Affinity | LostTime::Quota => continue,
             };
             // Of causes that share a window each has its part of it, one after the other.
             let free = all.last().map_or(Time(0), |(last, _)| last.to);

@@ -1,6 +1,6 @@
 //! Affinities, cpusets, isolated CPUs.
 
-use super::{Cause, Loss};
+use super::{Cause, LostTime};
 
 /// Affinities, cpusets, isolated CPUs.
 pub(super) static CAUSE: Cause = Cause {
@@ -16,5 +16,5 @@ pub(super) static CAUSE: Cause = Cause {
     missing: "Whether the task set its own mask, its cpuset did, or CPUs are isolated: \
         recordings hold the resulting mask only.",
     named: true,
-    holds: |it| it.loss == Loss::Affinity,
+    holds: |it| it.loss == LostTime::Affinity,
 };

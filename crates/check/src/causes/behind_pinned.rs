@@ -1,6 +1,6 @@
 //! Threads that are bound to one CPU.
 
-use super::{Ahead, Cause, Loss};
+use super::{Ahead, Cause, LostTime};
 
 /// Threads that are bound to one CPU.
 pub(super) static CAUSE: Cause = Cause {
@@ -14,5 +14,5 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel: Documentation/core-api/workqueue.rst",
     missing: "Which work the kernel thread executes.",
     named: false,
-    holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::Pinned && !it.balancing.failed(),
+    holds: |it| it.loss == LostTime::Waste && it.ahead == Ahead::Pinned && !it.balancing.failed(),
 };

@@ -1,6 +1,6 @@
 //! CPU time that a scheduler reserves.
 
-use super::{Cause, Loss, Rules};
+use super::{Cause, LostTime, Rules};
 
 /// CPU time that a scheduler reserves.
 pub(super) static CAUSE: Cause = Cause {
@@ -12,5 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     source: "Ousterhout, Scheduling Techniques for Concurrent Systems, ICDCS 1982",
     missing: "Whether the reserved time was worth it: what the tasks gain by it.",
     named: true,
-    holds: |it| it.rules == Rules::Reserving && matches!(it.loss, Loss::Waste | Loss::WakeDelay),
+    holds: |it| {
+        it.rules == Rules::Reserving && matches!(it.loss, LostTime::Waste | LostTime::WakeDelay)
+    },
 };

@@ -7,7 +7,7 @@ use crate::sched_ext::Loaded;
 
 /// Which time was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
+pub enum LostTime {
     /// CPUs were idle while tasks that may run there waited: CPU time.
     Waste,
     /// A CPU was about to start a task: CPU time.
@@ -18,11 +18,12 @@ pub enum Loss {
     Quota,
 }
 
-impl Loss {
+impl LostTime {
     /// In the order of [`super::Part::ns`].
-    pub const ALL: [Loss; 4] = [Loss::Waste, Loss::WakeDelay, Loss::Affinity, Loss::Quota];
+    pub const ALL: [LostTime; 4] =
+        [LostTime::Waste, LostTime::WakeDelay, LostTime::Affinity, LostTime::Quota];
     /// Those that are CPU time.
-    pub const CPU_TIME: [Loss; 3] = [Loss::Waste, Loss::WakeDelay, Loss::Affinity];
+    pub const CPU_TIME: [LostTime; 3] = [LostTime::Waste, LostTime::WakeDelay, LostTime::Affinity];
     /// Its name in tables and JSON.
     pub fn name(self) -> &'static str {
         ["waste", "wake_delay", "affinity", "quota"][self as usize]
@@ -180,7 +181,7 @@ impl Rules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
     /// Which time.
-    pub loss: Loss,
+    pub loss: LostTime,
     /// How the wait began (waste).
     pub onset: Onset,
     /// What ran where the task waited (waste).
@@ -204,7 +205,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Only which time was lost.
-    pub(super) fn of(loss: Loss) -> Evidence {
+    pub(super) fn of(loss: LostTime) -> Evidence {
         Evidence {
             loss,
             onset: Onset::Unknown,
@@ -220,7 +221,7 @@ impl Evidence {
     }
     /// Whether it is waste that a scheduler with such rules left.
     pub(super) fn is_waste_under(&self, rules: Rules) -> bool {
-        self.loss == Loss::Waste && self.rules == rules
+        self.loss == LostTime::Waste && self.rules == rules
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tasks of higher scheduling classes.
 
-use super::{Ahead, Cause, Loss};
+use super::{Ahead, Cause, LostTime};
 
 /// Tasks of higher scheduling classes.
 pub(super) static CAUSE: Cause = Cause {
@@ -14,5 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     source: "sched(7); kernel: kernel/sched/rt.c",
     missing: "Why the balancer left the task there: its passes.",
     named: true,
-    holds: |it| it.loss == Loss::Waste && it.ahead == Ahead::HigherClass && !it.balancing.failed(),
+    holds: |it| {
+        it.loss == LostTime::Waste && it.ahead == Ahead::HigherClass && !it.balancing.failed()
+    },
 };

@@ -1,6 +1,6 @@
 //! CPUs that start a queued task late.
 
-use super::{Cause, Loss, Rules};
+use super::{Cause, LostTime, Rules};
 
 /// CPUs that start a queued task late.
 pub(super) static CAUSE: Cause = Cause {
@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
     missing: "Idle states (power:cpu_idle), interrupts (record --interrupts), steal time.",
     named: true,
     holds: |it| {
-        it.loss == Loss::WakeDelay
+        it.loss == LostTime::WakeDelay
             && it.over_grace
             && !it.possibly_throttled
             && it.rules != Rules::Several

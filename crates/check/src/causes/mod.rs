@@ -55,7 +55,7 @@ use std::collections::BTreeMap;
 
 use wastenot_model::{CpuId, Report, Table, TaskId, Value, Window};
 
-pub use self::evidence::Loss;
+pub use self::evidence::LostTime;
 pub(crate) use self::evidence::{Ahead, Balancing, Evidence, Onset, Rules};
 pub use self::watch::Watch;
 
@@ -225,10 +225,10 @@ pub fn class_of(path: &str) -> Option<usize> {
 /// What was lost by a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// By [`Loss`], in its order.
-    pub ns: [u64; Loss::ALL.len()],
+    /// By [`LostTime`], in its order.
+    pub ns: [u64; LostTime::ALL.len()],
     /// The same: the stretch of a task or a CPU in which most was lost.
-    pub worst: [Option<Stretch>; Loss::ALL.len()],
+    pub worst: [Option<Stretch>; LostTime::ALL.len()],
 }
 
 /// A stretch of lost time.
@@ -257,15 +257,15 @@ pub struct Causes {
     parts: BTreeMap<&'static str, Part>,
     /// Every stretch of waste and wake delay in the order in which they ended, where
     /// [`Options::marks`](crate::Options::marks) or `of_cause` asks for it.
-    pub stretches: Vec<(&'static Cause, Loss, Stretch)>,
+    pub stretches: Vec<(&'static Cause, LostTime, Stretch)>,
 }
 
 impl Causes {
-    fn add(&mut self, cause: &'static Cause, loss: Loss, ns: u64, stretch: Option<Stretch>) {
+    fn add(&mut self, cause: &'static Cause, loss: LostTime, ns: u64, stretch: Option<Stretch>) {
         if ns == 0 {
             return;
         }
-        let none = Part { ns: [0; Loss::ALL.len()], worst: [None; Loss::ALL.len()] };
+        let none = Part { ns: [0; LostTime::ALL.len()], worst: [None; LostTime::ALL.len()] };
         let part = self.parts.entry(cause.path).or_insert(none);
         let sum = &mut part.ns[loss as usize];
         *sum = sum.saturating_add(ns);
@@ -277,13 +277,13 @@ impl Causes {
     }
 
     /// Adds what has one cause only.
-    pub(crate) fn with(mut self, loss: Loss, ns: u64) -> Causes {
+    pub(crate) fn with(mut self, loss: LostTime, ns: u64) -> Causes {
         self.add(cause_of(&Evidence::of(loss)), loss, ns, None);
         self
     }
 
     /// What was lost of `loss` by `path` and all causes below it.
-    pub fn ns(&self, loss: Loss, path: &str) -> u64 {
+    pub fn ns(&self, loss: LostTime, path: &str) -> u64 {
         let within = self.iter().filter(|(cause, _)| cause.is_within(path));
         within.fold(0, |sum, (_, part)| sum.saturating_add(part.ns[loss as usize]))
     }
@@ -294,7 +294,7 @@ impl Causes {
         let mut took = [0u64; CLASSES.len()];
         for (cause, part) in self.iter() {
             if let Some(class) = class_of(cause.path) {
-                took[class] = took[class].saturating_add(part.ns[Loss::Waste as usize]);
+                took[class] = took[class].saturating_add(part.ns[LostTime::Waste as usize]);
             }
         }
         took
@@ -316,7 +316,8 @@ mod tests {
         (0..32 * Balancing::ALL.len()).flat_map(move |n| {
             let ([over_grace, stolen, possibly_throttled, interrupted, held], balancing) =
                 (flags(n), Balancing::ALL[n / 32]);
-            let all = Loss::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));
+            let all =
+                LostTime::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));
             let all = all.flat_map(|(loss, onset)| Ahead::ALL.map(|ahead| (loss, onset, ahead)));
             all.flat_map(move |(loss, onset, ahead)| {
                 Rules::ALL.map(|rules| Evidence {

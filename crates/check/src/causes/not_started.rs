@@ -1,6 +1,6 @@
 //! A policy that does not wake a CPU.
 
-use super::{Cause, Loss, Rules};
+use super::{Cause, LostTime, Rules};
 
 /// A policy that does not wake a CPU.
 pub(super) static CAUSE: Cause = Cause {
@@ -14,5 +14,5 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel: Documentation/scheduler/sched-ext.rst",
     missing: "The kicks of the policy.",
     named: false,
-    holds: |it| it.loss == Loss::WakeDelay && it.over_grace && it.rules == Rules::Policy,
+    holds: |it| it.loss == LostTime::WakeDelay && it.over_grace && it.rules == Rules::Policy,
 };

@@ -1,6 +1,6 @@
 //! CPU bandwidth of cgroups.
 
-use super::{Cause, Loss};
+use super::{Cause, LostTime};
 
 /// CPU bandwidth of cgroups.
 pub(super) static CAUSE: Cause = Cause {
@@ -17,5 +17,5 @@ pub(super) static CAUSE: Cause = Cause {
     missing: "When the quota was filled again: a recorder sees this when the task runs, so \
         the last wait is included.",
     named: true,
-    holds: |it| it.loss == Loss::Quota || it.held,
+    holds: |it| it.loss == LostTime::Quota || it.held,
 };

@@ -1,6 +1,6 @@
 //! The scheduler, without more.
 
-use super::{Cause, Loss, Onset, Rules};
+use super::{Cause, LostTime, Onset, Rules};
 
 /// The scheduler, without more.
 pub(super) static CAUSE: Cause = Cause {
@@ -14,5 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     source: "Lozi et al., EuroSys 2016",
     missing: "What the queue held when the task was put there.",
     named: true,
-    holds: |it| it.loss == Loss::Waste && (it.onset == Onset::OnIdle || it.rules == Rules::Several),
+    holds: |it| {
+        it.loss == LostTime::Waste && (it.onset == Onset::OnIdle || it.rules == Rules::Several)
+    },
 };

@@ -1,6 +1,6 @@
 //! Time that a hypervisor took.
 
-use super::{Cause, Loss};
+use super::{Cause, LostTime};
 
 /// Time that a hypervisor took.
 pub(super) static CAUSE: Cause = Cause {
@@ -13,5 +13,5 @@ pub(super) static CAUSE: Cause = Cause {
     source: "proc(5): steal; kernel: arch/x86/kernel/kvm.c, paravirt steal clock",
     missing: "The times at which the virtual CPU did not run: they are in the host's trace.",
     named: false,
-    holds: |it| it.loss == Loss::WakeDelay && it.stolen,
+    holds: |it| it.loss == LostTime::WakeDelay && it.stolen,
 };

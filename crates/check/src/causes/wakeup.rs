@@ -1,6 +1,6 @@
 //! The time that a wakeup takes.
 
-use super::{Cause, Loss};
+use super::{Cause, LostTime};
 
 /// The time that a wakeup takes.
 pub(super) static CAUSE: Cause = Cause {
@@ -14,5 +14,5 @@ pub(super) static CAUSE: Cause = Cause {
     source: "kernel: kernel/sched/idle.c",
     missing: "Idle states (power:cpu_idle) and interrupts.",
     named: true,
-    holds: |it| it.loss == Loss::WakeDelay && !it.over_grace,
+    holds: |it| it.loss == LostTime::WakeDelay && !it.over_grace,
 };

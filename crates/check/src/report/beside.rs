@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wastenot_model::{Column, History, NameId, Report, Span, Table, Unit, Value};
 
 use crate::Check;
-use crate::causes::{Causes, Loss, Part};
+use crate::causes::{Causes, LostTime, Part};
 use crate::throttled::Held;
 use crate::waste::Kept;
 
@@ -56,7 +56,9 @@ impl Check {
     /// What to do about the larger of the two.
     pub(super) fn beside_advice(&self) -> &'static str {
         let causes = self.causes.iter().flat_map(Causes::iter);
-        let ns = |part: &Part| part.ns[Loss::Affinity as usize].max(part.ns[Loss::Quota as usize]);
+        let ns = |part: &Part| {
+            part.ns[LostTime::Affinity as usize].max(part.ns[LostTime::Quota as usize])
+        };
         let largest = causes.max_by_key(|(_, part)| ns(part));
         largest.map_or("", |(cause, _)| cause.advice)
     }

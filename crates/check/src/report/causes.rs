@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use wastenot_model::{Column, Finding, History, Report, Span, Table, Unit, Value, Window};
 
 use super::beside::NOTABLE;
-use crate::causes::{self, Cause, Causes, Loss, Stretch, TREE};
+use crate::causes::{self, Cause, Causes, LostTime, Stretch, TREE};
 use crate::{Check, Options};
 
 impl Check {
@@ -13,7 +13,7 @@ impl Check {
     pub(super) fn classes(&self) -> Vec<(&'static Cause, u64)> {
         let mut classes: Vec<(&Cause, u64)> = Vec::new();
         for (cause, part) in self.causes.iter().flat_map(Causes::iter) {
-            let (ns, class) = (part.ns[Loss::Waste as usize], cause.class());
+            let (ns, class) = (part.ns[LostTime::Waste as usize], cause.class());
             // Of a class that is no cause itself, the cause below it stands for it.
             let node = TREE.iter().find(|it| it.path == class).unwrap_or(&cause);
             match classes.iter_mut().find(|(it, _)| it.class() == class) {
@@ -30,7 +30,7 @@ impl Check {
     /// tree, since it says most.
     pub fn main_cause(&self) -> Option<(&'static Cause, u64)> {
         let causes = self.causes.as_ref()?;
-        let took = TREE.iter().map(|cause| (*cause, causes.ns(Loss::Waste, cause.path)));
+        let took = TREE.iter().map(|cause| (*cause, causes.ns(LostTime::Waste, cause.path)));
         let took = took.filter(|(_, ns)| *ns > self.waste.cpu_ns / 2);
         took.max_by_key(|(cause, _)| cause.path.matches('/').count())
     }
@@ -41,7 +41,7 @@ impl Check {
         let Some((cause, ns)) = self.main_cause() else { return String::new() };
         let parts = self.causes.iter().flat_map(Causes::iter);
         let parts = parts.filter(|(it, _)| it.is_within(cause.path));
-        let largest = parts.max_by_key(|(_, part)| part.ns[Loss::Waste as usize]);
+        let largest = parts.max_by_key(|(_, part)| part.ns[LostTime::Waste as usize]);
         let (most, _) = largest.expect("a cause that took time has parts");
         let why = match most == cause {
             true => cause.about.to_owned(),
@@ -59,14 +59,14 @@ impl Check {
     pub(super) fn cause_findings(&self, whole: Window) -> impl Iterator<Item = Finding> + '_ {
         let causes = self.causes.iter().flat_map(Causes::iter);
         let large = causes.filter_map(|(cause, part)| {
-            let ns = part.ns[Loss::Waste as usize];
+            let ns = part.ns[LostTime::Waste as usize];
             (ns > 0 && ns as f64 >= LEAST * self.waste.cpu_ns as f64).then_some((cause, part, ns))
         });
         let mut large: Vec<_> = large.collect();
         large.sort_by_key(|(_, _, ns)| Reverse(*ns));
         large.into_iter().map(move |(cause, part, ns)| Finding {
             code: "cause".to_owned(),
-            window: part.worst[Loss::Waste as usize].map_or(whole, |worst| worst.window),
+            window: part.worst[LostTime::Waste as usize].map_or(whole, |worst| worst.window),
             message: {
                 let why = if cause.named { " because" } else { "; it is suspected that" };
                 format!("{} of CPU time was wasted{why} {}.", Span(ns), cause.about)
@@ -95,8 +95,8 @@ impl Check {
     fn parties(&self) -> Option<[(&'static str, u64); PARTIES.len()]> {
         let causes = self.causes.as_ref()?;
         Some(PARTIES.map(|party| {
-            let of = |loss: &Loss| causes.ns(*loss, party);
-            (party, Loss::CPU_TIME.iter().map(of).fold(0, u64::saturating_add))
+            let of = |loss: &LostTime| causes.ns(*loss, party);
+            (party, LostTime::CPU_TIME.iter().map(of).fold(0, u64::saturating_add))
         }))
     }
 
@@ -137,7 +137,7 @@ impl Check {
         table.shown = usize::MAX;
         let none = Causes::default();
         let causes = self.causes.as_ref().unwrap_or(&none);
-        for loss in Loss::ALL {
+        for loss in LostTime::ALL {
             let whole =
                 causes.iter().fold(0u64, |a, (_, it)| a.saturating_add(it.ns[loss as usize]));
             let mut parts: Vec<_> =

@@ -4,7 +4,7 @@ use wastenot_model::{CpuSet, History, Moment, Proportion, Span, Unit, Window};
 
 use super::is_cut;
 use super::words::sentence;
-use crate::causes::Loss;
+use crate::causes::LostTime;
 use crate::recorder::is_recorders;
 use crate::violations::Violation;
 use crate::{Check, Options};
@@ -81,11 +81,11 @@ impl Check {
         }
         if let Some(causes) = &self.causes {
             let lost =
-                |loss: Loss| causes.iter().map(move |(it, part)| (it, part.ns[loss as usize]));
-            for (cause, ns) in lost(Loss::Affinity).chain(lost(Loss::WakeDelay)) {
+                |loss: LostTime| causes.iter().map(move |(it, part)| (it, part.ns[loss as usize]));
+            for (cause, ns) in lost(LostTime::Affinity).chain(lost(LostTime::WakeDelay)) {
                 all.push((ns, cause.label(), waste.known_ns, "known CPU time"));
             }
-            for (cause, ns) in lost(Loss::Quota) {
+            for (cause, ns) in lost(LostTime::Quota) {
                 let wanted = [ns, waste.busy_ns, waste.wait_ns];
                 let wanted = wanted.into_iter().fold(0, u64::saturating_add);
                 all.push((ns, cause.label(), wanted, "time tasks wanted"));

@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 
 use wastenot_model::{
-    Carries, CpuId, CpuMode, CpuState, Entry, Event, History, Observer, Phase, Since, Span, State,
-    TaskId, TaskState, Time, Window,
+    Carries, CpuId, CpuMode, CpuState, Entry, Event, History, Observer, Phase, SchedClass, Since,
+    Span, State, TaskId, TaskState, Time, Window,
 };
 
 use super::affinity::Affinity;
 use super::classes::Classes;
 use super::cores::Cores;
 use super::{Episode, Figures, NotStarted, THROTTLED_ABOVE, WakeDelay};
-use crate::causes::{self, Loss};
+use crate::causes::{self, LostTime};
 use crate::matching::{ANYWHERE, Class, Matching};
 use crate::worst::Worst;
 use crate::{Movable, Options, Scope};
@@ -268,7 +268,7 @@ impl<'a> Waste<'a> {
         figures.kept = self.affinity.finish(self.ended, self.scope);
         let kept_ns = figures.kept.as_ref().map_or(0, |kept| kept.cpu_ns);
         let causes = self.causes.map(causes::Watch::finish);
-        figures.causes = causes.map(|causes| causes.with(Loss::Affinity, kept_ns));
+        figures.causes = causes.map(|causes| causes.with(LostTime::Affinity, kept_ns));
         self.figures
     }
 
@@ -307,8 +307,10 @@ impl<'a> Waste<'a> {
                 let queued = |task| state.task(task).origin.is_sure();
                 if state.waiting(cpu).any(queued) { Kind::Waking } else { Kind::IdleOrWaking }
             }
-            // SCHED_IDLE is policy 5 (include/uapi/linux/sched.h).
-            CpuMode::Busy(task) if self.policies && state.task(task).policy == Some(5) => {
+            CpuMode::Busy(task)
+                if self.policies
+                    && state.task(task).policy.map(SchedClass::of) == Some(SchedClass::Idle) =>
+            {
                 Kind::BusyIdlePolicy
             }
             CpuMode::Busy(_) => Kind::Busy,

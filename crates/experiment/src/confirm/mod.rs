@@ -17,7 +17,7 @@ mod model;
 mod report;
 
 use serde::{Deserialize, Serialize};
-use wastenot_check::causes::{Causes, Loss, TREE, is_within};
+use wastenot_check::causes::{Causes, LostTime, TREE, is_within};
 use wastenot_check::waste;
 use wastenot_model::workload::{Program, Step, Variate};
 use wastenot_model::{History, Span};
@@ -62,7 +62,7 @@ pub struct Lost {
     /// It in words.
     pub about: &'static str,
     /// Which kind.
-    pub loss: Loss,
+    pub loss: LostTime,
     /// How much.
     pub ns: u64,
 }
@@ -322,15 +322,15 @@ impl Setup {
 fn lost(causes: Option<&Causes>, held: Span) -> Vec<Lost> {
     let mut all = Vec::new();
     for (cause, part) in causes.into_iter().flat_map(Causes::iter) {
-        let of = |&loss: &Loss| {
+        let of = |&loss: &LostTime| {
             let ns = part.ns[loss as usize];
             Lost { cause: cause.path, about: cause.about, loss, ns }
         };
-        all.extend(Loss::ALL.iter().map(of));
+        all.extend(LostTime::ALL.iter().map(of));
     }
     // A replay imposes what quotas held back, so it is counted where the work is taken out.
     let quota = TREE.iter().find(|cause| cause.path == QUOTA).expect("a cause");
-    all.push(Lost { cause: QUOTA, about: quota.about, loss: Loss::Quota, ns: held.0 });
+    all.push(Lost { cause: QUOTA, about: quota.about, loss: LostTime::Quota, ns: held.0 });
     all.retain(|lost| lost.ns > 0);
     all.sort_by_key(|lost| std::cmp::Reverse(lost.ns));
     all

@@ -1,6 +1,6 @@
 //! A confirmation in words and tables: plain text of it is fit for a mailing list.
 
-use wastenot_check::causes::Loss;
+use wastenot_check::causes::LostTime;
 use wastenot_model::report::{COLUMNS, Unit};
 use wastenot_model::{Column, Report, Span, Table, Value};
 
@@ -59,7 +59,7 @@ impl Confirmation {
         }
         let of = &self.what_if;
         let known = of.waste.known_ns;
-        let share = trial.filter(|it| it.lost.loss != Loss::Quota && known > 0);
+        let share = trial.filter(|it| it.lost.loss != LostTime::Quota && known > 0);
         let share = share.map(|it| it.lost.ns as f64 / known as f64);
         let label = if share.is_some() { "lost of known CPU time" } else { "" };
         report.measure("lost_share", label, share, Unit::Share);
@@ -275,7 +275,7 @@ type OfOne = fn(&Sample) -> Option<u64>;
 type OfArm = fn(&Arm) -> Option<Median>;
 
 /// The figures of runs: what was lost by the cause, in all, and how long it took.
-fn figures(loss: Loss) -> [(&'static str, String, OfOne, OfArm); 3] {
+fn figures(loss: LostTime) -> [(&'static str, String, OfOne, OfArm); 3] {
     let kind = kind(loss);
     [
         ("cause", format!("{kind}, by the cause"), |it| Some(it.cause_ns), Arm::cause),
@@ -285,12 +285,12 @@ fn figures(loss: Loss) -> [(&'static str, String, OfOne, OfArm); 3] {
 }
 
 /// A kind of loss in words.
-fn kind(loss: Loss) -> &'static str {
+fn kind(loss: LostTime) -> &'static str {
     match loss {
-        Loss::Waste => "waste",
-        Loss::WakeDelay => "wake delay",
-        Loss::Affinity => "idle time",
-        Loss::Quota => "time held back",
+        LostTime::Waste => "waste",
+        LostTime::WakeDelay => "wake delay",
+        LostTime::Affinity => "idle time",
+        LostTime::Quota => "time held back",
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use wastenot_model::workload::{AffinityId, Hotplug, Natures, PipeId, Step, TemplateId, Variate};
 use wastenot_model::{
-    By, Carries, Change, Context, Entry, Event, History, Observer, Origin, Phase, Span, State,
-    TaskId, TaskState, Time,
+    By, Carries, Change, Context, Entry, Event, History, Observer, Origin, Phase, SchedClass, Span,
+    State, TaskId, TaskState, Time,
 };
 
 use super::is_simulated;
@@ -291,7 +291,7 @@ impl<'h> Watch<'h> {
             Change::Nice(nice) => life.nice = Some(nice),
             Change::Cgroup(group) if life.group.is_none() => life.group = Some(group),
             Change::Cgroup(group) => self.tally.regrouped += u64::from(life.group != Some(group)),
-            Change::Policy(policy) => self.tally.realtime |= matches!(policy, 1 | 2 | 6),
+            Change::Policy(policy) => self.tally.realtime |= SchedClass::of(policy).is_above_fair(),
             Change::Throttled(_) | Change::MigrationDisabled(_) | Change::Name(_) => {}
         }
     }

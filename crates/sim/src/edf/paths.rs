@@ -38,6 +38,7 @@ pub(super) trait Walks {
 #[derive(Debug)]
 pub(super) struct Walking<W> {
     name: &'static str,
+    family: Family,
     pub(super) walks: W,
     pub(super) overheads: Overheads,
     pub(super) done: Vec<Done>,
@@ -45,9 +46,9 @@ pub(super) struct Walking<W> {
 }
 
 impl<W: Walks> Walking<W> {
-    pub(super) fn new(name: &'static str, walks: W) -> Walking<W> {
+    pub(super) fn new(name: &'static str, family: Family, walks: W) -> Walking<W> {
         let overheads = Overheads::default();
-        Walking { name, walks, overheads, done: Vec::new(), pending: Vec::new() }
+        Walking { name, family, walks, overheads, done: Vec::new(), pending: Vec::new() }
     }
 }
 
@@ -56,10 +57,7 @@ impl<W: Walks> Mechanism for Walking<W> {
         self.name.into()
     }
     fn family(&self) -> Family {
-        match self.name {
-            "p-edf" | "c-edf" => Family::Reserving,
-            _ => Family::Other,
-        }
+        self.family
     }
     fn keeps_time(&self) -> bool {
         true

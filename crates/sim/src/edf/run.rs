@@ -1,6 +1,7 @@
 //! A task set on a machine under one of the designs.
 
 use wastenot_model::machine::{Costs, Profile};
+use wastenot_model::policy::Family;
 use wastenot_model::report::Unit;
 use wastenot_model::sporadic::TaskSet;
 use wastenot_model::workload::{Program, Step, Template, Variate};
@@ -72,6 +73,13 @@ impl Real {
             (Design::PerCpu { .. }, _) => "sched-deadline",
             (Design::Clustered { size: 1, .. }, _) => "p-edf",
             (Design::Clustered { .. }, _) => "c-edf",
+        }
+    }
+    /// Whether idle CPUs may belong to it by design: those of a cluster run no job of another.
+    fn family(&self) -> Family {
+        match &self.design {
+            Design::Clustered { .. } => Family::Reserving,
+            _ => Family::Other,
         }
     }
     /// Whether CPU 0 runs no task.
@@ -289,7 +297,7 @@ impl<'t> Work<'_, 't> {
     }
 
     fn walked(&self, real: &Real, walks: impl Walks, options: &Options) -> Ran {
-        let mut it = Walking::new(real.name(), walks);
+        let mut it = Walking::new(real.name(), real.family(), walks);
         let (history, outcome) =
             simulate_mechanism(self.machine, self.costs, self.workload, &mut it, options);
         let Walking { overheads, done, pending, .. } = it;

@@ -327,6 +327,16 @@ impl Watch<'_> {
         }
     }
 
+    /// It is not known any more what quotas hold back.
+    pub(super) fn release_all(&mut self, now: Time) {
+        if self.held_on.is_empty() {
+            return;
+        }
+        self.held_on.clear();
+        self.held.clear();
+        self.begin_anew_where(now, |_, it| it.held);
+    }
+
     /// Whether a quota holds tasks of the cgroup of `task` back on `cpu`.
     fn holds(&self, cpu: CpuId, task: TaskId) -> bool {
         let group = task.index().and_then(|index| self.groups[index]);

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 
 use wastenot_model::machine::Hops;
 use wastenot_model::{
-    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Phase, Prio, Span,
-    State, TaskId, TaskState, Time, Window,
+    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Phase, Prio,
+    SchedClass, Span, State, TaskId, TaskState, Time, Window,
 };
 
 use self::balance::{Failure, Intervals, Left, Way};
 use super::charge::Charges;
 use super::idle::IdleOrder;
 use super::passes::Passes;
-use super::{Ahead, Balancing, Causes, Evidence, Loss, Onset, Rules, Stretch, cause_of};
+use super::{Ahead, Balancing, Causes, Evidence, LostTime, Onset, Rules, Stretch, cause_of};
 use crate::interrupts::Interrupts;
 use crate::matching::{Class, Matching};
 use crate::{Movable, Options, Scope, stolen};
@@ -263,7 +263,7 @@ impl<'a> Watch<'a> {
         possibly_throttled: bool,
     ) {
         let rules = self.rules;
-        let evidence = Evidence { rules, possibly_throttled, ..Evidence::of(Loss::WakeDelay) };
+        let evidence = Evidence { rules, possibly_throttled, ..Evidence::of(LostTime::WakeDelay) };
         let whole = Stretch::new(window, task, cpu);
         let stretch = self.charge_interrupts(&evidence, Some(cpu), window.to, whole);
         let over_grace = stretch.ns > self.grace.0;
@@ -350,8 +350,11 @@ impl<'a> Watch<'a> {
     fn rare(&mut self, state: &State, event: &Event) {
         let now = state.now();
         match *event {
-            // What was lost may have begun any wait anew.
-            Event::Lost { .. } => self.onsets.fill(Onset::Unknown),
+            // What was lost may have begun any wait anew, and ended what quotas held back.
+            Event::Lost { .. } => {
+                self.onsets.fill(Onset::Unknown);
+                self.release_all(now);
+            }
             Event::Cpu { up, .. } => {
                 self.replugged |= up;
                 if let Some(passes) = &mut self.passes {
@@ -365,8 +368,7 @@ impl<'a> Watch<'a> {
             Event::Changed { task, what: Change::Throttled(on) } => self.hold(state, task, on),
             Event::Changed { task, what: Change::Policy(policy) } => {
                 if let Some(index) = task.index() {
-                    // SCHED_FIFO, SCHED_RR, SCHED_DEADLINE (include/uapi/linux/sched.h)
-                    self.is_real_time[index] = matches!(policy, 1 | 2 | 6);
+                    self.is_real_time[index] = SchedClass::of(policy).is_above_fair();
                 }
                 let known = state.task(task);
                 if let (Phase::Running, Some(cpu)) = (known.phase, known.cpu) {
@@ -418,7 +420,7 @@ impl<'a> Watch<'a> {
         };
         let onset = self.onsets[index];
         let (rules, held) = (self.rules, piece.held);
-        let evidence = Evidence { onset, ahead, rules, held, ..Evidence::of(Loss::Waste) };
+        let evidence = Evidence { onset, ahead, rules, held, ..Evidence::of(LostTime::Waste) };
         let whole = Stretch::new(Window { from, to }, task, piece.cpu);
         let alone = piece.alone.clamp(from, to);
         let stretch = self.charge_interrupts(&evidence, piece.idle, alone, whole);
