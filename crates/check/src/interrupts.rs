@@ -1,5 +1,5 @@
-//! Interrupts and softirqs that CPUs served, as a recording of this project tells them in its annex
-//! `interrupts`: meanwhile a CPU that seems idle can start nothing.
+//! Interrupts and softirqs that CPUs served, and the idle states in which they were, as a recording
+//! of this project tells them in its annex `interrupts`: meanwhile a CPU can start nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,27 @@ use wastenot_model::{CpuId, History, Time, Window};
 
 use crate::Scope;
 
-/// What a CPU spent on one interrupt or softirq.
+/// What a CPU spent on one interrupt or softirq, or in one idle state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
     /// The CPU.
     pub cpu: CpuId,
-    /// `hardirq` or `softirq`.
+    /// `hardirq` or `softirq`, or [`Served::IDLE`].
     pub kind: String,
-    /// As `NET_RX`.
+    /// As `NET_RX`, or `C6`.
     pub name: String,
     /// How long, at least, without what interrupted it.
     pub ns: u64,
+}
+
+impl Served {
+    /// The kind of an idle state.
+    pub const IDLE: &'static str = "idle state";
+
+    /// Whether it is an idle state.
+    pub fn is_idle(&self) -> bool {
+        self.kind == Served::IDLE
+    }
 }
 
 /// A row of the annex: in `window` a source was served for `ns`, in one piece or several.
@@ -68,8 +78,17 @@ impl<'a> Interrupts<'a> {
 
     /// How much of `window` the CPU surely spent on interrupts and softirqs.
     pub(crate) fn within(&self, cpu: CpuId, window: Window) -> u64 {
-        let sources = self.cpus.get(&cpu).into_iter().flat_map(BTreeMap::values);
-        let sum = sources.fold(0u64, |sum, all| sum.saturating_add(least(all, window)));
+        self.sum(cpu, window, |kind| kind != Served::IDLE)
+    }
+
+    /// How much of `window` the CPU surely was in an idle state, without what it served meanwhile.
+    pub(crate) fn idle_within(&self, cpu: CpuId, window: Window) -> u64 {
+        self.sum(cpu, window, |kind| kind == Served::IDLE)
+    }
+
+    fn sum(&self, cpu: CpuId, window: Window, is: impl Fn(&str) -> bool) -> u64 {
+        let sources = self.cpus.get(&cpu).into_iter().flatten().filter(|((kind, _), _)| is(kind));
+        let sum = sources.fold(0u64, |sum, (_, all)| sum.saturating_add(least(all, window)));
         sum.min(window.span().0)
     }
 

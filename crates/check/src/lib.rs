@@ -9,7 +9,7 @@
 //! | [`violations`] | which task waited, where, how it got there, who was idle then |
 //! | [`marks`] | what of that pictures mark |
 //! | [`throttled`] | how long quotas held tasks back |
-//! | [`interrupts`] | what CPUs spent on interrupts and softirqs |
+//! | [`interrupts`] | what CPUs spent on interrupts, softirqs and idle states |
 //! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
 //! | [`migrations`] | who moved, how far, and whether that helped |
 //! | [`depth`] | how long run queues were |
@@ -161,8 +161,8 @@ pub struct Check {
     pub contradictions: waste::Contradictions,
     /// What the hypervisor took from each CPU, in ns; `None` where nothing tells it.
     pub stolen: Option<BTreeMap<CpuId, u64>>,
-    /// What each CPU spent on interrupts and softirqs, longest first; `None` where nothing tells
-    /// it.
+    /// What each CPU spent on interrupts, softirqs and idle states, longest first; `None` where
+    /// nothing tells it.
     pub interrupts: Option<Vec<interrupts::Served>>,
     /// What ended the recording, where its file tells that and it lies in the counted time.
     pub trigger: Option<trigger::Trigger>,

@@ -53,6 +53,21 @@ const CHAIN: &str = "
     100 end";
 
 #[test]
+fn what_ran_where_a_task_waited_is_told() {
+    let history = story(2, full(), CHAIN);
+    let ran = |names: &[&str]| {
+        let all = account(&history, names).meanwhile;
+        all.iter().map(|it| (history.task_name(it.task), it.tasks, it.ns)).collect::<Vec<_>>()
+    };
+    // b waited from 10 on, in the path of a; on its own from 5 on.
+    assert_eq!(ran(&["a"]), [("c".to_owned(), 1, 20)]);
+    assert_eq!(ran(&["b"]), [("c".to_owned(), 1, 25)]);
+    let text = account(&history, &["b"]).report(&history).verdict;
+    assert!(text.contains("In these waits c:"), "{text}");
+    assert!(text.contains(" had the CPU for 25 ns."), "{text}");
+}
+
+#[test]
 fn a_path_goes_through_the_waker_while_it_ran_and_while_it_waited() {
     let steps = of(CHAIN, &["a"]);
     // From 10 on CPU 0 was idle, so b need not have waited: that is waste.
@@ -317,8 +332,9 @@ fn the_report_has_the_parts_as_shares_and_who_was_waited_for() {
     let report = report();
     let verdict = "a:100 took 90 ns: 50 % running, 22 % waiting while other tasks ran (b:102), \
                    22 % waiting for tasks that waited for a CPU (because CPUs that became idle \
-                   did not take the tasks that waited), 6 % waking up. In 20 ns of these waits CPU \
-                   time was lost: without them this path is 70 ns long.";
+                   did not take the tasks that waited), 6 % waking up. In these waits c:101 had the \
+                   CPU for 20 ns. In 20 ns of the waits CPU time was lost: without them this path \
+                   is 70 ns long.";
     assert_eq!(report.verdict, verdict);
     let shares: f64 = report.proportions.iter().map(|it| it.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");

@@ -55,6 +55,38 @@ fn what_of_a_late_start_an_interrupt_took_is_its_own() {
 }
 
 #[test]
+fn what_of_a_late_start_the_idle_state_took_is_its_own() {
+    let history = with(
+        story(1, full(), LATE),
+        &[
+            // An interrupt ends the idle state that began before the wakeup; 1.9 ms of it are left.
+            (3_000_000, 0, "hardirq", "ipi", 100_000, 100_000),
+            (3_000_000, 0, "idle state", "C6", 2_500_000, 2_400_000),
+        ],
+    );
+    let causes = [
+        ("host/interrupts", 100_000),
+        ("host/late-start/idle-state", 1_900_000),
+        ("host/late-start", 3_000_000),
+    ];
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), causes);
+    // A start within the grace is a normal one.
+    let quick = LATE.replace("6000000 switch", "1400000 switch");
+    let rows: Rows<'_> = &[(1_300_000, 0, "idle state", "C6", 1_000_000, 1_000_000)];
+    let history = with(story(1, full(), &quick), rows);
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), [("host/wakeup", 400_000)]);
+    let report = found(&history).report(&history, &Options::default());
+    let cells = |name: &str| {
+        let table = report.tables.iter().find(|it| it.name == name);
+        table.map(|it| it.rows.clone()).unwrap_or_default()
+    };
+    assert_eq!(cells("served"), Vec::<Vec<Value>>::new());
+    assert_eq!(cells("idle_states"), [vec![0u64.into(), "C6".into(), 1_000_000u64.into()]]);
+    let cpu_ns = report.measures.iter().find(|it| it.name == "interrupts.cpu_ns");
+    assert_eq!(cpu_ns.expect("a measure").value, 0u64.into());
+}
+
+#[test]
 fn what_is_left_of_a_delay_is_late_only_beyond_the_grace() {
     let rows: Rows<'_> = &[(5_900_000, 0, "softirq", "NET_RX", 4_800_000, 4_800_000)];
     let history = with(story(1, full(), LATE), rows);

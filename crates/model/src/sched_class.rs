@@ -15,7 +15,7 @@ pub enum SchedClass {
 }
 
 impl SchedClass {
-    /// The class of a policy's number, as in `sched_setscheduler(2)` (`include/uapi/linux/sched.h`).
+    /// The class of a policy, numbered as in `sched_setscheduler(2)` (include/uapi/linux/sched.h).
     pub fn of(policy: u8) -> SchedClass {
         match policy {
             6 => SchedClass::Deadline,

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the fair class decides: the CPU that it selects for a task, and the result of each pass of
  * load balancing over a scheduling domain; and the domains of each CPU. No tracepoint tells, so
- * these programs are on functions (kernel/sched/fair.c, topology.c). They are loaded only if they
- * are wanted, and where the kernel has the function; docs/record.md lists them. */
+ * these programs are on functions (kernel/sched/fair.c, topology.c). Tracepoints tell what NUMA
+ * balancing does, when a CPU is to reschedule, and when its deadline server starts. All are loaded
+ * only if they are wanted, and where the kernel has the function or tracepoint; docs/record.md
+ * lists them. */
 #pragma once
 
 struct root_domain;
+struct mm_struct;
+struct vm_area_struct;
+struct sched_dl_entity;
 
 struct sched_group {
 	unsigned long cpumask[1];
@@ -352,4 +357,109 @@ SEC("fexit/cpu_attach_domain")
 int BPF_PROG(on_attach_domain, struct sched_domain *domain, struct root_domain *root, int cpu)
 {
 	return send_domains(cpu);
+}
+
+/* Since 6.18, on the CPU that asks; `task` runs on `cpu`, or is about to. */
+SEC("tp_btf/sched_set_need_resched_tp")
+int BPF_PROG(on_need_resched, struct task_struct *task, int cpu)
+{
+	struct event event = {
+		.time = bpf_ktime_get_ns(),
+		.kind = DECIDED,
+		.task = task->pid,
+		.on = cpu,
+		.what = RESCHED,
+	};
+
+	emit(&event);
+	return 0;
+}
+
+static __always_inline int on_numa(struct task_struct *task, int from, int to, __u8 step)
+{
+	struct event event = {
+		.time = bpf_ktime_get_ns(),
+		.kind = DECIDED,
+		.task = task->pid,
+		.from = from,
+		.on = to,
+		.flags = step,
+		.what = NUMA,
+	};
+
+	emit(&event);
+	return 0;
+}
+
+SEC("tp_btf/sched_move_numa")
+int BPF_PROG(on_move_numa, struct task_struct *task, int from, int to)
+{
+	return on_numa(task, from, to, TASK_MOVED);
+}
+
+SEC("tp_btf/sched_stick_numa")
+int BPF_PROG(on_stick_numa, struct task_struct *task, int from, struct task_struct *other, int to)
+{
+	return on_numa(task, from, to, TASK_STUCK);
+}
+
+SEC("tp_btf/sched_swap_numa")
+int BPF_PROG(on_swap_numa, struct task_struct *task, int from, struct task_struct *other, int to)
+{
+	return on_numa(task, from, to, TASKS_SWAPPED);
+}
+
+static __always_inline int on_unscanned(__u32 task, __u8 why)
+{
+	struct event event = {
+		.time = bpf_ktime_get_ns(),
+		.kind = DECIDED,
+		.task = task,
+		.flags = why,
+		.what = UNSCANNED,
+	};
+
+	emit(&event);
+	return 0;
+}
+
+/* Since 6.7: the current task does not scan a part of its memory. */
+SEC("tp_btf/sched_skip_vma_numa")
+int BPF_PROG(on_skip_vma, struct mm_struct *mm, struct vm_area_struct *area, unsigned int why)
+{
+	return on_unscanned(current_tid(), why);
+}
+
+/* Since 6.16: its cpuset has memory of one node only. */
+SEC("tp_btf/sched_skip_cpuset_numa")
+int BPF_PROG(on_skip_cpuset, struct task_struct *task)
+{
+	return on_unscanned(task->pid, NO_NODE);
+}
+
+static __always_inline int on_dl_server(__u32 cpu, bool starts)
+{
+	struct event event = {
+		.time = bpf_ktime_get_ns(),
+		.kind = DECIDED,
+		.on = cpu,
+		.flags = starts ? UP : 0,
+		.what = DL_SERVER,
+	};
+
+	emit(&event);
+	return 0;
+}
+
+/* Since 7.2: the server that gives fair tasks a part of the CPU beside real-time ones. */
+SEC("tp_btf/sched_dl_server_start_tp")
+int BPF_PROG(on_dl_server_start, struct sched_dl_entity *server, int cpu)
+{
+	return on_dl_server(cpu, true);
+}
+
+SEC("tp_btf/sched_dl_server_stop_tp")
+int BPF_PROG(on_dl_server_stop, struct sched_dl_entity *server, int cpu)
+{
+	return on_dl_server(cpu, false);
 }

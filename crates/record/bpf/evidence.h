@@ -3,11 +3,14 @@
  * record.bpf.c. */
 #pragma once
 
-/* What a CPU serves now. */
+/* What a CPU serves now, and the idle state that it is in. */
 struct serving {
 	__u64 hardirq; /* since when */
 	__u64 softirq; /* since when */
 	__u64 nested;  /* ns of hardirqs since then */
+	__u64 idle;    /* since when */
+	__u64 served;  /* ns of interrupts and softirqs since then */
+	__u32 state;
 };
 
 struct {
@@ -33,11 +36,12 @@ static __always_inline __u32 below_u32(__u64 ns)
 static __always_inline __u64 served(__u64 since, __u64 nested, __u32 number, __u8 flags)
 {
 	__u64 now = bpf_ktime_get_ns(), span = now - since;
+	__u32 told = below_u32(span);
 	struct event event = {
 		.time = now,
 		.kind = SERVED,
-		.task = below_u32(span),
-		.other = below_u32(span > nested ? span - nested : 0),
+		.task = told,
+		.other = told > nested ? told - nested : 0,
 		.on = number,
 		.flags = flags,
 	};
@@ -62,7 +66,10 @@ int BPF_PROG(on_irq_exit, int irq)
 	struct serving *serving = this_serving();
 
 	if (serving && serving->hardirq) {
-		serving->nested += served(serving->hardirq, 0, irq, HARDIRQ);
+		__u64 span = served(serving->hardirq, 0, irq, HARDIRQ);
+
+		serving->nested += span;
+		serving->served += span;
 		serving->hardirq = 0;
 	}
 	return 0;
@@ -86,8 +93,30 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 	struct serving *serving = this_serving();
 
 	if (serving && serving->softirq) {
-		served(serving->softirq, serving->nested, vector, SOFTIRQ);
+		__u64 span = served(serving->softirq, serving->nested, vector, SOFTIRQ);
+
+		serving->served += span > serving->nested ? span - serving->nested : 0;
 		serving->softirq = 0;
+	}
+	return 0;
+}
+
+/* The idle task enters an idle state, or has left it. */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(on_cpu_idle, unsigned int state)
+{
+	enum { LEFT = -1 };
+	struct serving *serving = this_serving();
+
+	if (!serving)
+		return 0;
+	if (state != LEFT) {
+		serving->idle = bpf_ktime_get_ns();
+		serving->state = state;
+		serving->served = 0;
+	} else if (serving->idle) {
+		served(serving->idle, serving->served, serving->state, IDLE_STATE);
+		serving->idle = 0;
 	}
 	return 0;
 }

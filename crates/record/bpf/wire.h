@@ -17,7 +17,8 @@ enum kind {
 	LOST,	 /* task how many, after time */
 	FACTS,	 /* a struct facts */
 	DECIDED, /* a struct decided */
-	SERVED,	 /* task ns since it began, other those that were its own, on number, flags which */
+	SERVED,	 /* task ns since it began, other those that were its own, on number, flags which:
+		    a hardirq, a softirq, or an idle state */
 	DUMP,	 /* a struct dump */
 };
 
@@ -29,6 +30,7 @@ enum {
 	SOFTIRQ = 16,
 	HARDIRQ = 32,
 	CONTEXT_KNOWN = 64,
+	IDLE_STATE = 128,
 };
 
 /* The recording CPU is that of the ring. */
@@ -71,9 +73,23 @@ enum decision {
 	PERIODIC, /* the same */
 	DOMAINS,  /* no decision: on the CPU, task how many domains it has from now on; 2 of each,
 		     narrowest first: span, local group */
+	RESCHED,  /* task, which runs on the CPU */
+	NUMA,	  /* task, from its CPU, on the other one, or -1; flags a step */
+	UNSCANNED, /* task, whose memory: flags why */
+	DL_SERVER, /* on the CPU, flags UP if it starts */
 };
 
 enum { SYNC = 1 };
+
+/* Of NUMA balancing. */
+enum step {
+	TASK_MOVED,
+	TASK_STUCK,
+	TASKS_SWAPPED,
+};
+
+/* Beside the reasons of the kernel (enum numa_vmaskip_reason). */
+enum { NO_NODE = 255 };
 
 /* Of a pass of load balancing. */
 enum outcome {

@@ -29,6 +29,27 @@ const OUTCOMES: [&str; 5] = [
     Decision::ACTIVE,
 ];
 
+/// Those behind them, which have no sets.
+const RESCHED: usize = DOMAINS + 1;
+const NUMA: usize = DOMAINS + 2;
+const UNSCANNED: usize = DOMAINS + 3;
+const DL_SERVER: usize = DOMAINS + 4;
+
+/// What NUMA balancing did with a task, as `enum step` numbers it.
+const STEPS: [&str; 3] = ["moved", "stuck", "swapped"];
+/// Why it does not scan a part of the memory of a task (`enum numa_vmaskip_reason`,
+/// include/linux/sched/numa_balancing.h).
+const UNSUITABLE: [&str; 7] = [
+    "unsuitable",
+    "shared and read-only",
+    "inaccessible",
+    "scan delay",
+    "not used by this task",
+    "used by no task",
+    "scanned already",
+];
+const NO_NODE: u8 = 255;
+
 const SYNC: u8 = 1;
 
 impl Decided {
@@ -51,6 +72,9 @@ impl Decided {
             let notes = domains(CpuId(wire.on), wire.task as usize, set)?;
             return Some(Decided { tid: None, notes });
         }
+        if what > DOMAINS {
+            return apart(wire, what);
+        }
         let what = *PASSES.get(what - SELECTIONS.len())?;
         let outcome = match usize::from(wire.flags).checked_sub(1) {
             None => decisions::moved(wire.task),
@@ -60,6 +84,34 @@ impl Decided {
         let note = Note { local: set(1)?, busiest: set(2)?, ..note };
         Some(Decided { tid: None, notes: vec![note] })
     }
+}
+
+/// A decision without sets.
+fn apart(wire: &Wire, what: usize) -> Option<Decided> {
+    let (here, on) = (wire.cpu, CpuId(wire.on));
+    let (cpu, what, outcome) = match what {
+        RESCHED => (on, Decision::RESCHED, format!("asked by {here}")),
+        NUMA => {
+            let step = STEPS.get(usize::from(wire.flags))?;
+            // No other CPU was found.
+            let to = (wire.on != u16::MAX).then(|| format!(" to {on}")).unwrap_or_default();
+            (here, Decision::NUMA, format!("{step} {}{to}", wire.from))
+        }
+        UNSCANNED if wire.flags == NO_NODE => {
+            (here, Decision::NUMA, "not scanned: memory of one node only".to_owned())
+        }
+        UNSCANNED => {
+            let why = UNSUITABLE.get(usize::from(wire.flags))?;
+            (here, Decision::NUMA, format!("not scanned: {why}"))
+        }
+        DL_SERVER => {
+            let outcome = if wire.up() { "start" } else { "stop" };
+            (on, Decision::DL_SERVER, outcome.to_owned())
+        }
+        _ => return None,
+    };
+    let notes = vec![Note::new(cpu, what, None, CpuSet::new(), outcome)];
+    Some(Decided { tid: (wire.task != 0).then_some(wire.task), notes })
 }
 
 /// The `count` domains of `cpu`, of the sets by their numbers; `None` if they cannot be right. A
@@ -141,8 +193,32 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_no_sets_is_read_without_any() {
+        let read = |what, flags, task, on| {
+            let wire = wire(9, 3, Kind::Decided, task, 0);
+            let wire = Wire { from: 5, on, flags, other_prio: what, ..wire };
+            let decided = Decided::read(&wire, &[0; EVENT], 1)?;
+            let (tid, note) = (decided.tid, note(Some(decided)));
+            Some((note.cpu.0, note.what, tid, note.outcome))
+        };
+        let told = |cpu, what, tid, outcome: &str| Some((cpu, what, tid, outcome.to_owned()));
+        assert_eq!(read(6, 0, 7, 1), told(1, "resched", Some(7), "asked by 3"));
+        assert_eq!(read(6, 0, 0, 1), told(1, "resched", None, "asked by 3"));
+        assert_eq!(read(7, 0, 7, 1), told(3, "numa", Some(7), "moved 5 to 1"));
+        assert_eq!(read(7, 1, 7, u16::MAX), told(3, "numa", Some(7), "stuck 5"));
+        assert_eq!(read(7, 3, 7, 1), None);
+        assert_eq!(read(8, 3, 7, 0), told(3, "numa", Some(7), "not scanned: scan delay"));
+        let one = "not scanned: memory of one node only";
+        assert_eq!(read(8, 255, 7, 0), told(3, "numa", Some(7), one));
+        assert_eq!(read(8, 7, 7, 0), None);
+        assert_eq!(read(9, 4, 0, 6), told(6, "dl_server", None, "start"));
+        assert_eq!(read(9, 0, 0, 6), told(6, "dl_server", None, "stop"));
+        assert_eq!(read(10, 0, 0, 6), None);
+    }
+
+    #[test]
     fn what_is_cut_or_of_no_known_kind_is_no_decision() {
-        assert_eq!((read(6, 0, 0), read(4, 6, 0)), (None, None));
+        assert_eq!((read(10, 0, 0), read(4, 6, 0)), (None, None));
         let wire = Wire { other_prio: 3, ..wire(9, 3, Kind::Decided, 0, 0) };
         assert_eq!(Decided::read(&wire, &[0; EVENT + 8], 1), None);
     }

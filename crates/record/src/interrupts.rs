@@ -1,12 +1,15 @@
-//! Interrupts and softirqs that CPUs served: meanwhile they ran nothing, although an idle CPU
-//! looks free.
+//! Interrupts and softirqs that CPUs served, and the idle states in which they were: meanwhile they
+//! ran nothing, although an idle CPU looks free.
 
 use std::collections::HashMap;
 
 use wastenot_model::{Annex, Column, CpuId, Span, Table, Time, Unit, Value};
 
-use crate::thin::{ROWS, Stretch, thin};
-use crate::wire::Wire;
+use crate::thin::{Stretch, thin};
+use crate::wire::{Serves, Wire};
+
+/// Above this number of rows, older ones are merged.
+const ROWS: usize = 1 << 18;
 
 /// By number (include/linux/interrupt.h).
 const SOFTIRQS: [&str; 10] =
@@ -21,11 +24,11 @@ pub(crate) struct Interrupts {
     sources: HashMap<Source, u64>,
 }
 
-/// An interrupt or a softirq of a CPU.
+/// An interrupt, a softirq or an idle state of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Source {
     cpu: CpuId,
-    softirq: bool,
+    serves: Serves,
     number: u16,
 }
 
@@ -48,7 +51,7 @@ impl Interrupts {
 
     /// Takes a record of what was served.
     pub(crate) fn push(&mut self, wire: &Wire) {
-        let source = Source { cpu: wire.cpu, softirq: wire.is_softirq(), number: wire.on };
+        let source = Source { cpu: wire.cpu, serves: wire.serves(), number: wire.on };
         let (span, served) = (Span(wire.task.into()), Span(wire.other.into()));
         // One that began before the programs were attached has a wrong length.
         if wire.time.0.saturating_sub(span.0) < self.begun.0 {
@@ -73,15 +76,19 @@ impl Interrupts {
             Column::new("served_ns", "served", Unit::Ns),
             Column::new("count", "times", Unit::None),
         ];
-        let mut table = Table::new("interrupts", "Interrupts and softirqs", columns);
-        let mut names: HashMap<(bool, u16), String> = HashMap::new();
+        let mut table = Table::new("interrupts", "Interrupts, softirqs and idle states", columns);
+        let mut names: HashMap<(Serves, u16), String> = HashMap::new();
         for row in self.rows.drain(..) {
-            let Source { cpu, softirq, number } = row.source;
-            let name = names.entry((softirq, number)).or_insert_with(|| name(softirq, number));
+            let Source { cpu, serves, number } = row.source;
+            let name = names.entry((serves, number)).or_insert_with(|| name(serves, number));
             table.push(vec![
                 row.until.into(),
                 cpu.into(),
-                Value::from(if softirq { "softirq" } else { "hardirq" }),
+                Value::from(match serves {
+                    Serves::Hardirq => "hardirq",
+                    Serves::Softirq => "softirq",
+                    Serves::IdleState => "idle state",
+                }),
                 Value::from(name.as_str()),
                 row.span.into(),
                 row.served.into(),
@@ -92,12 +99,16 @@ impl Interrupts {
     }
 }
 
-fn name(softirq: bool, number: u16) -> String {
-    if softirq {
-        return SOFTIRQS.get(usize::from(number)).map_or(number.to_string(), |it| (*it).to_owned());
-    }
-    let actions = wastenot_host::read(&format!("/sys/kernel/irq/{number}/actions"));
-    actions.filter(|it| !it.is_empty()).unwrap_or_else(|| number.to_string())
+fn name(serves: Serves, number: u16) -> String {
+    let known = match serves {
+        Serves::Hardirq => wastenot_host::read(&format!("/sys/kernel/irq/{number}/actions")),
+        Serves::Softirq => SOFTIRQS.get(usize::from(number)).map(|it| (*it).to_owned()),
+        Serves::IdleState => {
+            let state = format!("/sys/devices/system/cpu/cpu0/cpuidle/state{number}/name");
+            wastenot_host::read(&state)
+        }
+    };
+    known.filter(|it| !it.is_empty()).unwrap_or_else(|| number.to_string())
 }
 
 impl Stretch for Row {
@@ -164,9 +175,13 @@ mod tests {
         let mut interrupts = Interrupts::since(Time(100));
         interrupts.push(&served(150, 0, true, 3, 60));
         interrupts.push(&served(170, 1, true, 3, 60));
+        let idle = wire(180, 1, Kind::Served, 9, 4);
+        interrupts.push(&Wire { on: 7, ..idle }.of_idle_state());
         let table = interrupts.finish().table;
-        let told: Vec<Value> =
-            vec![170u64.into(), 1u64.into(), "softirq".into(), "NET_RX".into(), 60u64.into()];
-        assert_eq!(table.rows.iter().map(|row| row[..5].to_vec()).collect::<Vec<_>>(), [told]);
+        let told = |at: u64, kind: &str, name: &str, span: u64| -> Vec<Value> {
+            vec![at.into(), 1u64.into(), kind.into(), name.into(), span.into()]
+        };
+        let expected = [told(170, "softirq", "NET_RX", 60), told(180, "idle state", "7", 9)];
+        assert_eq!(table.rows.iter().map(|row| row[..5].to_vec()).collect::<Vec<_>>(), expected);
     }
 }

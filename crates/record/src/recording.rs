@@ -146,11 +146,11 @@ impl Recording for Accompanied {
     }
 }
 
-/// Whether this machine allows recording with BPF. The programs are loaded to find out: kernel
-/// versions and settings do not suffice.
-pub fn probe_bpf() -> Result<(), Error> {
+/// Whether this machine allows recording like this with BPF. The programs are loaded to find out:
+/// kernel versions and settings do not suffice.
+pub fn probe_bpf(options: &Options) -> Result<(), Error> {
     #[cfg(bpf)]
-    return crate::bpf::probe();
+    return crate::bpf::probe(options);
     #[cfg(not(bpf))]
     return Err(Error::NotBuilt);
 }

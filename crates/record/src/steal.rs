@@ -4,10 +4,12 @@
 use wastenot_model::{Annex, Column, Span, Table, Time, Unit};
 
 use crate::clock;
-use crate::thin::{ROWS, Stretch, thin};
+use crate::thin::{Stretch, thin};
 
 /// The interval between two reads.
 const EVERY: Span = Span::s(1);
+/// Above this number of rows, older ones are merged.
+const ROWS: usize = 1 << 16;
 
 /// Follows steal time.
 #[derive(Debug)]

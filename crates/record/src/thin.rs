@@ -5,9 +5,6 @@ use std::hash::Hash;
 
 use wastenot_model::Time;
 
-/// Above this number of rows, older ones are merged.
-pub(crate) const ROWS: usize = 1 << 16;
-
 /// A row on a stretch of time.
 pub(crate) trait Stretch: Sized {
     /// Rows of one of them can be merged.

@@ -41,6 +41,14 @@ pub(crate) enum Kind {
     Dump,
 }
 
+/// What a CPU does while its task stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Serves {
+    Hardirq,
+    Softirq,
+    IdleState,
+}
+
 /// The facts about a task that change seldom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -93,6 +101,7 @@ const RUNNING: u8 = 8;
 const SOFTIRQ: u8 = 16;
 const HARDIRQ: u8 = 32;
 const CONTEXT_KNOWN: u8 = 64;
+const IDLE_STATE: u8 = 128;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
@@ -164,9 +173,13 @@ impl Wire {
         }
     }
 
-    /// For what was served: whether it was a softirq.
-    pub(crate) fn is_softirq(&self) -> bool {
-        self.flags & SOFTIRQ != 0
+    /// For what was served: which kind it was.
+    pub(crate) fn serves(&self) -> Serves {
+        match self.flags {
+            flags if flags & IDLE_STATE != 0 => Serves::IdleState,
+            flags if flags & SOFTIRQ != 0 => Serves::Softirq,
+            _ => Serves::Hardirq,
+        }
     }
     /// For a waking: the task was still queued.
     pub(crate) fn queued(&self) -> bool {
@@ -260,6 +273,9 @@ impl Wire {
     }
     pub(crate) fn in_hardirq(self) -> Wire {
         Wire { flags: self.flags | CONTEXT_KNOWN | HARDIRQ, ..self }
+    }
+    pub(crate) fn of_idle_state(self) -> Wire {
+        Wire { flags: self.flags | IDLE_STATE, ..self }
     }
 }
 

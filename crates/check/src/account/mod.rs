@@ -18,6 +18,7 @@
 
 mod apart;
 mod every;
+mod meanwhile;
 mod report;
 mod waits;
 mod walk;
@@ -30,6 +31,7 @@ use wastenot_model::{CpuId, CpuSet, History, Loss, TaskId, Window, replay};
 
 pub use self::apart::Apart;
 pub use self::every::{Activation, Every};
+pub use self::meanwhile::Meanwhile;
 use self::waits::Reasons;
 use self::walk::Ground;
 use self::watch::{Is, Watch};
@@ -212,6 +214,8 @@ pub struct Account {
     /// Of several tasks: how much they ran while another one of them waited, in the window that was
     /// asked for; `None` where events were lost.
     pub apart: Option<Apart>,
+    /// What ran where tasks of the path waited for a CPU, longest first.
+    pub meanwhile: Vec<Meanwhile>,
     /// What was taken for granted about waste.
     assumed: Vec<String>,
     losses: Vec<Loss>,
@@ -248,9 +252,10 @@ impl Account {
         let nothing = Window { from: scope.window.from, to: scope.window.from };
         let window = of_path.map_or(nothing, |(_, window)| window);
         let path = of_path.map_or(Vec::new(), |(last, window)| ground.walk(last, window));
+        let meanwhile = Meanwhile::of(history, &ground, &path);
         let assumed = assumptions(history, &movable, &options);
         let losses = contradictions.losses(history);
-        Account { tasks, window, path, every, apart, assumed, losses }
+        Account { tasks, window, path, every, apart, meanwhile, assumed, losses }
     }
 
     /// The path by what it was, longest first.

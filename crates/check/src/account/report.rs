@@ -21,6 +21,7 @@ impl Account {
             self.every_table(),
             self.part_table(history),
             self.other_table(history),
+            self.meanwhile_table(history),
             self.path_table(history),
         ];
         report.losses = self.losses.clone();
@@ -186,6 +187,21 @@ impl Account {
                 wait.into(),
                 sleep.into(),
             ]);
+        }
+        table
+    }
+
+    fn meanwhile_table(&self, history: &History) -> Table {
+        let columns = [
+            Column::for_people("of", Unit::None),
+            Column::for_programs("command", Unit::None),
+            Column::new("tasks", "tasks", Unit::None),
+            Column::new("run_ns", "had the CPU", Unit::Ns),
+        ];
+        let mut table = Table::new("meanwhile", "What ran in waits for a CPU", columns);
+        for it in &self.meanwhile {
+            let name = history.task_name(it.task);
+            table.push(vec![it.who(history).into(), name.into(), it.tasks.into(), it.ns.into()]);
         }
         table
     }

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use wastenot_model::{History, Moment, Span, TaskId};
 
-use super::{Account, Apart, Every, Kind, Part, Step, sum};
+use super::{Account, Apart, Every, Kind, Meanwhile, Part, Step, sum};
 
 /// Kinds of less than this share are not in the verdict, and no reasons of less.
 const LEAST: f64 = 0.005;
 
-/// Less of the CPU time of tasks that ran apart is not in the verdict.
+/// Less of the CPU time of tasks that ran apart, and less of waits, is not in the verdict.
 const NOTABLE: f64 = 0.1;
 
 impl Account {
@@ -23,10 +23,14 @@ impl Account {
         }
         let parts = shares(history, &self.parts());
         let mut text = format!("{who} took {}: {parts}.", self.window.span());
+        let waited = self.ns(Kind::Wait) + self.ns(Kind::WaitOther);
+        if waited as f64 >= NOTABLE * self.window.span().0 as f64 {
+            text += &Meanwhile::sentence(&self.meanwhile, history);
+        }
         if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
-                " In {lost} of these waits CPU time was lost: without them this path is {} long.",
+                " In {lost} of the waits CPU time was lost: without them this path is {} long.",
                 Span(least)
             );
         }

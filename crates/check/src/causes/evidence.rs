@@ -197,6 +197,8 @@ pub(crate) struct Evidence {
     /// The idle CPU served interrupts or softirqs: the one about to start the task (wake delay), or
     /// the only one that the task may use (waste).
     pub interrupted: bool,
+    /// The CPU was in an idle state (wake delay).
+    pub in_idle_state: bool,
     /// On every idle CPU that the task may use, a quota holds tasks of its cgroup back (waste).
     pub held: bool,
     /// The task may have been throttled: the source does not record it (wake delay).
@@ -215,6 +217,7 @@ impl Evidence {
             over_grace: false,
             stolen: false,
             interrupted: false,
+            in_idle_state: false,
             held: false,
             possibly_throttled: false,
         }

@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Look for deep idle states (cpuidle, /dev/cpu_dma_latency), interrupts that are \
         off, a virtual CPU that did not run, core scheduling.",
     source: "kernel: kernel/sched/idle.c; Documentation/admin-guide/pm/cpuidle.rst",
-    missing: "Idle states (power:cpu_idle), interrupts (record --interrupts), steal time.",
+    missing: "Idle states and interrupts (record --interrupts), steal time.",
     named: true,
     holds: |it| {
         it.loss == LostTime::WakeDelay

@@ -29,6 +29,7 @@ mod evidence;
 mod fork_crowd;
 mod higher_class;
 mod idle;
+mod idle_state;
 mod interrupts;
 mod late_start;
 mod missing_domains;
@@ -92,6 +93,7 @@ pub static TREE: &[&Cause] = &[
     &steal::CAUSE,
     &design::CAUSE,
     &not_started::CAUSE,
+    &idle_state::CAUSE,
     &late_start::CAUSE,
     &wakeup::CAUSE,
     &higher_class::CAUSE,
@@ -137,6 +139,10 @@ impl Cause {
             (false, true) => self.advice.to_owned(),
         }
     }
+    /// Whether it says that nothing is known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        *self == unknown::CAUSE
+    }
     /// Whether this is the node `path`, or below it.
     pub fn is_within(&self, path: &str) -> bool {
         is_within(self.path, path)
@@ -177,7 +183,8 @@ pub fn listing() -> Report {
     let mut report = Report::new("list.causes/1", "Causes of lost time");
     report.verdict = "Each nanosecond of waste and wake delay, and of time that affinities and \
                       quotas took, has one of these causes, or the node above it where the \
-                      evidence fits several. `check --cause PATH` lists its stretches."
+                      evidence fits several. `check --cause PATH` lists its stretches. A cause is \
+                      suspected where it is not known how often it is right."
         .into();
     let columns = [
         ("cause", "cause"),
@@ -312,10 +319,11 @@ mod tests {
 
     /// All that can be known of a stretch.
     fn every() -> impl Iterator<Item = Evidence> {
-        let flags = |n: usize| [n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0, n & 16 > 0];
-        (0..32 * Balancing::ALL.len()).flat_map(move |n| {
-            let ([over_grace, stolen, possibly_throttled, interrupted, held], balancing) =
-                (flags(n), Balancing::ALL[n / 32]);
+        let flags = |n: usize| [1, 2, 4, 8, 16, 32].map(|bit| n & bit > 0);
+        (0..64 * Balancing::ALL.len()).flat_map(move |n| {
+            let [over_grace, stolen, possibly_throttled, interrupted, held, in_idle_state] =
+                flags(n);
+            let balancing = Balancing::ALL[n / 64];
             let all =
                 LostTime::ALL.iter().flat_map(|&loss| Onset::ALL.iter().map(move |&o| (loss, o)));
             let all = all.flat_map(|(loss, onset)| Ahead::ALL.map(|ahead| (loss, onset, ahead)));
@@ -330,6 +338,7 @@ mod tests {
                     stolen,
                     interrupted,
                     held,
+                    in_idle_state,
                     possibly_throttled,
                 })
             })

@@ -11,7 +11,7 @@ pub(super) static CAUSE: Cause = Cause {
     refuted_by: "The kernel selected a CPU for the task.",
     advice: "Try the scheduler feature NO_DELAY_DEQUEUE.",
     source: "kernel commit 152e11f6df29 (sched/fair: Implement delayed dequeue)",
-    missing: "The selected CPU: select_task_rq_fair.",
+    missing: "Why the task was still queued: it was about to sleep, or its dequeue was delayed.",
     named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::NoSelection,
 };

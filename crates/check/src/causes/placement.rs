@@ -10,8 +10,7 @@ pub(super) static CAUSE: Cause = Cause {
     refuted_by: "No allowed CPU was idle.",
     advice: "Try another scheduler: wastenot what-if.",
     source: "kernel/sched/fair.c: select_task_rq_fair",
-    missing: "The searched CPUs: select_task_rq_fair; the topology, where it \
-        is not known.",
+    missing: "The searched CPUs (record --decisions); the topology, where it is not known.",
     named: true,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset.is_placement(),
 };

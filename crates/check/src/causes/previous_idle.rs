@@ -12,7 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Check the kernel's version (wake_affine, fixed in 5.11); with cgroups, \
         autogroup off.",
     source: "kernel commit d8fcb81f1acf (sched/fair: Check for idle core in wake_affine)",
-    missing: "The compared loads: select_task_rq_fair.",
+    missing: "The loads that were compared: wake_affine_weight.",
     named: true,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::PreviousIdle,
 };

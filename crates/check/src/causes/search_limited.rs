@@ -12,7 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Spread the threads, or try another scheduler (what-if).",
     source: "kernel/sched/fair.c: select_idle_sibling; Lozi et al., EuroSys 2016, section \
         3.3",
-    missing: "The searched CPUs: select_task_rq_fair.",
+    missing: "The searched CPUs: record --decisions.",
     named: false,
     holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::OtherCache,
 };

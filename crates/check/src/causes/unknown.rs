@@ -5,7 +5,7 @@ use super::Cause;
 /// What is not known.
 pub(super) static CAUSE: Cause = Cause {
     path: "unknown",
-    about: "what led to the wait is not known",
+    about: "the recording does not show what led to the wait",
     evidence: "None for any other cause.",
     refuted_by: "Evidence for any other cause.",
     advice: "Record with wastenot record: it stores the start state, affinities, priorities \

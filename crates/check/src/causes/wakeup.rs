@@ -12,7 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     advice: "Only with very many wakeups: poll instead of sleeping, or shallower idle \
         states.",
     source: "kernel: kernel/sched/idle.c",
-    missing: "Idle states (power:cpu_idle) and interrupts.",
+    missing: "Idle states and interrupts: record --interrupts.",
     named: true,
     holds: |it| it.loss == LostTime::WakeDelay && !it.over_grace,
 };

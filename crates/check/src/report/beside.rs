@@ -6,6 +6,7 @@ use wastenot_model::{Column, History, NameId, Report, Span, Table, Unit, Value};
 
 use crate::Check;
 use crate::causes::{Causes, LostTime, Part};
+use crate::interrupts::Served;
 use crate::throttled::Held;
 use crate::waste::Kept;
 
@@ -36,7 +37,11 @@ impl Check {
         let text = label(stolen.is_some_and(|ns| ns > 0), "CPU time taken by the hypervisor");
         report.measure("steal.cpu_ns", text, stolen, Ns);
         let served = self.interrupts.as_ref();
-        let served = served.map(|all| all.iter().fold(0u64, |sum, it| sum.saturating_add(it.ns)));
+        let sum = |all: &Vec<Served>| {
+            let served = all.iter().filter(|it| !it.is_idle());
+            served.fold(0u64, |sum, it| sum.saturating_add(it.ns))
+        };
+        let served = served.map(sum);
         let text = label(served.is_some_and(|ns| ns > 0), "CPU time of interrupts and softirqs");
         report.measure("interrupts.cpu_ns", text, served, Ns);
     }
@@ -48,9 +53,13 @@ impl Check {
     /// Whether affinities or quotas took notably more time than was wasted.
     pub(super) fn is_beside_larger(&self) -> bool {
         let kept = self.waste.kept.as_ref().map_or(0, |kept| kept.cpu_ns);
-        let held = self.throttled.as_ref().map_or(0, |found| found.all.held_ns);
-        let notable = |ns: u64| ns as f64 > NOTABLE * self.waste.known_ns as f64;
-        kept.max(held) > self.waste.cpu_ns && notable(kept.max(held))
+        let most = kept.max(self.held_ns());
+        most > self.waste.cpu_ns && most as f64 > NOTABLE * self.waste.known_ns as f64
+    }
+
+    /// For how long quotas held tasks back.
+    pub(super) fn held_ns(&self) -> u64 {
+        self.throttled.as_ref().map_or(0, |found| found.all.held_ns)
     }
 
     /// What to do about the larger of the two.
@@ -75,11 +84,11 @@ impl Check {
                 more => format!(", and {more} more"),
             };
             text += &format!(
-                " Affinity kept {} of idle CPU time from tasks that waited ({} may use only CPU \
+                " Affinity kept {} of idle CPU time from tasks that waited ({} may use only \
                  {}{more}).",
                 Span(kept.cpu_ns),
                 history.task_label(first.task),
-                history.mask(first.mask).map(ToString::to_string).unwrap_or_default(),
+                super::words::cpus(history, first),
             );
         }
         if let Some(without) = &self.without_probably_pinned
@@ -233,9 +242,22 @@ impl Check {
             Column::new("served_ns", "served", Unit::Ns),
         ];
         let mut table = Table::new("served", "CPU time of interrupts and softirqs", columns);
-        for it in self.interrupts.iter().flatten() {
+        for it in self.interrupts.iter().flatten().filter(|it| !it.is_idle()) {
             let (kind, name) = (Value::from(it.kind.as_str()), Value::from(it.name.as_str()));
             table.push(vec![it.cpu.into(), kind, name, it.ns.into()]);
+        }
+        table
+    }
+
+    pub(super) fn idle_states_table(&self) -> Table {
+        let columns = [
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("state", "state", Unit::None),
+            Column::new("idle_ns", "in it", Unit::Ns),
+        ];
+        let mut table = Table::new("idle_states", "Time in idle states", columns);
+        for it in self.interrupts.iter().flatten().filter(|it| it.is_idle()) {
+            table.push(vec![it.cpu.into(), it.name.as_str().into(), it.ns.into()]);
         }
         table
     }

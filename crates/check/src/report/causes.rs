@@ -39,6 +39,10 @@ impl Check {
     /// the largest of these.
     pub(super) fn cause_words(&self) -> String {
         let Some((cause, ns)) = self.main_cause() else { return String::new() };
+        let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
+        if cause.is_unknown() {
+            return format!(" The cause of {share} is not known.");
+        }
         let parts = self.causes.iter().flat_map(Causes::iter);
         let parts = parts.filter(|(it, _)| it.is_within(cause.path));
         let largest = parts.max_by_key(|(_, part)| part.ns[LostTime::Waste as usize]);
@@ -47,7 +51,6 @@ impl Check {
             true => cause.about.to_owned(),
             false => format!("{}, most of it because {}", cause.label(), most.about),
         };
-        let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
         // Small waste needs no advice; where there are several causes, each finding has its own.
         let matters = most == cause && self.waste.share() >= NOTABLE;
         let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
@@ -68,7 +71,11 @@ impl Check {
             code: "cause".to_owned(),
             window: part.worst[LostTime::Waste as usize].map_or(whole, |worst| worst.window),
             message: {
-                let why = if cause.named { " because" } else { "; it is suspected that" };
+                let why = match (cause.is_unknown(), cause.named) {
+                    (true, _) => "; the reason is not known:",
+                    (false, true) => " because",
+                    (false, false) => "; it is suspected that",
+                };
                 format!("{} of CPU time was wasted{why} {}.", Span(ns), cause.about)
             },
             help: Some(cause.advice.to_owned()),

@@ -43,6 +43,7 @@ impl Check {
             self.cgroup_table(history),
             self.stolen_table(),
             self.served_table(),
+            self.idle_states_table(),
             self.origin_table(),
             self.nearest_table(),
             self.task_table(history),
@@ -104,7 +105,7 @@ impl Check {
             true => (format!("{} {} ", beside.trim_start(), self.beside_advice()), String::new()),
             false => (String::new(), self.cause_words() + &beside),
         };
-        text = first + &text + &then;
+        text = first + &text + &then + &self.busy_words();
         text += &cut_words(history);
         if cut {
             text += " A task that seems to wait may run on a CPU whose events are missing, so \
@@ -129,6 +130,18 @@ impl Check {
             );
         }
         text + &self.trigger_words()
+    }
+
+    /// How long tasks waited for busy CPUs, where that is what mattered.
+    fn busy_words(&self) -> String {
+        let rest = self.waste.wait_ns.saturating_sub(self.waste.cpu_ns);
+        match self.waits_were_for_busy_cpus() {
+            true if self.waste.cpu_ns == 0 => {
+                format!(" Tasks waited for busy CPUs: {} in all.", Span(rest))
+            }
+            true => format!(" Beside that, tasks waited for busy CPUs: {} in all.", Span(rest)),
+            false => String::new(),
+        }
     }
 
     /// What ended the recording: it may be no waste, and so nowhere else.

@@ -113,17 +113,35 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
     }
 }
 
+/// The wait in which its affinity kept a task from idle CPUs longest, in a sentence.
+pub(super) fn kept_sentence(history: &History, it: &KeptTask) -> String {
+    format!(
+        "{} waited {}, {} of it while its affinity ({}) kept it from idle CPUs.",
+        history.task_label(it.task),
+        it.window.span(),
+        Span(it.longest_ns),
+        cpus(history, it)
+    )
+}
+
+/// The CPUs that it may use: `CPU 3`, or `CPUs 0-3`.
+pub(super) fn cpus(history: &History, it: &KeptTask) -> String {
+    match history.mask(it.mask) {
+        Some(mask) => format!("CPU{} {mask}", if mask.len() == 1 { "" } else { "s" }),
+        None => "unknown CPUs".to_owned(),
+    }
+}
+
 /// A task that its affinity kept from idle CPUs.
 pub(super) fn kept_finding(history: &History, it: &KeptTask) -> Finding {
-    let mask = history.mask(it.mask).map(ToString::to_string).unwrap_or_default();
     Finding {
         code: "affinity".to_owned(),
         window: it.window,
         message: format!(
-            "{} waited for {} in all although other CPUs were idle: its affinity allows CPU {mask} \
-             only.",
+            "{} waited for {} in all although other CPUs were idle: its affinity allows {} only.",
             history.task_label(it.task),
-            Span(it.kept_ns)
+            Span(it.kept_ns),
+            cpus(history, it)
         ),
         help: Some("its own mask (taskset), its cpuset, or isolated CPUs".to_owned()),
     }

@@ -111,8 +111,7 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
 fn considered(history: &History, cpu: CpuId, page: &Page, scene: &mut Scene, grid: &Grid) -> usize {
     let colour = Colour::rgb(0x0000ff);
     let (rows, mut count, mut places) = (page.rows(), 0, BTreeSet::new());
-    let of_cpu =
-        |it: &Decision| it.cpu == cpu && it.what != Decision::DOMAIN && page.window.holds(it.time);
+    let of_cpu = |it: &Decision| it.cpu == cpu && it.considers() && page.window.holds(it.time);
     for decision in history.decisions().into_iter().flatten().filter(of_cpu) {
         count += 1;
         let column = grid.column(decision.time);

@@ -58,6 +58,14 @@ impl Decision<'_> {
     /// and replace those that it had. A CPU that has none has one row, with itself alone.
     pub const DOMAIN: &'static str = "domain";
 
+    /// A CPU is to reschedule: the task is what runs there, or none.
+    pub const RESCHED: &'static str = "resched";
+    /// NUMA balancing wanted the task on another CPU, or was to scan a part of its memory.
+    pub const NUMA: &'static str = "numa";
+    /// The deadline server of the CPU starts or stops: it gives fair tasks a part of the time that
+    /// real-time tasks would take.
+    pub const DL_SERVER: &'static str = "dl_server";
+
     /// Another CPU balances for this group.
     pub const NOT_DESIGNATED: &'static str = "not designated";
     /// No group or no CPU was found busier.
@@ -69,6 +77,11 @@ impl Decision<'_> {
     /// After several failures the running task of the busier CPU is pushed here.
     pub const ACTIVE: &'static str = "active";
 
+    /// Whether CPUs were considered for it.
+    pub fn considers(&self) -> bool {
+        let others = [Decision::DOMAIN, Decision::RESCHED, Decision::NUMA, Decision::DL_SERVER];
+        !others.contains(&self.what)
+    }
     /// Whether one scheduling domain was balanced.
     pub fn is_pass(&self) -> bool {
         matches!(self.what, Decision::NEWIDLE | Decision::PERIODIC)

@@ -1,5 +1,5 @@
-//! The programs that record what the fair class decides, and the scheduling domains of each CPU:
-//! on functions of the kernel.
+//! The programs that record what the fair class decides, and the scheduling domains of each CPU: on
+//! functions of the kernel, and on tracepoints.
 
 use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, Skel};
@@ -28,10 +28,41 @@ const ATTACH: &str = "cpu_attach_domain";
 /// Without these, rows contain less. The first shows which CPUs a selection looks at.
 const USEFUL: [Function; 3] = [&["available_idle_cpu"], &[NEED], &[ATTACH]];
 
-/// The function that a program of this section is on, if it records decisions.
-fn function(section: &str) -> Option<&str> {
-    let (_, function) = section.split_once('/')?;
-    NEEDED.iter().chain(&USEFUL).any(|names| names.contains(&function)).then_some(function)
+/// Tracepoints of which each records decisions of its own.
+const TRACEPOINTS: [&str; 8] = [
+    "sched_set_need_resched_tp",
+    "sched_move_numa",
+    "sched_stick_numa",
+    "sched_swap_numa",
+    "sched_skip_vma_numa",
+    "sched_skip_cpuset_numa",
+    "sched_dl_server_start_tp",
+    "sched_dl_server_stop_tp",
+];
+
+/// What a program that records decisions is on.
+enum Place<'a> {
+    Function(&'a str),
+    Tracepoint(&'a str),
+}
+
+impl Place<'_> {
+    /// That of a program of this section, if it records decisions.
+    fn of(section: &str) -> Option<Place<'_>> {
+        let (_, name) = section.split_once('/')?;
+        let is_function = NEEDED.iter().chain(&USEFUL).any(|names| names.contains(&name));
+        match is_function {
+            true => Some(Place::Function(name)),
+            false => TRACEPOINTS.contains(&name).then_some(Place::Tracepoint(name)),
+        }
+    }
+
+    fn is_in(&self, kernel: &Kernel) -> bool {
+        match self {
+            Place::Function(name) => kernel.calls(name),
+            Place::Tracepoint(name) => kernel.traces(name),
+        }
+    }
 }
 
 /// The first needed function that the kernel lacks.
@@ -54,8 +85,8 @@ pub(super) fn can_record(kernel: &Kernel) -> Result<(), Error> {
 pub(super) fn choose(open: &mut OpenRecordSkel<'_>, kernel: &Kernel, wanted: bool) {
     for mut program in open.open_object_mut().progs_mut() {
         let section = program.section().to_string_lossy().into_owned();
-        if let Some(function) = function(&section) {
-            program.set_autoload(wanted && kernel.calls(function));
+        if let Some(place) = Place::of(&section) {
+            program.set_autoload(wanted && place.is_in(kernel));
         }
     }
     open.progs.tell_domains.set_autoload(wanted && kernel.calls(ATTACH));
@@ -69,7 +100,7 @@ pub(super) fn attach(skel: &RecordSkel<'_>) -> Result<Vec<Link>, Error> {
     let mut links = Vec::new();
     for program in skel.object().progs_mut().filter(|program| program.autoload()) {
         let section = program.section().to_string_lossy();
-        if function(&section).is_some() {
+        if Place::of(&section).is_some() {
             let attached = program.attach().map_err(failed("attach a BPF program"));
             links.push(attached.map_err(|error| refused(&error))?);
         }
@@ -83,8 +114,7 @@ pub(super) fn refused(error: &Error) -> Error {
         Error::NotAllowed => "operation not permitted".to_owned(),
         error => error.to_string(),
     };
-    let functions = NEEDED.map(|names| names[0]).join(", ");
-    Error::NoDecisions { why: format!("it refuses programs on functions ({functions}): {why}") }
+    Error::NoDecisions { why: format!("it refuses programs on functions: {why}") }
 }
 
 /// What was decided and is not written yet.

@@ -117,9 +117,11 @@ fn is_eperm(error: &libbpf_rs::Error) -> bool {
     format!("{error:#}").contains("Operation not permitted")
 }
 
-/// Whether this machine allows recording with BPF; loads the programs to find out.
-pub(crate) fn probe() -> Result<(), Error> {
-    load(&Options::default(), &Hierarchy::here(), &online(&host::machine())).map(|_| ())
+/// Whether this machine allows recording with BPF; loads the programs to find out. Those that
+/// record decisions may be refused when they are attached, so that is tried, too.
+pub(crate) fn probe(options: &Options) -> Result<(), Error> {
+    let (skel, _) = load(options, &Hierarchy::here(), &online(&host::machine()))?;
+    decisions::attach(&skel).map(drop)
 }
 
 /// Loads the programs, and returns what they can record on this kernel.
@@ -190,6 +192,7 @@ fn load_for(
         &mut open.progs.on_irq_exit,
         &mut open.progs.on_softirq_entry,
         &mut open.progs.on_softirq_exit,
+        &mut open.progs.on_cpu_idle,
     ] {
         program.set_autoload(options.interrupts);
     }
@@ -272,6 +275,7 @@ impl Bpf {
             &progs.on_irq_exit,
             &progs.on_softirq_entry,
             &progs.on_softirq_exit,
+            &progs.on_cpu_idle,
         ];
         for program in asked {
             if program.autoload() {

@@ -48,7 +48,7 @@ pub(crate) struct Record {
     /// Stop when no process is left in this cgroup
     #[arg(long, value_name = "PATH")]
     pub(crate) cgroup: Option<PathBuf>,
-    /// Also record the interrupts and softirqs that CPUs serve (needs BPF)
+    /// Also record the interrupts and softirqs that CPUs serve, and their idle states (needs BPF)
     #[arg(long, conflicts_with = "tracefs")]
     pub(crate) interrupts: bool,
     /// Command to run; stop when it exits

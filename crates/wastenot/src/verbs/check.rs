@@ -46,8 +46,13 @@ pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
 /// As many CPUs are drawn where the others are of less interest.
 const CPUS: usize = 2;
 
-/// The command that draws the moment to look at first in the terminal.
+/// The command that draws the moment to look at first in the terminal, or that explains a task
+/// where the waste is not what matters.
 pub(super) fn next(file: &Path, history: &History, check: &Found) -> Option<String> {
+    if let (None, Some(task)) = (&check.trigger, check.to_explain(history)) {
+        let (file, tid) = (quoted(file).filter(|file| file != "-")?, history.task(task)?.tid);
+        return Some(format!("wastenot explain {file} --task {tid}"));
+    }
     let (moment, places) = check.to_draw(history, CPUS)?;
     picture(file, history, moment, &places)
 }

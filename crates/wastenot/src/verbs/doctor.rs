@@ -7,7 +7,7 @@ use wastenot_host::recipe::{self, Recipe};
 use wastenot_host::{Check, Host, State};
 use wastenot_model::{Column, Report, Table, Unit, Value};
 use wastenot_prove::solver::{Kind, Places};
-use wastenot_record::Error;
+use wastenot_record::{Error, Options, probe_bpf};
 
 use crate::args::doctor::Doctor;
 use crate::fail::{Answer, Stop};
@@ -32,8 +32,11 @@ fn checks(host: &Host) -> Vec<Check> {
         Ok(()) => Check::yes(name, works),
         Err(error) => Check::no(name, error.to_string(), error.help()),
     };
+    let (plain, decisions) =
+        (Options::default(), Options { decisions: true, ..Options::default() });
     let mut checks = vec![
-        tried("BPF", "programs load", wastenot_record::probe_bpf()),
+        tried("BPF", "programs load", probe_bpf(&plain)),
+        tried("decisions", "programs on functions load", probe_bpf(&decisions)),
         tried("watch", "the timer works", wastenot_record::watch::probe()),
     ];
     checks.extend(host.checks());

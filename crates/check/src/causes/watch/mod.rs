@@ -270,7 +270,11 @@ impl<'a> Watch<'a> {
         let evidence = Evidence { over_grace, ..evidence };
         let stolen = if over_grace { self.take_stolen(cpu, window, stretch.ns) } else { 0 };
         self.charge(&Evidence { stolen: true, ..evidence }, Stretch { ns: stolen, ..stretch });
-        self.charge(&evidence, Stretch { ns: stretch.ns - stolen, ..stretch });
+        let rest = stretch.ns - stolen;
+        let within = |it: &Interrupts| it.idle_within(cpu, window).min(rest);
+        let idle = self.interrupts.as_ref().map_or(0, within);
+        self.charge(&Evidence { in_idle_state: true, ..evidence }, Stretch { ns: idle, ..stretch });
+        self.charge(&evidence, Stretch { ns: rest - idle, ..stretch });
     }
 
     /// The event was applied.

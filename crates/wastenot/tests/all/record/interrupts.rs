@@ -8,10 +8,10 @@ use rustix::net::{AddressFamily, SocketType, bind, socket, sockopt};
 
 use super::held::{agrees, check, lost, ns, window};
 use super::machine;
-use super::witness::{self, Crew, Tracefs, Undone, common, served, sum, waking};
+use super::witness::{self, Crew, Tracefs, Undone, common, in_idle_states, served, sum, waking};
 use crate::shell::{Desk, said};
 
-const EVENTS: [&str; 7] = [
+const EVENTS: [&str; 8] = [
     "sched/sched_switch",
     "sched/sched_wakeup",
     "sched/sched_migrate_task",
@@ -19,6 +19,7 @@ const EVENTS: [&str; 7] = [
     "irq/irq_handler_exit",
     "irq/softirq_entry",
     "irq/softirq_exit",
+    "power/cpu_idle",
 ];
 
 /// How often a packet is sent, ns.
@@ -85,15 +86,25 @@ fn a_task_that_starts_late_because_of_softirqs_does_so_for_as_long_as_the_kernel
     assert_eq!(code, 0, "{text}");
     let rows = tracefs.end();
     let json = check(&desk);
-    let (mut late, mut all) = (0, 0);
+    let (mut late, mut all, mut slept, mut told) = (0, 0, 0, 0);
+    let states = json["idle_states"].as_array().expect("a table");
     for cpu in 0..2 {
         let served = common(&served(&rows, cpu), &window(&json));
         late += sum(&common(&served, &waking(&rows, cpu)));
         all += sum(&served);
+        let idle = common(&in_idle_states(&rows, cpu), &window(&json));
+        // On some guests tracefs has no idle states of some CPUs.
+        if !idle.is_empty() {
+            slept += sum(&idle) - sum(&common(&idle, &served));
+            let of_cpu = states.iter().filter(|row| ns(row, &["cpu"]) == cpu as u64);
+            told += of_cpu.map(|row| ns(row, &["idle_ns"])).sum::<u64>();
+        }
     }
-    for (found, truth) in
-        [(ns(&json, &["interrupts", "cpu_ns"]), all), (lost(&json, "host/interrupts"), late)]
-    {
+    for (found, truth) in [
+        (ns(&json, &["interrupts", "cpu_ns"]), all),
+        (lost(&json, "host/interrupts"), late),
+        (told, slept),
+    ] {
         if let Some(agrees) = agrees(test, found, truth) {
             assert!(agrees, "{}", json["causes"]);
         }

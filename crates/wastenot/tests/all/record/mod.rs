@@ -24,7 +24,7 @@ static MACHINE: Mutex<()> = Mutex::new(());
 /// The machine to record, or why not.
 fn machine(test: &str) -> Option<MutexGuard<'static, ()>> {
     let guard = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    match wastenot_record::probe_bpf() {
+    match wastenot_record::probe_bpf(&wastenot_record::Options::default()) {
         Ok(()) if is_root() => Some(guard),
         Ok(()) => {
             println!("SKIPPED {test}: not root: run the tests as root");

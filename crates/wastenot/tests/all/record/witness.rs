@@ -318,6 +318,19 @@ fn about_to_run(rows: &[Noted], cpu: usize, texts: &[String]) -> Vec<Stretch> {
     all
 }
 
+/// When `cpu` was in an idle state.
+pub(crate) fn in_idle_states(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
+    let (mut since, mut all) = (None, Vec::new());
+    for row in rows.iter().filter(|row| row.cpu == cpu && row.event == "cpu_idle") {
+        if row.text.starts_with("state=4294967295 ") {
+            all.extend(since.take().map(|since| (since, row.time)));
+        } else {
+            since = Some(row.time);
+        }
+    }
+    all
+}
+
 /// When `cpu` served interrupts or softirqs.
 pub(crate) fn served(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
     let of = |entry: &str, exit: &str| {
