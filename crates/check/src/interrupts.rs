@@ -12,22 +12,12 @@ use crate::Scope;
 pub struct Served {
     /// The CPU.
     pub cpu: CpuId,
-    /// `hardirq` or `softirq`, or [`Served::IDLE`].
+    /// `hardirq` or `softirq`; of an idle state its name.
     pub kind: String,
     /// As `NET_RX`, or `C6`.
     pub name: String,
     /// How long, at least, without what interrupted it.
     pub ns: u64,
-}
-
-impl Served {
-    /// The kind of an idle state.
-    pub const IDLE: &'static str = "idle state";
-
-    /// Whether it is an idle state.
-    pub fn is_idle(&self) -> bool {
-        self.kind == Served::IDLE
-    }
 }
 
 /// A row of the annex: in `window` a source was served for `ns`, in one piece or several.
@@ -45,20 +35,34 @@ impl Row {
     }
 }
 
-/// What each source of interrupts took, by CPU.
+/// What CPUs spent on sources of some kind.
 #[derive(Debug, Default)]
-pub(crate) struct Interrupts<'a> {
+pub(crate) struct Occupied<'a> {
     /// By CPU and source; each in order and without overlaps.
     cpus: BTreeMap<CpuId, BTreeMap<(&'a str, &'a str), Vec<Row>>>,
 }
 
-impl<'a> Interrupts<'a> {
-    /// Those of `history`; `None` where nothing tells them.
-    pub(crate) fn of(history: &'a History) -> Option<Interrupts<'a>> {
-        let told = history.annexes.iter().any(|annex| annex.table.name == "interrupts");
+impl<'a> Occupied<'a> {
+    /// Interrupts and softirqs of `history`; `None` where nothing tells them.
+    pub(crate) fn by_interrupts(history: &'a History) -> Option<Occupied<'a>> {
         let columns = ["time_ns", "cpu", "kind", "name", "span_ns", "served_ns"];
-        let mut this = told.then(Interrupts::default)?;
-        for [until, cpu, kind, name, span, ns] in history.annex_cells("interrupts", columns) {
+        Occupied::read(history, "interrupts", columns)
+    }
+
+    /// Idle states, without what was served meanwhile; `None` where nothing tells them.
+    pub(crate) fn by_idle_states(history: &'a History) -> Option<Occupied<'a>> {
+        let columns = ["time_ns", "cpu", "state", "state", "span_ns", "idle_ns"];
+        Occupied::read(history, "idle_states", columns)
+    }
+
+    fn read(
+        history: &'a History,
+        annex: &'static str,
+        columns: [&'static str; 6],
+    ) -> Option<Occupied<'a>> {
+        let told = history.annexes.iter().any(|it| it.table.name == annex);
+        let mut this = told.then(Occupied::default)?;
+        for [until, cpu, kind, name, span, ns] in history.annex_cells(annex, columns) {
             let row = || {
                 let until = Time(until.int()?);
                 let from = Time(until.0.saturating_sub(span.int()?));
@@ -76,19 +80,10 @@ impl<'a> Interrupts<'a> {
         Some(this)
     }
 
-    /// How much of `window` the CPU surely spent on interrupts and softirqs.
+    /// How much of `window` the CPU surely spent on all of them.
     pub(crate) fn within(&self, cpu: CpuId, window: Window) -> u64 {
-        self.sum(cpu, window, |kind| kind != Served::IDLE)
-    }
-
-    /// How much of `window` the CPU surely was in an idle state, without what it served meanwhile.
-    pub(crate) fn idle_within(&self, cpu: CpuId, window: Window) -> u64 {
-        self.sum(cpu, window, |kind| kind == Served::IDLE)
-    }
-
-    fn sum(&self, cpu: CpuId, window: Window, is: impl Fn(&str) -> bool) -> u64 {
-        let sources = self.cpus.get(&cpu).into_iter().flatten().filter(|((kind, _), _)| is(kind));
-        let sum = sources.fold(0u64, |sum, (_, all)| sum.saturating_add(least(all, window)));
+        let sources = self.cpus.get(&cpu).into_iter().flat_map(BTreeMap::values);
+        let sum = sources.fold(0u64, |sum, all| sum.saturating_add(least(all, window)));
         sum.min(window.span().0)
     }
 

@@ -58,6 +58,8 @@ use wastenot_model::{
     Carries, CpuId, CpuSet, History, Silent, Span, TaskId, TaskSpans, Window, replay,
 };
 
+use crate::interrupts::Occupied;
+
 pub use movable::{Movable, Pinned};
 pub use recorder::{Recorder, is_recorders};
 pub use report::is_cut;
@@ -161,9 +163,11 @@ pub struct Check {
     pub contradictions: waste::Contradictions,
     /// What the hypervisor took from each CPU, in ns; `None` where nothing tells it.
     pub stolen: Option<BTreeMap<CpuId, u64>>,
-    /// What each CPU spent on interrupts, softirqs and idle states, longest first; `None` where
-    /// nothing tells it.
+    /// What each CPU spent on interrupts and softirqs, longest first; `None` where nothing tells
+    /// it.
     pub interrupts: Option<Vec<interrupts::Served>>,
+    /// The same of idle states, without what was served meanwhile.
+    pub idle_states: Option<Vec<interrupts::Served>>,
     /// What ended the recording, where its file tells that and it lies in the counted time.
     pub trigger: Option<trigger::Trigger>,
 }
@@ -223,7 +227,8 @@ pub fn check(history: &History, options: &Options) -> Check {
         sanity: sanity.take(),
         contradictions,
         stolen: stolen::by_cpu(history, &scope),
-        interrupts: interrupts::Interrupts::of(history).map(|it| it.counted(&scope)),
+        interrupts: Occupied::by_interrupts(history).map(|it| it.counted(&scope)),
+        idle_states: Occupied::by_idle_states(history).map(|it| it.counted(&scope)),
         trigger: trigger::Trigger::of(history)
             .filter(|it| scope.window.clip(it.window.from, it.window.to).is_some()),
         movable,

@@ -10,14 +10,33 @@ use crate::story::{full, story};
 /// Rows of the annex: until, CPU, kind, name, length of the stretch, and how much of it.
 type Rows<'a> = &'a [(u64, u16, &'a str, &'a str, u64, u64)];
 
-fn with(mut history: History, rows: Rows<'_>) -> History {
-    let columns = ["time_ns", "cpu", "kind", "name", "span_ns", "served_ns"]
-        .map(|key| Column::for_programs(key, Unit::None));
-    let mut table = Table::new("interrupts", "", columns);
-    for &(until, cpu, kind, name, span, served) in rows {
+fn with(history: History, rows: Rows<'_>) -> History {
+    let columns = ["time_ns", "cpu", "kind", "name", "span_ns", "served_ns"];
+    let cells = |&(until, cpu, kind, name, span, served): &(u64, u16, &str, &str, u64, u64)| {
         let [kind, name] = [kind, name].map(Value::from);
-        table.push(vec![until.into(), cpu.into(), kind, name, span.into(), served.into()]);
-    }
+        vec![until.into(), cpu.into(), kind, name, span.into(), served.into()]
+    };
+    with_annex(history, "interrupts", &columns, rows.iter().map(cells))
+}
+
+/// Rows of idle states: until, CPU, state, length of the stretch, and how much of it.
+fn with_idle(history: History, rows: &[(u64, u16, &str, u64, u64)]) -> History {
+    let columns = ["time_ns", "cpu", "state", "span_ns", "idle_ns"];
+    let cells = |&(until, cpu, state, span, idle): &(u64, u16, &str, u64, u64)| {
+        vec![until.into(), cpu.into(), Value::from(state), span.into(), idle.into()]
+    };
+    with_annex(history, "idle_states", &columns, rows.iter().map(cells))
+}
+
+fn with_annex(
+    mut history: History,
+    name: &str,
+    columns: &[&str],
+    rows: impl Iterator<Item = Vec<Value>>,
+) -> History {
+    let columns = columns.iter().map(|key| Column::for_programs(key, Unit::None));
+    let mut table = Table::new(name, "", columns.collect::<Vec<_>>());
+    rows.for_each(|row| table.push(row));
     history.annexes.push(Annex { table });
     history
 }
@@ -56,14 +75,10 @@ fn what_of_a_late_start_an_interrupt_took_is_its_own() {
 
 #[test]
 fn what_of_a_late_start_the_idle_state_took_is_its_own() {
-    let history = with(
-        story(1, full(), LATE),
-        &[
-            // An interrupt ends the idle state that began before the wakeup; 1.9 ms of it are left.
-            (3_000_000, 0, "hardirq", "ipi", 100_000, 100_000),
-            (3_000_000, 0, "idle state", "C6", 2_500_000, 2_400_000),
-        ],
-    );
+    // An interrupt ends the idle state that began before the wakeup; 1.9 ms of it are left.
+    let rows: Rows<'_> = &[(3_000_000, 0, "hardirq", "ipi", 100_000, 100_000)];
+    let history = with(story(1, full(), LATE), rows);
+    let history = with_idle(history, &[(3_000_000, 0, "C6", 2_500_000, 2_400_000)]);
     let causes = [
         ("host/interrupts", 100_000),
         ("host/late-start/idle-state", 1_900_000),
@@ -72,8 +87,8 @@ fn what_of_a_late_start_the_idle_state_took_is_its_own() {
     assert_eq!(lost(&found(&history), LostTime::WakeDelay), causes);
     // A start within the grace is a normal one.
     let quick = LATE.replace("6000000 switch", "1400000 switch");
-    let rows: Rows<'_> = &[(1_300_000, 0, "idle state", "C6", 1_000_000, 1_000_000)];
-    let history = with(story(1, full(), &quick), rows);
+    let history =
+        with_idle(story(1, full(), &quick), &[(1_300_000, 0, "C6", 1_000_000, 1_000_000)]);
     assert_eq!(lost(&found(&history), LostTime::WakeDelay), [("host/wakeup", 400_000)]);
     let report = found(&history).report(&history, &Options::default());
     let cells = |name: &str| {
@@ -83,7 +98,11 @@ fn what_of_a_late_start_the_idle_state_took_is_its_own() {
     assert_eq!(cells("served"), Vec::<Vec<Value>>::new());
     assert_eq!(cells("idle_states"), [vec![0u64.into(), "C6".into(), 1_000_000u64.into()]]);
     let cpu_ns = report.measures.iter().find(|it| it.name == "interrupts.cpu_ns");
-    assert_eq!(cpu_ns.expect("a measure").value, 0u64.into());
+    assert_eq!(cpu_ns.expect("a measure").value, Value::Unknown, "they are not recorded");
+    // What is left is late only beyond the grace.
+    let history = with_idle(story(1, full(), LATE), &[(5_900_000, 0, "C6", 5_000_000, 5_000_000)]);
+    let causes = [("host/late-start/idle-state", 4_900_000), ("host/wakeup", 100_000)];
+    assert_eq!(lost(&found(&history), LostTime::WakeDelay), causes);
 }
 
 #[test]

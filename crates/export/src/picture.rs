@@ -96,15 +96,19 @@ pub fn around(moment: Window, history: &History) -> Window {
 
 /// The command line that draws `moment` of `file` in a terminal, of these CPUs or of all.
 pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuSet>) -> String {
-    let Window { from, to } = around(moment, history);
-    let start = history.window().from;
-    // Tenths of a millisecond, outwards: short to type.
-    let tenth = Span::us(100).0;
-    let (first, last) = ((from - start).0 / tenth, (to - start).0.div_ceil(tenth));
-    let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
+    let interval = interval(history, around(moment, history));
     let cpus = cpus.filter(|cpus| !cpus.is_empty());
     let cpus = cpus.map_or(String::new(), |cpus| format!(" --cpus {cpus}"));
-    format!("wastenot draw cores {file} --from {from} --to {to}{cpus}")
+    format!("wastenot draw cores {file}{interval}{cpus}")
+}
+
+/// The arguments that select `window`, in tenths of a millisecond, outwards: short to type.
+pub fn interval(history: &History, window: Window) -> String {
+    let start = history.window().from;
+    let tenth = Span::us(100).0;
+    let (first, last) = ((window.from - start).0 / tenth, (window.to - start).0.div_ceil(tenth));
+    let [from, to] = [first, last].map(|tenths| format!("{}.{}ms", tenths / 10, tenths % 10));
+    format!(" --from {from} --to {to}")
 }
 
 /// The marks of a check that was asked for them: where it found causes, waste by their classes.

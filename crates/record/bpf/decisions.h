@@ -359,7 +359,7 @@ int BPF_PROG(on_attach_domain, struct sched_domain *domain, struct root_domain *
 	return send_domains(cpu);
 }
 
-/* Since 6.18, on the CPU that asks; `task` runs on `cpu`, or is about to. */
+/* In newer kernels, on the CPU that asks; `task` runs on `cpu`, or is about to. */
 SEC("tp_btf/sched_set_need_resched_tp")
 int BPF_PROG(on_need_resched, struct task_struct *task, int cpu)
 {
@@ -451,7 +451,8 @@ static __always_inline int on_dl_server(__u32 cpu, bool starts)
 	return 0;
 }
 
-/* Since 7.2: the server that gives fair tasks a part of the CPU beside real-time ones. */
+/* Since 7.2: a server that gives fair tasks, or those of sched_ext, a part of the CPU beside
+ * real-time ones. */
 SEC("tp_btf/sched_dl_server_start_tp")
 int BPF_PROG(on_dl_server_start, struct sched_dl_entity *server, int cpu)
 {

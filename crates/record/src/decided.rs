@@ -37,16 +37,16 @@ const DL_SERVER: usize = DOMAINS + 4;
 
 /// What NUMA balancing did with a task, as `enum step` numbers it.
 const STEPS: [&str; 3] = ["moved", "stuck", "swapped"];
-/// Why it does not scan a part of the memory of a task (`enum numa_vmaskip_reason`,
-/// include/linux/sched/numa_balancing.h).
-const UNSUITABLE: [&str; 7] = [
-    "unsuitable",
-    "shared and read-only",
-    "inaccessible",
-    "scan delay",
-    "not used by this task",
-    "used by no task",
-    "scanned already",
+/// Why it does not scan a part of the memory of a task, or does although the task did not use it
+/// (`enum numa_vmaskip_reason`, include/linux/sched/numa_balancing.h; `vma_is_accessed`).
+const SKIPS: [&str; 7] = [
+    "not scanned: unsuitable",
+    "not scanned: shared and read-only",
+    "not scanned: inaccessible",
+    "not scanned: scan delay",
+    "not scanned: not used by this task",
+    "scanned: a scan goes on once it began",
+    "not scanned: scanned already",
 ];
 const NO_NODE: u8 = 255;
 
@@ -100,10 +100,7 @@ fn apart(wire: &Wire, what: usize) -> Option<Decided> {
         UNSCANNED if wire.flags == NO_NODE => {
             (here, Decision::NUMA, "not scanned: memory of one node only".to_owned())
         }
-        UNSCANNED => {
-            let why = UNSUITABLE.get(usize::from(wire.flags))?;
-            (here, Decision::NUMA, format!("not scanned: {why}"))
-        }
+        UNSCANNED => (here, Decision::NUMA, (*SKIPS.get(usize::from(wire.flags))?).to_owned()),
         DL_SERVER => {
             let outcome = if wire.up() { "start" } else { "stop" };
             (on, Decision::DL_SERVER, outcome.to_owned())

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use wastenot_model::{Annex, Column, CpuId, Span, Table, Time, Unit, Value};
 
 use crate::thin::{Stretch, thin};
-use crate::wire::{Serves, Wire};
+use crate::wire::{Occupied, Wire};
 
 /// Above this number of rows, older ones are merged.
 const ROWS: usize = 1 << 18;
@@ -28,7 +28,7 @@ pub(crate) struct Interrupts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Source {
     cpu: CpuId,
-    serves: Serves,
+    by: Occupied,
     number: u16,
 }
 
@@ -51,7 +51,7 @@ impl Interrupts {
 
     /// Takes a record of what was served.
     pub(crate) fn push(&mut self, wire: &Wire) {
-        let source = Source { cpu: wire.cpu, serves: wire.serves(), number: wire.on };
+        let source = Source { cpu: wire.cpu, by: wire.occupied(), number: wire.on };
         let (span, served) = (Span(wire.task.into()), Span(wire.other.into()));
         // One that began before the programs were attached has a wrong length.
         if wire.time.0.saturating_sub(span.0) < self.begun.0 {
@@ -65,45 +65,46 @@ impl Interrupts {
         }
     }
 
-    /// What was served during the recording.
-    pub(crate) fn finish(&mut self) -> Annex {
-        let columns = [
-            Column::new("time_ns", "until", Unit::At),
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("kind", "kind", Unit::None),
-            Column::new("name", "name", Unit::None),
-            Column::new("span_ns", "within", Unit::Ns),
-            Column::new("served_ns", "served", Unit::Ns),
-            Column::new("count", "times", Unit::None),
-        ];
-        let mut table = Table::new("interrupts", "Interrupts, softirqs and idle states", columns);
-        let mut names: HashMap<(Serves, u16), String> = HashMap::new();
+    /// What CPUs served, and the idle states in which they were.
+    pub(crate) fn finish(&mut self) -> [Annex; 2] {
+        let (at, name) = (Column::new("time_ns", "until", Unit::At), "name");
+        let cpu = Column::new("cpu", "CPU", Unit::None);
+        let within = Column::new("span_ns", "within", Unit::Ns);
+        let count = Column::new("count", "times", Unit::None);
+        let kind = [Column::new("kind", "kind", Unit::None), Column::new(name, name, Unit::None)];
+        let state = Column::new("state", "state", Unit::None);
+        let columns = |source: &[Column], own: Column| {
+            let before = [at.clone(), cpu.clone()].into_iter().chain(source.iter().cloned());
+            before.chain([within.clone(), own, count.clone()]).collect::<Vec<_>>()
+        };
+        let served = columns(&kind, Column::new("served_ns", "served", Unit::Ns));
+        let idle = columns(&[state], Column::new("idle_ns", "in it", Unit::Ns));
+        let mut served = Table::new("interrupts", "Interrupts and softirqs", served);
+        let mut idle = Table::new("idle_states", "Idle states", idle);
+        let mut names: HashMap<(Occupied, u16), String> = HashMap::new();
         for row in self.rows.drain(..) {
-            let Source { cpu, serves, number } = row.source;
-            let name = names.entry((serves, number)).or_insert_with(|| name(serves, number));
-            table.push(vec![
-                row.until.into(),
-                cpu.into(),
-                Value::from(match serves {
-                    Serves::Hardirq => "hardirq",
-                    Serves::Softirq => "softirq",
-                    Serves::IdleState => "idle state",
-                }),
-                Value::from(name.as_str()),
-                row.span.into(),
-                row.served.into(),
-                row.count.into(),
-            ]);
+            let Source { cpu, by, number } = row.source;
+            let name = names.entry((by, number)).or_insert_with(|| name_of(by, number));
+            let kind = match by {
+                Occupied::Hardirq => Some("hardirq"),
+                Occupied::Softirq => Some("softirq"),
+                Occupied::IdleState => None,
+            };
+            let mut cells: Vec<Value> = vec![row.until.into(), cpu.into()];
+            cells.extend(kind.map(Value::from));
+            cells.extend([name.as_str().into(), row.span.into(), row.served.into()]);
+            cells.push(row.count.into());
+            if kind.is_some() { served.push(cells) } else { idle.push(cells) }
         }
-        Annex { table }
+        [served, idle].map(|table| Annex { table })
     }
 }
 
-fn name(serves: Serves, number: u16) -> String {
-    let known = match serves {
-        Serves::Hardirq => wastenot_host::read(&format!("/sys/kernel/irq/{number}/actions")),
-        Serves::Softirq => SOFTIRQS.get(usize::from(number)).map(|it| (*it).to_owned()),
-        Serves::IdleState => {
+fn name_of(by: Occupied, number: u16) -> String {
+    let known = match by {
+        Occupied::Hardirq => wastenot_host::read(&format!("/sys/kernel/irq/{number}/actions")),
+        Occupied::Softirq => SOFTIRQS.get(usize::from(number)).map(|it| (*it).to_owned()),
+        Occupied::IdleState => {
             let state = format!("/sys/devices/system/cpu/cpu0/cpuidle/state{number}/name");
             wastenot_host::read(&state)
         }
@@ -177,11 +178,12 @@ mod tests {
         interrupts.push(&served(170, 1, true, 3, 60));
         let idle = wire(180, 1, Kind::Served, 9, 4);
         interrupts.push(&Wire { on: 7, ..idle }.of_idle_state());
-        let table = interrupts.finish().table;
-        let told = |at: u64, kind: &str, name: &str, span: u64| -> Vec<Value> {
-            vec![at.into(), 1u64.into(), kind.into(), name.into(), span.into()]
-        };
-        let expected = [told(170, "softirq", "NET_RX", 60), told(180, "idle state", "7", 9)];
-        assert_eq!(table.rows.iter().map(|row| row[..5].to_vec()).collect::<Vec<_>>(), expected);
+        let [served, idle] = interrupts.finish().map(|annex| annex.table);
+        let row: Vec<Value> =
+            vec![170u64.into(), 1u64.into(), "softirq".into(), "NET_RX".into(), 60u64.into()];
+        assert_eq!(served.rows.iter().map(|row| row[..5].to_vec()).collect::<Vec<_>>(), [row]);
+        let row: Vec<Value> =
+            vec![180u64.into(), 1u64.into(), "7".into(), 9u64.into(), 4u64.into(), 1u64.into()];
+        assert_eq!(idle.rows, [row]);
     }
 }

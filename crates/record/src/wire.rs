@@ -43,7 +43,7 @@ pub(crate) enum Kind {
 
 /// What a CPU does while its task stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Serves {
+pub(crate) enum Occupied {
     Hardirq,
     Softirq,
     IdleState,
@@ -174,11 +174,11 @@ impl Wire {
     }
 
     /// For what was served: which kind it was.
-    pub(crate) fn serves(&self) -> Serves {
+    pub(crate) fn occupied(&self) -> Occupied {
         match self.flags {
-            flags if flags & IDLE_STATE != 0 => Serves::IdleState,
-            flags if flags & SOFTIRQ != 0 => Serves::Softirq,
-            _ => Serves::Hardirq,
+            flags if flags & IDLE_STATE != 0 => Occupied::IdleState,
+            flags if flags & SOFTIRQ != 0 => Occupied::Softirq,
+            _ => Occupied::Hardirq,
         }
     }
     /// For a waking: the task was still queued.

@@ -37,10 +37,7 @@ impl Check {
         let text = label(stolen.is_some_and(|ns| ns > 0), "CPU time taken by the hypervisor");
         report.measure("steal.cpu_ns", text, stolen, Ns);
         let served = self.interrupts.as_ref();
-        let sum = |all: &Vec<Served>| {
-            let served = all.iter().filter(|it| !it.is_idle());
-            served.fold(0u64, |sum, it| sum.saturating_add(it.ns))
-        };
+        let sum = |all: &Vec<Served>| all.iter().fold(0u64, |sum, it| sum.saturating_add(it.ns));
         let served = served.map(sum);
         let text = label(served.is_some_and(|ns| ns > 0), "CPU time of interrupts and softirqs");
         report.measure("interrupts.cpu_ns", text, served, Ns);
@@ -48,18 +45,6 @@ impl Check {
 
     fn share_of(&self, kept: &Kept) -> f64 {
         kept.cpu_ns as f64 / self.waste.known_ns.max(1) as f64
-    }
-
-    /// Whether affinities or quotas took notably more time than was wasted.
-    pub(super) fn is_beside_larger(&self) -> bool {
-        let kept = self.waste.kept.as_ref().map_or(0, |kept| kept.cpu_ns);
-        let most = kept.max(self.held_ns());
-        most > self.waste.cpu_ns && most as f64 > NOTABLE * self.waste.known_ns as f64
-    }
-
-    /// For how long quotas held tasks back.
-    pub(super) fn held_ns(&self) -> u64 {
-        self.throttled.as_ref().map_or(0, |found| found.all.held_ns)
     }
 
     /// What to do about the larger of the two.
@@ -242,7 +227,7 @@ impl Check {
             Column::new("served_ns", "served", Unit::Ns),
         ];
         let mut table = Table::new("served", "CPU time of interrupts and softirqs", columns);
-        for it in self.interrupts.iter().flatten().filter(|it| !it.is_idle()) {
+        for it in self.interrupts.iter().flatten() {
             let (kind, name) = (Value::from(it.kind.as_str()), Value::from(it.name.as_str()));
             table.push(vec![it.cpu.into(), kind, name, it.ns.into()]);
         }
@@ -256,7 +241,7 @@ impl Check {
             Column::new("idle_ns", "in it", Unit::Ns),
         ];
         let mut table = Table::new("idle_states", "Time in idle states", columns);
-        for it in self.interrupts.iter().flatten().filter(|it| it.is_idle()) {
+        for it in self.idle_states.iter().flatten() {
             table.push(vec![it.cpu.into(), it.name.as_str().into(), it.ns.into()]);
         }
         table

@@ -1,45 +1,18 @@
 //! What stands first: figures in proportion, and the worst moment.
 
-use std::cmp::Reverse;
+use wastenot_model::{CpuSet, History, Moment, Proportion, Span, Unit, Window};
 
-use wastenot_model::{CpuSet, History, Moment, Proportion, Span, TaskId, Unit, Window};
-
-use super::beside::NOTABLE;
 use super::is_cut;
 use super::words::{kept_sentence, sentence};
 use crate::causes::LostTime;
 use crate::recorder::is_recorders;
 use crate::violations::Violation;
-use crate::waste::Figures;
 use crate::{Check, Options};
 
 impl Check {
     /// The violation to look at first: the longest idle stretch while a task of the work waited.
     pub fn worst(&self, history: &History) -> Option<&Violation> {
         self.violations.worst.iter().find(|it| !is_recorders(history, it.task))
-    }
-
-    /// Whether tasks waited notably long, and most of it not because of waste.
-    pub(super) fn waits_were_for_busy_cpus(&self) -> bool {
-        let Figures { wait_ns, cpu_ns, known_ns, .. } = self.waste;
-        wait_ns as f64 > NOTABLE * known_ns as f64 && cpu_ns < wait_ns / 10
-    }
-
-    /// The task whose account says most, where the waste is not what matters: the one that an
-    /// affinity or a quota kept from running longest, or that waited longest for busy CPUs.
-    pub fn to_explain(&self, history: &History) -> Option<TaskId> {
-        if self.is_beside_larger() {
-            let kept = self.waste.kept.as_ref().filter(|it| it.cpu_ns > self.held_ns());
-            return match kept {
-                Some(kept) => kept.tasks.first().map(|it| it.task),
-                None => self.throttled.as_ref()?.by_task.first().map(|it| it.0),
-            };
-        }
-        let by_task = self.waits.by_task.iter().enumerate();
-        let tasks = by_task.map(|(n, waited)| (waited.waits.sum, TaskId::nth(n)));
-        let tasks = tasks.filter(|(_, task)| !is_recorders(history, *task));
-        let longest = tasks.max_by_key(|it| (it.0, Reverse(it.1)));
-        longest.filter(|_| self.waits_were_for_busy_cpus()).map(|it| it.1)
     }
 
     /// What to draw first, and at most `most` CPUs of it (two or more), none where all are of
@@ -56,9 +29,7 @@ impl Check {
     /// The moment to look at first: where affinities took more than was wasted, the longest wait
     /// because of one.
     pub(super) fn moment(&self, history: &History) -> Option<Moment> {
-        let kept = self.waste.kept.as_ref().filter(|it| it.cpu_ns > self.held_ns());
-        let kept = kept.filter(|_| self.is_beside_larger()).and_then(|it| it.tasks.first());
-        if let Some(kept) = kept {
+        if let Some(kept) = self.kept_most() {
             let message = kept_sentence(history, kept);
             return Some(Moment { window: kept.window, message, picture: None });
         }

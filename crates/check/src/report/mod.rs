@@ -3,12 +3,14 @@
 mod beside;
 mod causes;
 mod first;
+mod matters;
 mod measures;
 mod tables;
 mod words;
 
 use wastenot_model::{Finding, History, LossKind, Report, Span, Unit, Value};
 
+use self::matters::Matters;
 use self::measures::selection;
 pub(crate) use self::measures::trace;
 use self::tables::histogram;
@@ -101,11 +103,17 @@ impl Check {
         };
         // What matters more than the waste comes first.
         let beside = self.beside_words(history);
-        let (first, then) = match self.is_beside_larger() {
-            true => (format!("{} {} ", beside.trim_start(), self.beside_advice()), String::new()),
-            false => (String::new(), self.cause_words() + &beside),
+        text = match self.what_matters() {
+            Matters::Affinity | Matters::Quota => {
+                format!("{} {} {text}", beside.trim_start(), self.beside_advice())
+            }
+            Matters::Waste => text + &self.cause_words() + &beside,
+            Matters::Waits => {
+                let waited = Span(self.busy_wait_ns());
+                let busy = format!(" Tasks waited for busy CPUs: {waited} in all.");
+                text + &self.cause_words() + &beside + &busy
+            }
         };
-        text = first + &text + &then + &self.busy_words();
         text += &cut_words(history);
         if cut {
             text += " A task that seems to wait may run on a CPU whose events are missing, so \
@@ -130,18 +138,6 @@ impl Check {
             );
         }
         text + &self.trigger_words()
-    }
-
-    /// How long tasks waited for busy CPUs, where that is what mattered.
-    fn busy_words(&self) -> String {
-        let rest = self.waste.wait_ns.saturating_sub(self.waste.cpu_ns);
-        match self.waits_were_for_busy_cpus() {
-            true if self.waste.cpu_ns == 0 => {
-                format!(" Tasks waited for busy CPUs: {} in all.", Span(rest))
-            }
-            true => format!(" Beside that, tasks waited for busy CPUs: {} in all.", Span(rest)),
-            false => String::new(),
-        }
     }
 
     /// What ended the recording: it may be no waste, and so nowhere else.

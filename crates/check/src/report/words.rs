@@ -115,11 +115,12 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
 
 /// The wait in which its affinity kept a task from idle CPUs longest, in a sentence.
 pub(super) fn kept_sentence(history: &History, it: &KeptTask) -> String {
+    let all = it.window.span() == Span(it.longest_ns);
     format!(
-        "{} waited {}, {} of it while its affinity ({}) kept it from idle CPUs.",
+        "{} waited {}, {} while its affinity ({}) kept it from idle CPUs.",
         history.task_label(it.task),
         it.window.span(),
-        Span(it.longest_ns),
+        if all { "all of it".to_owned() } else { format!("{} of it", Span(it.longest_ns)) },
         cpus(history, it)
     )
 }

@@ -62,8 +62,8 @@ impl Decision<'_> {
     pub const RESCHED: &'static str = "resched";
     /// NUMA balancing wanted the task on another CPU, or was to scan a part of its memory.
     pub const NUMA: &'static str = "numa";
-    /// The deadline server of the CPU starts or stops: it gives fair tasks a part of the time that
-    /// real-time tasks would take.
+    /// A deadline server of the CPU starts or stops: it gives fair tasks, or those of sched_ext, a
+    /// part of the time that real-time tasks would take.
     pub const DL_SERVER: &'static str = "dl_server";
 
     /// Another CPU balances for this group.

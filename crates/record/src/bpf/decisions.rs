@@ -100,9 +100,12 @@ pub(super) fn attach(skel: &RecordSkel<'_>) -> Result<Vec<Link>, Error> {
     let mut links = Vec::new();
     for program in skel.object().progs_mut().filter(|program| program.autoload()) {
         let section = program.section().to_string_lossy();
-        if Place::of(&section).is_some() {
-            let attached = program.attach().map_err(failed("attach a BPF program"));
-            links.push(attached.map_err(|error| refused(&error))?);
+        let Some(place) = Place::of(&section) else { continue };
+        match (program.attach().map_err(failed("attach a BPF program")), place) {
+            (Ok(link), _) => links.push(link),
+            // Each of them only adds rows of its own.
+            (Err(_), Place::Tracepoint(_)) => {}
+            (Err(error), Place::Function(_)) => return Err(refused(&error)),
         }
     }
     Ok(links)

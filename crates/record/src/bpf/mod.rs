@@ -404,7 +404,7 @@ impl Recording for Bpf {
         self.take();
         self.tell(end, sink);
         let interrupts = self.interrupts.as_mut().map(Interrupts::finish);
-        interrupts.into_iter().chain(self.dump.finish()).for_each(|it| sink.annex(it));
+        interrupts.into_iter().flatten().chain(self.dump.finish()).for_each(|it| sink.annex(it));
         self.pending.loss().into_iter().for_each(|loss| sink.loss(loss));
         self.summary.lost += self.losses.tell(&self.overruns(), self.tally(), sink);
         self.summary

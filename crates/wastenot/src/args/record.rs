@@ -54,8 +54,8 @@ pub(crate) struct Record {
     /// Command to run; stop when it exits
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
-    /// Also record which CPUs the scheduler considers and selects, and each pass of load balancing;
-    /// costs about 5000 instructions a wakeup, on kernels that allow BPF on functions
+    /// Also record which CPUs the scheduler considers and selects, each pass of load balancing,
+    /// requests to reschedule, NUMA balancing and deadline servers; costs about 5000 instructions a wakeup, on kernels that allow BPF on functions
     #[arg(long, conflicts_with = "tracefs")]
     pub(crate) decisions: bool,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_check::Check as Found;
 use wastenot_check::budget::Judged;
-use wastenot_export::picture::command;
+use wastenot_export::picture::{command, interval};
 use wastenot_model::{CpuSet, History, Report, Window};
 
 use super::prove::quoted;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     (options.causes, options.of_cause) = (!args.no_causes, args.cause);
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
     let mut report = check.report(&history, &options);
-    report.next = next(&args.file, &history, &check);
+    report.next = next(&args.file, &history, &check, options.counted(&history));
     print(&report, &args.face)?;
     let judged = args.budget.map(|budget| budget.judge(&check, &history));
     let (answer, why) = match judged {
@@ -48,10 +48,18 @@ const CPUS: usize = 2;
 
 /// The command that draws the moment to look at first in the terminal, or that explains a task
 /// where the waste is not what matters.
-pub(super) fn next(file: &Path, history: &History, check: &Found) -> Option<String> {
+pub(super) fn next(
+    file: &Path,
+    history: &History,
+    check: &Found,
+    counted: Window,
+) -> Option<String> {
     if let (None, Some(task)) = (&check.trigger, check.to_explain(history)) {
-        let (file, tid) = (quoted(file).filter(|file| file != "-")?, history.task(task)?.tid);
-        return Some(format!("wastenot explain {file} --task {tid}"));
+        let label = history.task_label(task);
+        let (file, label) = (quoted(file).filter(|file| file != "-")?, quoted(Path::new(&label))?);
+        let part = counted != history.window();
+        let part = if part { interval(history, counted) } else { String::new() };
+        return Some(format!("wastenot explain {file} --task {label}{part}"));
     }
     let (moment, places) = check.to_draw(history, CPUS)?;
     picture(file, history, moment, &places)

@@ -25,8 +25,8 @@ pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Everything worth knowing, the needed things first. BPF is tried: programs are loaded and
-/// dropped.
+/// Everything worth knowing, the needed things first. BPF is tried: programs are loaded,
+/// attached where only that shows whether they work, and dropped.
 fn checks(host: &Host) -> Vec<Check> {
     let tried = |name, works: &str, it: Result<(), Error>| match it {
         Ok(()) => Check::yes(name, works),

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let options = Options { marks: target.is_some(), ..options };
     let found = progress::during("checking", || wastenot_check::check(&history, &options));
     let mut report = found.report(&history, &options);
-    report.next = check::next(&args.file, &history, &found);
+    report.next = check::next(&args.file, &history, &found, options.counted(&history));
     let Some(target) = target else {
         out::print(&report.text())?;
         return Ok(Answer::Yes);

@@ -16,7 +16,7 @@ use super::charge::Charges;
 use super::idle::IdleOrder;
 use super::passes::Passes;
 use super::{Ahead, Balancing, Causes, Evidence, LostTime, Onset, Rules, Stretch, cause_of};
-use crate::interrupts::Interrupts;
+use crate::interrupts::Occupied;
 use crate::matching::{Class, Matching};
 use crate::{Movable, Options, Scope, stolen};
 
@@ -99,7 +99,8 @@ pub struct Watch<'a> {
     grace: Span,
     marks: bool,
     stolen: BTreeMap<CpuId, Vec<(Window, u64)>>,
-    interrupts: Option<Interrupts<'a>>,
+    interrupts: Option<Occupied<'a>>,
+    idle_states: Option<Occupied<'a>>,
     found: Causes,
 }
 
@@ -151,7 +152,8 @@ impl<'a> Watch<'a> {
             grace: options.wake_grace,
             marks: options.marks || options.of_cause.is_some(),
             stolen,
-            interrupts: Interrupts::of(history),
+            interrupts: Occupied::by_interrupts(history),
+            idle_states: Occupied::by_idle_states(history),
             found: Causes::default(),
         }
     }
@@ -271,10 +273,11 @@ impl<'a> Watch<'a> {
         let stolen = if over_grace { self.take_stolen(cpu, window, stretch.ns) } else { 0 };
         self.charge(&Evidence { stolen: true, ..evidence }, Stretch { ns: stolen, ..stretch });
         let rest = stretch.ns - stolen;
-        let within = |it: &Interrupts| it.idle_within(cpu, window).min(rest);
-        let idle = self.interrupts.as_ref().map_or(0, within);
+        let within = |it: &Occupied| it.within(cpu, window).min(rest);
+        let idle = self.idle_states.as_ref().map_or(0, within);
         self.charge(&Evidence { in_idle_state: true, ..evidence }, Stretch { ns: idle, ..stretch });
-        self.charge(&evidence, Stretch { ns: rest - idle, ..stretch });
+        let left = Stretch { ns: rest - idle, ..stretch };
+        self.charge(&Evidence { over_grace: left.ns > self.grace.0, ..evidence }, left);
     }
 
     /// The event was applied.
@@ -447,7 +450,7 @@ impl<'a> Watch<'a> {
         stretch: Stretch,
     ) -> Stretch {
         let window = Window { from: stretch.window.from, to: until };
-        let within = |(cpu, interrupts): (CpuId, &Interrupts)| interrupts.within(cpu, window);
+        let within = |(cpu, interrupts): (CpuId, &Occupied)| interrupts.within(cpu, window);
         let ns = idle.zip(self.interrupts.as_ref()).map_or(0, within);
         self.charge(&Evidence { interrupted: true, ..*known }, Stretch { window, ns, ..stretch });
         Stretch { ns: stretch.ns - ns, ..stretch }
