@@ -111,7 +111,7 @@ impl Check {
             Matters::Waits => {
                 let waited = Span(self.busy_wait_ns());
                 let busy = format!(" Tasks waited for busy CPUs: {waited} in all.");
-                text + &self.cause_words() + &beside + &busy
+                text + &beside + &busy
             }
         };
         text += &cut_words(history);

@@ -55,7 +55,8 @@ pub(crate) struct Record {
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
     /// Also record which CPUs the scheduler considers and selects, each pass of load balancing,
-    /// requests to reschedule, NUMA balancing and deadline servers; costs about 5000 instructions a wakeup, on kernels that allow BPF on functions
+    /// requests to reschedule, NUMA balancing and deadline servers; costs about 5000 instructions
+    /// a wakeup, on kernels that allow BPF on functions
     #[arg(long, conflicts_with = "tracefs")]
     pub(crate) decisions: bool,
     #[command(flatten)]
