@@ -20,7 +20,7 @@ pub(crate) fn head(machine: Machine, format: &str, carries: Carries) -> Head {
 }
 
 /// This machine; if /sys has no information, one with as many CPUs as there can be.
-pub(crate) fn machine() -> Machine {
+pub fn machine() -> Machine {
     let mut machine = wastenot_scenario::from_sys(read).unwrap_or_else(|_| Machine::flat(0));
     let possible = read("/sys/devices/system/cpu/possible");
     let possible = possible.and_then(|list| CpuSet::parse(&list));

@@ -30,5 +30,6 @@ mod wire;
 pub use clock::now;
 pub use error::Error;
 pub use flight::Flight;
+pub use host::machine;
 pub use recording::{Begun, Options, Recording, Summary, Way, begin, probe_bpf};
 pub use trigger::{Fired, Trigger};

@@ -39,7 +39,7 @@ impl Writer<'_> {
     fn balance_idle(&mut self, balance: &Balance) -> String {
         let kind = self.kind(balance.from);
         self.attempts("idle", "balance idle", balance, |_, _| {
-            ("steal 1".into(), format!("\ts->took = steal(s->f, {kind}, s->best);\n"))
+            ("steal 1".into(), format!("\ts->took = steal(s, {kind});\n"))
         })
     }
 
@@ -59,7 +59,7 @@ impl Writer<'_> {
         let name = self.attempts(&word, &clause, balance, |writer, filter| {
             let name = writer.pull(&word, balance, filter);
             let code = format!(
-                "\ts->moved = 0;\n\ts->most = 0x7fffffffffffffffLL;\n\
+                "\ts->moved = zero;\n\ts->most = 0x7fffffffffffffffLL;\n\
                  \tbpf_loop(MAX_CPUS, {name}, s, 0);\n\ts->took = s->moved > 0;\n"
             );
             ("as many as came".into(), code)
@@ -87,7 +87,7 @@ impl Writer<'_> {
             Some(retry) => (
                 retry.to_string(),
                 "\tif (!s->retries--)\n\t\treturn stop();\n".into(),
-                format!("\ts->retries = {};\n", retry.min(u64::from(u32::MAX))),
+                format!("\ts->retries = zero + {};\n", retry.min(u64::from(u32::MAX))),
             ),
         };
         self.define(
@@ -102,7 +102,7 @@ impl Writer<'_> {
             "one level: candidates are tried until one gives a task or nobody is left",
             &format!("static bool {name}_level(struct scan *s, u32 level)"),
             &format!(
-                "\tu32 n = groups_in(s->f->part, s->from).count;\n\n\
+                "\tu32 n = groups_in(s->part, s->from).count;\n\n\
                  \ts->nearer = s->level;\n\ts->level = level;\n{retries}\
                  \tif (n)\n\t\tbpf_loop(n, {name}_step, s, 0);\n\treturn s->took;\n"
             ),
@@ -117,7 +117,8 @@ impl Writer<'_> {
             &format!("{clause} {{ level {} }}", levels.join(", ")),
             &format!("static bool {name}(struct frame *f, s32 cpu)"),
             &format!(
-                "\tstruct scan s = {{ .f = f, .cpu = cpu, .from = {per} }};\n\n\
+                "\tstruct scan s = {{\n\t\t.part = f->part, .me = f->me, .here = f->here, .now = f->now,\n\
+                 \t\t.cpu = cpu, .from = {per}\n\t}};\n\n\
                  \tbegin_scan(&s, {});\n\treturn {};\n",
                 self.regular,
                 tries.join(" ||\n\t       ")
@@ -141,9 +142,9 @@ impl Writer<'_> {
         let insert = match &key {
             Some(var) => format!(
                 "\tscx_bpf_dsq_move_set_vtime(it, t->{var});\n\
-                 \tif (!scx_bpf_dsq_move_vtime(it, p, queue(f->part, {to}, into), 0))"
+                 \tif (!scx_bpf_dsq_move_vtime(it, p, queue(s->part, {to}, into), 0))"
             ),
-            None => format!("\tif (!scx_bpf_dsq_move(it, p, queue(f->part, {to}, into), 0))"),
+            None => format!("\tif (!scx_bpf_dsq_move(it, p, queue(s->part, {to}, into), 0))"),
         };
         let (save, back) = match &carry {
             Some(var) => (
@@ -161,7 +162,7 @@ impl Writer<'_> {
                  \t\t\tstruct task_struct *p, struct task *t, s32 cpu)"
             ),
             &format!(
-                "\tstruct frame *f = s->f;\n\tu32 into = group({level}, s->cpu);\n{save}\n\
+                "\tu32 into = group({level}, s->cpu);\n{save}\n\
                  {carried}{insert}{back}\
                  \tmoved(t, {to}, into, {key}, cpu);\n\treturn true;\n"
             ),
@@ -172,11 +173,11 @@ impl Writer<'_> {
             &format!("steal {text}: one by one, each time as things are by then"),
             &format!("static long {name}(u32 n, struct scan *s)"),
             &format!(
-                "\tu64 id = queue(s->f->part, {from}, s->best);\n\
-                 \tstruct frame *f = s->f;\n\tstruct bpf_iter_scx_dsq it;\n\
+                "\tu64 id = queue(s->part, {from}, s->best);\n\
+                 \tstruct frame frame = frame_of(s), *f = &frame;\n\tstruct bpf_iter_scx_dsq it;\n\
                  \tstruct task_struct *p;\n\tstruct task *t;\n\tbool came = false;\n\
                  \ts64 count;\n\ts32 cpu;\n\n\
-                 \tface_best(s);\n\tcount = {count};\n\
+                 \tf->other = the_best(s);\n\tcount = {count};\n\
                  \tif (s->moved >= s->most || count < 1 || !{filter}(f))\n\t\treturn stop();\n\
                  \ts->most = lesser(s->most, count);\n\
                  \tif (!bpf_iter_scx_dsq_new(&it, id, 0)) {{\n\
@@ -206,21 +207,23 @@ impl Writer<'_> {
         let (key, near) = self.choose(word, &balance.choose);
         self.define(
             "one candidate",
-            &format!("static long {name}_step(u32 n, struct scan *s)"),
+            &format!("static long {name}_step(u32 n, struct look *l)"),
             &format!(
-                "\ts32 group = candidate(s, n);\n\n\
-                 \tif (group >= 0 && {filter}(s->f))\n\t\tconsider(s, group, {key});\n\treturn 0;\n"
+                "\ts32 group = candidate(l, n);\n\n\
+                 \tif (group >= 0 && {filter}(&l->f))\n\t\tconsider(l->s, group, {key});\n\treturn 0;\n"
             ),
         );
         self.define(
-            "the best of the candidates",
-            &format!("static bool {name}(struct scan *s)"),
+            "the best of the candidates; not static: verified once, not at each call",
+            &format!("int {name}(struct scan *s)"),
             &format!(
-                "\tu32 n = groups_in(s->f->part, s->from).count;\n\n\
-                 \ts->best = -1;\n\ts->near = {near};\n\
-                 \tif (n)\n\t\tbpf_loop(n, {name}_step, s, 0);\n\
-                 \tif (s->best < 0)\n\t\treturn false;\n\
-                 \ttry(s, s->best);\n\treturn true;\n"
+                "\tstruct look l = {{}};\n\tu32 n;\n\n\
+                 \tif (!s)\n\t\treturn 0;\n\
+                 \tl.s = s;\n\tl.f = frame_of(s);\n\ts->best = -1;\n\ts->near = {near};\n\
+                 \tn = groups_in(s->part, s->from).count;\n\
+                 \tif (n)\n\t\tbpf_loop(n, {name}_step, &l, 0);\n\
+                 \tif (s->best < 0)\n\t\treturn 0;\n\
+                 \ttry(s, s->best);\n\treturn 1;\n"
             ),
         );
         (filter, name)
@@ -239,6 +242,6 @@ impl Writer<'_> {
             &format!("static s64 {name}(struct frame *f)"),
             &format!("\treturn {key};\n"),
         );
-        (format!("{name}(s->f)"), *near)
+        (format!("{name}(&l->f)"), *near)
     }
 }

@@ -226,7 +226,7 @@ impl Writer<'_> {
              \tf->x{item} = nth({level}, s->group, n);\n{skip}\tvalue = {body};\n\t{add}\n\
              \ts->met++;\n\treturn 0;\n}}\n\n\
              static s64 {name}(struct frame *f)\n{{\n\
-             \tstruct fold s = {{ .f = f, .group = {group} }};\n\tu32 n = cpus({level}, s.group);\n\n\
+             \tstruct fold s = {{ .f = f, .group = {group}, .met = zero, .value = zero }};\n\tu32 n = cpus({level}, s.group);\n\n\
              \tif (n)\n\t\tbpf_loop(n, {name}_step, &s, 0);\n\treturn {give};\n}}\n\n"
         )
         .expect("text grows");

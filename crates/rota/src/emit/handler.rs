@@ -169,7 +169,7 @@ impl Writer<'_> {
              \tif (s->met && key {sign} s->value)\n\t\treturn 0;\n\
              \ts->value = key;\n\ts->cpu = f->x{item};\n\ts->met++;\n\treturn 0;\n}}\n\n\
              static s32 {name}(struct frame *f)\n{{\n\
-             \tstruct fold s = {{ .f = f, .group = {group}, .cpu = f->t->prev }};\n\
+             \tstruct fold s = {{ .f = f, .group = {group}, .met = zero, .value = zero, .cpu = f->t->prev }};\n\
              \tu32 n = cpus({level}, s.group);\n\n\
              \tif (n)\n\t\tbpf_loop(n, {name}_step, &s, 0);\n\treturn s.cpu;\n}}\n\n"
         )

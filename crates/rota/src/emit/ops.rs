@@ -199,7 +199,7 @@ impl Parts<'_> {
         if regular.is_empty() {
             return String::new();
         }
-        let (mut now, mut period) = (String::new(), String::new());
+        let (mut now, mut due, mut period) = (String::new(), String::new(), String::new());
         for (index, (part, periodic, name)) in regular.iter().enumerate() {
             let written = self.each()[*part];
             let per = written.writer.policy.queues[periodic.balance.from].per;
@@ -209,14 +209,23 @@ impl Parts<'_> {
             };
             let of = name.replace("balance_", "period_");
             let frame = format!("\t\tf.part = {part};\n\t\tf.me = {me};\n");
-            now += &format!("\tcase {index}:\n{frame}\t\t{name}(&f, cpu);\n\t\tbreak;\n");
+            now += &format!(
+                "int regular_{index}(u32 cpu)\n{{\n\
+                 \tstruct frame f = {{ .here = cpu, .part = {part}, .now = bpf_ktime_get_ns() }};\n\n\
+                 \tif (cpu >= MAX_CPUS)\n\t\treturn 0;\n\tf.me = {me};\n\
+                 \tbpf_rcu_read_lock();\n\t{name}(&f, cpu);\n\tbpf_rcu_read_unlock();\n\
+                 \treturn 0;\n}}\n\n"
+            );
+            due += &format!("\tcase {index}:\n\t\tregular_{index}(cpu);\n\t\tbreak;\n");
             period += &format!("\tcase {index}:\n{frame}\t\treturn {of}(&f);\n");
         }
         format!(
             "enum {{ BALANCES = {} }};\n\n\
-             /* What each regular balance is. */\n\
+             /* Each regular balance. Functions that are not static are verified once, not for each\n\
+             \x20* call. The callback of a timer may count as one that sleeps: then tasks of a queue\n\
+             \x20* must be held by RCU. */\n{now}\
              static void balance_now(u32 balance, s32 cpu)\n{{\n\
-             \tstruct frame f = {{ .here = cpu, .now = bpf_ktime_get_ns() }};\n\n\tswitch (balance) {{\n{now}\t}}\n}}\n\n\
+             \tswitch (balance) {{\n{due}\t}}\n}}\n\n\
              static u64 period_of(u32 balance, s32 cpu)\n{{\n\
              \tstruct frame f = {{ .here = cpu, .now = bpf_ktime_get_ns() }};\n\n\tswitch (balance) {{\n{period}\t}}\n\
              \treturn ~0ULL >> 1;\n}}\n\n{PERIOD}\n",

@@ -43,10 +43,11 @@ impl Parts<'_> {
              \x20* Each function of a policy stands under the clause that it comes from. `me` is who\n\
              \x20* dispatches or balances, `v` whom it may take from, `t` the task. Build it with\n\
              \x20* `clang -g -O2 -target bpf -mcpu=v3 -c`; a loader fills what is marked RODATA.\n */\n\
-             enum {{ MAX_CPUS = {MAX_CPUS}, PARTS = {} }};\n\n\
+             enum {{ MAX_CPUS = {MAX_CPUS}, PARTS = {}, PART_ROWS = {} }};\n\n\
              #define NOBODY 0xffffu /* no partition */\n#define ANY ~0u /* any queue */\n\n",
             self.names(", "),
             self.each().len(),
+            self.each().len().next_power_of_two(),
         )
     }
 
@@ -63,7 +64,8 @@ impl Parts<'_> {
                 text += &format!("\t{kind}, /* queue {} : {order} per {per} */\n", ir.name);
             }
         }
-        text + "\tKINDS\n};\n\n"
+        let kinds: usize = self.policies.iter().map(|it| it.writer.policy.queues.len()).sum();
+        text + &format!("\tKINDS,\n\tKIND_ROWS = {}\n}};\n\n", kinds.next_power_of_two())
     }
 
     pub(super) fn task_vars(&self) -> String {

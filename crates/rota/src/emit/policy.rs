@@ -52,11 +52,11 @@ fn cpu_var(name: &str, variable: &str, value: i64) -> String {
         if value == 0 { String::new() } else { format!(" = {{[0 ... MAX_CPUS - 1] = {value}}}") };
     format!(
         "\n/* c.{variable} */\nstatic s64 {name}s[MAX_CPUS]{begin};\n\n\
-         static __attribute__((unused)) s64 {name}(s32 cpu)\n{{\n\treturn (u32)cpu < MAX_CPUS ? {name}s[cpu] : 0;\n}}\n\n\
+         static __attribute__((unused)) s64 {name}(s32 cpu)\n{{\n\treturn (u32)cpu < MAX_CPUS ? {name}s[at(cpu)] : 0;\n}}\n\n\
          static __attribute__((unused)) void {name}_set(s32 cpu, s64 value)\n{{\n\
-         \tif ((u32)cpu < MAX_CPUS)\n\t\t{name}s[cpu] = value;\n}}\n\n\
+         \tif ((u32)cpu < MAX_CPUS)\n\t\t{name}s[at(cpu)] = value;\n}}\n\n\
          static __attribute__((unused)) void {name}_add(s32 cpu, s64 value)\n{{\n\
-         \tif ((u32)cpu < MAX_CPUS)\n\t\t__sync_fetch_and_add(&{name}s[cpu], value);\n}}\n"
+         \tif ((u32)cpu < MAX_CPUS)\n\t\t__sync_fetch_and_add(&{name}s[at(cpu)], value);\n}}\n"
     )
 }
 

@@ -4,6 +4,9 @@ use super::MAX_CPUS;
 use crate::Tree;
 use crate::ir::Level;
 
+/// So many rows has a table of levels: LEVEL_ROWS of the emitted code.
+const LEVEL_ROWS: usize = 8;
+
 /// A range of CPU numbers or of groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
@@ -62,6 +65,37 @@ impl Tables {
             tables.groups.push(spans.to_vec());
         }
         Some(tables)
+    }
+
+    /// The contents of each table, by its name, as C lays it out: rows of levels and of partitions
+    /// are padded to a power of two.
+    pub fn images(&self) -> [(&'static str, Vec<u8>); 5] {
+        let words = |words: &[u16]| words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let spans = |spans: &[Span]| -> Vec<u16> {
+            spans.iter().flat_map(|span| [span.first, span.count]).collect()
+        };
+        let rows = |rows: Vec<Vec<u16>>, count: usize, width: usize| -> Vec<u8> {
+            let mut all: Vec<u16> = Vec::new();
+            for mut row in rows {
+                row.resize(width, 0);
+                all.append(&mut row);
+            }
+            all.resize(count * width, 0);
+            words(&all)
+        };
+        let levels = |table: &[[u16; MAX_CPUS]]| {
+            rows(table.iter().map(|row| row.to_vec()).collect(), LEVEL_ROWS, MAX_CPUS)
+        };
+        let members = self.members.iter().map(|row| spans(row)).collect();
+        let groups = self.groups.iter().map(|row| spans(row)).collect();
+        let parts = self.groups.len().next_power_of_two();
+        [
+            ("part_of", words(&self.part_of)),
+            ("group_of", levels(&self.group_of)),
+            ("member", levels(&self.member)),
+            ("members", rows(members, LEVEL_ROWS, 2 * MAX_CPUS)),
+            ("groups", rows(groups, parts, 2 * LEVEL_ROWS)),
+        ]
     }
 
     /// One level of one partition: groups from `first` on, CPUs from `at` on.

@@ -6,7 +6,7 @@
  * dispatches or balances, `v` whom it may take from, `t` the task. Build it with
  * `clang -g -O2 -target bpf -mcpu=v3 -c`; a loader fills what is marked RODATA.
  */
-enum { MAX_CPUS = 1024, PARTS = 1 };
+enum { MAX_CPUS = 1024, PARTS = 1, PART_ROWS = 1 };
 
 #define NOBODY 0xffffu /* no partition */
 #define ANY ~0u /* any queue */
@@ -96,6 +96,8 @@ extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) KFUNC;
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
 extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
+extern void bpf_rcu_read_lock(void) KFUNC;
+extern void bpf_rcu_read_unlock(void) KFUNC;
 
 /* Not in every kernel: the loader checks which of the two forms exists. */
 struct scx_bpf_dsq_insert_vtime_args {
@@ -198,7 +200,7 @@ RODATA u32 TASK_DEAD = 0x80;
  * groups a partition has. A partition always has a CPU. A CPU without a partition has `part_of`
  * NOBODY.
  */
-enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS };
+enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS, LEVEL_ROWS = 8 };
 
 struct span {
 	u16 first;
@@ -206,16 +208,32 @@ struct span {
 };
 
 RODATA u16 part_of[MAX_CPUS];
-RODATA u16 group_of[LEVELS][MAX_CPUS];
-RODATA u16 member[LEVELS][MAX_CPUS];
-RODATA struct span members[LEVELS][MAX_CPUS];
-RODATA struct span groups[PARTS][LEVELS];
+RODATA u16 group_of[LEVEL_ROWS][MAX_CPUS];
+RODATA u16 member[LEVEL_ROWS][MAX_CPUS];
+RODATA struct span members[LEVEL_ROWS][MAX_CPUS];
+RODATA struct span groups[PART_ROWS][LEVEL_ROWS];
+
+/* An index of a table of CPUs or groups. Clang may compare one register and index with a copy of
+ * it, of which the verifier knows nothing: so the index itself is bounded, where clang does not see
+ * that it is bounded already. */
+static ALWAYS_INLINE u32 at(u32 n)
+{
+	asm volatile("" : "+r"(n));
+	return n & (MAX_CPUS - 1);
+}
+
+/* The same for a table of levels. */
+static ALWAYS_INLINE u32 row(u32 level)
+{
+	asm volatile("" : "+r"(level));
+	return level & (LEVEL_ROWS - 1);
+}
 
 static u32 part(s32 cpu)
 {
 	if ((u32)cpu >= MAX_CPUS)
 		return NOBODY;
-	return part_of[cpu];
+	return part_of[at(cpu)];
 }
 
 /* The group of a level that contains a CPU. */
@@ -223,7 +241,7 @@ static u32 group(u32 level, s32 cpu)
 {
 	if (level >= LEVELS || (u32)cpu >= MAX_CPUS)
 		return 0;
-	return group_of[level][cpu];
+	return group_of[row(level)][at(cpu)];
 }
 
 /* How many CPUs a group has. */
@@ -231,7 +249,7 @@ static u32 cpus(u32 level, u32 group)
 {
 	if (level >= LEVELS || group >= MAX_CPUS)
 		return 0;
-	return members[level][group].count;
+	return members[row(level)][at(group)].count;
 }
 
 /* The nth CPU of a group. */
@@ -239,10 +257,10 @@ static s32 nth(u32 level, u32 group, u32 n)
 {
 	if (level >= LEVELS || group >= MAX_CPUS)
 		return 0;
-	n += members[level][group].first;
+	n += members[row(level)][at(group)].first;
 	if (n >= MAX_CPUS)
 		return 0;
-	return member[level][n];
+	return member[row(level)][at(n)];
 }
 
 /* How many groups of a level a partition has, and the number of the first. */
@@ -252,8 +270,10 @@ static struct span groups_in(u32 part, u32 level)
 
 	if (part >= PARTS || level >= LEVELS)
 		return none;
-	none.first = groups[part][level].first;
-	none.count = groups[part][level].count;
+	asm volatile("" : "+r"(part));
+	part &= PART_ROWS - 1;
+	none.first = groups[part][row(level)].first;
+	none.count = groups[part][row(level)].count;
 	return none;
 }
 
@@ -270,7 +290,8 @@ static u32 distance(s32 a, s32 b)
 /* The queues of the text. */
 enum {
 	VRT_Q, /* queue q : ordered(vt) per llc */
-	KINDS
+	KINDS,
+	KIND_ROWS = 1
 };
 
 /* The state of a task. */
@@ -306,16 +327,21 @@ static u32 runs[MAX_CPUS];
  * must kick that CPU. */
 static u32 idle[MAX_CPUS];
 
-/* How often each CPU took each step of the protocol: put = take + steal_ok + waiting. */
-enum { PUT, RUN, TAKE, SELECT, STEAL_OK, STEAL_FAIL, KICK, CHAIN, STEPS };
-u64 steps[MAX_CPUS][STEPS];
+/* How often each CPU took each step of the protocol: put = take + steal_ok + again + waiting, where
+ * `again` are waiting tasks that the kernel took out to change a property, and put again. */
+enum { PUT, RUN, TAKE, SELECT, STEAL_OK, STEAL_FAIL, KICK, CHAIN, AGAIN, STEPS, STEP_ROWS = 16 };
+u64 steps[MAX_CPUS][STEP_ROWS];
 
-static void count(u32 step)
+/* A zero of which the verifier does not know that it is one. A count in a loop that begins with it
+ * is not followed as 0, 1, 2, ... */
+volatile u64 zero;
+
+static ALWAYS_INLINE void count(u32 step)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	if (cpu < MAX_CPUS && step < STEPS)
-		steps[cpu][step]++;
+	if (cpu < MAX_CPUS)
+		steps[at(cpu)][step & (STEP_ROWS - 1)]++;
 }
 
 /* The values of names while one event is handled. CPUs and groups are held by number. */
@@ -427,7 +453,7 @@ static long share_step(u32 n, struct share *s)
 
 static u64 share(u64 a, u64 b, u64 by, bool up)
 {
-	struct share s = { .a = a, .b = b, .by = by };
+	struct share s = { .a = a, .b = b, .by = by, .quotient = zero, .rest = zero };
 
 	if (!(a >> 32) && !(b >> 32))
 		return (a * b + (up ? by - 1 : 0)) / by;
@@ -458,15 +484,15 @@ static u64 slice_of(s64 ns)
  */
 static bool claim(s32 cpu)
 {
-	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[at(cpu)])
 		return false;
-	return __sync_lock_test_and_set(&idle[cpu], 0);
+	return __sync_lock_test_and_set(&idle[at(cpu)], 0);
 }
 
 static void set_idle(s32 cpu, u32 whether)
 {
 	if ((u32)cpu < MAX_CPUS)
-		__sync_lock_test_and_set(&idle[cpu], whether);
+		__sync_lock_test_and_set(&idle[at(cpu)], whether);
 }
 
 /* A search for the nearest CPU that a task may use. */
@@ -666,11 +692,12 @@ static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, 
 /* The same, for an ordered queue. */
 static void put_by(struct frame *f, u64 queue, s64 key, u64 slice)
 {
-	struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };
+	/* The kernels without this function do not know the type of its arguments either. */
+	if (__scx_bpf_dsq_insert_vtime) {
+		struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };
 
-	if (__scx_bpf_dsq_insert_vtime)
 		__scx_bpf_dsq_insert_vtime(f->p, &args);
-	else
+	} else
 		scx_bpf_dsq_insert_vtime(f->p, queue, slice, key, 0);
 }
 
@@ -679,7 +706,7 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 {
 	f->on = cpu;
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = f->p->scx.weight;
+		runs[at(cpu)] = f->p->scx.weight;
 	scx_bpf_dsq_insert(f->p, SCX_DSQ_LOCAL_ON | cpu, slice, 0);
 	kick(cpu, SCX_KICK_IDLE);
 	count(RUN);
@@ -705,14 +732,14 @@ static bool take(struct frame *f, u32 kind, u32 group)
 /*
  * The least key of each ordered queue, by kind and group.
  */
-static s64 key_least[KINDS][MAX_CPUS];
+static s64 key_least[KIND_ROWS][MAX_CPUS];
 
 /* min_vt(QUEUE): the least key of the tasks that ran or were still waiting then. It never falls. */
 static s64 min_key(u32 kind, u32 group)
 {
 	if (kind >= KINDS || group >= MAX_CPUS)
 		return 0;
-	return *(volatile s64 *)&key_least[kind][group];
+	return *(volatile s64 *)&key_least[kind & (KIND_ROWS - 1)][at(group)];
 }
 
 /* A task begins to run and counts in the order of a queue. */
@@ -723,7 +750,7 @@ static void key_begins(struct frame *f, u32 kind, u32 group, s64 key)
 
 	/* Of two concurrent updates the first one wins; the next update makes up for the other. */
 	if (least > old && kind < KINDS && group < MAX_CPUS)
-		__sync_val_compare_and_swap(&key_least[kind][group], old, least);
+		__sync_val_compare_and_swap(&key_least[kind & (KIND_ROWS - 1)][at(group)], old, least);
 }
 
 /* A task of an ordered queue begins to run. */
@@ -743,7 +770,10 @@ static s64 rebased(s64 key, u32 kind, u32 from, u32 to, u32 into)
  * passes the filter; a steal then moves one task, under the lock of its queue, or fails.
  */
 struct scan {
-	struct frame *f;
+	u32 part;
+	s32 me;	     /* who balances: the CPU or its group */
+	s32 here;
+	s64 now;
 	s32 cpu;     /* the CPU that balances */
 	u32 from;    /* the level of the victims' queues */
 	u32 mine;    /* the CPU's own group of that level */
@@ -760,9 +790,28 @@ struct scan {
 	u32 row;     /* of `attempted` */
 };
 
+/* A look at one candidate after the other. */
+struct look {
+	struct frame f;
+	struct scan *s;
+};
+
+static ALWAYS_INLINE struct frame frame_of(struct scan *s)
+{
+	struct frame f = { .part = s->part, .me = s->me, .here = s->here, .now = s->now };
+
+	return f;
+}
+
 /* Groups that were tried, one bit each: in the idle balance of each CPU, then in its regular
  * balances, which may run at the same time. Too large for the stack. */
 static u64 attempted[2 * MAX_CPUS][MAX_CPUS / 64];
+
+static ALWAYS_INLINE u64 *word_of(u32 row, u32 word)
+{
+	asm volatile("" : "+r"(row), "+r"(word));
+	return &attempted[row & (2 * MAX_CPUS - 1)][word & (MAX_CPUS / 64 - 1)];
+}
 
 static bool tried(struct scan *s, u32 group)
 {
@@ -770,7 +819,7 @@ static bool tried(struct scan *s, u32 group)
 
 	if (s->row >= 2 * MAX_CPUS || word >= MAX_CPUS / 64)
 		return true;
-	return attempted[s->row][word] >> (group % 64) & 1;
+	return *word_of(s->row, word) >> (group % 64) & 1;
 }
 
 static void try(struct scan *s, u32 group)
@@ -778,7 +827,7 @@ static void try(struct scan *s, u32 group)
 	u32 word = group / 64;
 
 	if (s->row < 2 * MAX_CPUS && word < MAX_CPUS / 64)
-		attempted[s->row][word] |= 1ULL << (group % 64);
+		*word_of(s->row, word) |= 1ULL << (group % 64);
 	count(SELECT);
 }
 
@@ -788,13 +837,14 @@ static void begin_scan(struct scan *s, bool regular)
 	s->mine = group(s->from, s->cpu);
 	s->row = s->cpu + (regular ? MAX_CPUS : 0);
 	if (s->row < 2 * MAX_CPUS)
-		__builtin_memset(attempted[s->row], 0, sizeof(attempted[0]));
+		__builtin_memset(word_of(s->row, 0), 0, sizeof(attempted[0]));
 }
 
 /* The nth group after the own group, if it is an untried candidate on this level, else -1. */
-static s32 candidate(struct scan *s, u32 n)
+static s32 candidate(struct look *l, u32 n)
 {
-	struct span all = groups_in(s->f->part, s->from);
+	struct scan *s = l->s;
+	struct span all = groups_in(s->part, s->from);
 	u32 at = s->mine + 1 + n;
 	s32 cpu;
 
@@ -804,7 +854,7 @@ static s32 candidate(struct scan *s, u32 n)
 	if (tried(s, at) || group(s->level, cpu) != group(s->level, s->cpu) ||
 	    group(s->nearer, cpu) == group(s->nearer, s->cpu))
 		return -1;
-	s->f->other = s->from == CPU ? cpu : (s32)at;
+	l->f.other = s->from == CPU ? cpu : (s32)at;
 	return at;
 }
 
@@ -820,10 +870,10 @@ static void consider(struct scan *s, u32 group, s64 key)
 	s->away = away;
 }
 
-/* Makes the chosen candidate `v`. */
-static void face_best(struct scan *s)
+/* The chosen candidate, as `v`. */
+static s32 the_best(struct scan *s)
 {
-	s->f->other = s->from == CPU ? nth(CPU, s->best, 0) : s->best;
+	return s->from == CPU ? nth(CPU, s->best, 0) : s->best;
 }
 
 /* The lowest CPU of a group that a task may use, or -1. */
@@ -846,9 +896,9 @@ static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
 }
 
 /* steal 1: the first task that may run here, onto this CPU. */
-static bool steal(struct frame *f, u32 kind, u32 group)
+static bool steal(struct scan *s, u32 kind)
 {
-	bool took = scx_bpf_dsq_move_to_local(queue(f->part, kind, group));
+	bool took = scx_bpf_dsq_move_to_local(queue(s->part, kind, s->best));
 
 	count(took ? STEAL_OK : STEAL_FAIL);
 	return took;
@@ -899,28 +949,34 @@ static s64 vrt_choose_idle(struct frame *f)
 }
 
 /* one candidate */
-static long vrt_scan_idle_step(u32 n, struct scan *s)
+static long vrt_scan_idle_step(u32 n, struct look *l)
 {
-	s32 group = candidate(s, n);
+	s32 group = candidate(l, n);
 
-	if (group >= 0 && vrt_filter_idle(s->f))
-		consider(s, group, vrt_choose_idle(s->f));
+	if (group >= 0 && vrt_filter_idle(&l->f))
+		consider(l->s, group, vrt_choose_idle(&l->f));
 	return 0;
 }
 
-/* the best of the candidates */
-static bool vrt_scan_idle(struct scan *s)
+/* the best of the candidates; not static: verified once, not at each call */
+int vrt_scan_idle(struct scan *s)
 {
-	u32 n = groups_in(s->f->part, s->from).count;
+	struct look l = {};
+	u32 n;
 
+	if (!s)
+		return 0;
+	l.s = s;
+	l.f = frame_of(s);
 	s->best = -1;
 	s->near = true;
+	n = groups_in(s->part, s->from).count;
 	if (n)
-		bpf_loop(n, vrt_scan_idle_step, s, 0);
+		bpf_loop(n, vrt_scan_idle_step, &l, 0);
 	if (s->best < 0)
-		return false;
+		return 0;
 	try(s, s->best);
-	return true;
+	return 1;
 }
 
 /* steal 1 retry untried */
@@ -928,7 +984,7 @@ static long vrt_balance_idle_step(u32 n, struct scan *s)
 {
 	if (!vrt_scan_idle(s))
 		return stop();
-	s->took = steal(s->f, VRT_Q, s->best);
+	s->took = steal(s, VRT_Q);
 	if (s->took)
 		return stop();
 	return 0;
@@ -937,7 +993,7 @@ static long vrt_balance_idle_step(u32 n, struct scan *s)
 /* one level: candidates are tried until one gives a task or nobody is left */
 static bool vrt_balance_idle_level(struct scan *s, u32 level)
 {
-	u32 n = groups_in(s->f->part, s->from).count;
+	u32 n = groups_in(s->part, s->from).count;
 
 	s->nearer = s->level;
 	s->level = level;
@@ -949,7 +1005,10 @@ static bool vrt_balance_idle_level(struct scan *s, u32 level)
 /* balance idle { level node, machine } */
 static bool vrt_balance_idle(struct frame *f, s32 cpu)
 {
-	struct scan s = { .f = f, .cpu = cpu, .from = LLC };
+	struct scan s = {
+		.part = f->part, .me = f->me, .here = f->here, .now = f->now,
+		.cpu = cpu, .from = LLC
+	};
 
 	begin_scan(&s, false);
 	return vrt_balance_idle_level(&s, NODE) ||
@@ -985,41 +1044,46 @@ static s64 vrt_choose_every_1(struct frame *f)
 }
 
 /* one candidate */
-static long vrt_scan_every_1_step(u32 n, struct scan *s)
+static long vrt_scan_every_1_step(u32 n, struct look *l)
 {
-	s32 group = candidate(s, n);
+	s32 group = candidate(l, n);
 
-	if (group >= 0 && vrt_filter_every_1(s->f))
-		consider(s, group, vrt_choose_every_1(s->f));
+	if (group >= 0 && vrt_filter_every_1(&l->f))
+		consider(l->s, group, vrt_choose_every_1(&l->f));
 	return 0;
 }
 
-/* the best of the candidates */
-static bool vrt_scan_every_1(struct scan *s)
+/* the best of the candidates; not static: verified once, not at each call */
+int vrt_scan_every_1(struct scan *s)
 {
-	u32 n = groups_in(s->f->part, s->from).count;
+	struct look l = {};
+	u32 n;
 
+	if (!s)
+		return 0;
+	l.s = s;
+	l.f = frame_of(s);
 	s->best = -1;
 	s->near = false;
+	n = groups_in(s->part, s->from).count;
 	if (n)
-		bpf_loop(n, vrt_scan_every_1_step, s, 0);
+		bpf_loop(n, vrt_scan_every_1_step, &l, 0);
 	if (s->best < 0)
-		return false;
+		return 0;
 	try(s, s->best);
-	return true;
+	return 1;
 }
 
 /* into q rebase */
 static bool vrt_pull_every_1_one(struct scan *s, struct bpf_iter_scx_dsq *it,
 			struct task_struct *p, struct task *t, s32 cpu)
 {
-	struct frame *f = s->f;
 	u32 into = group(LLC, s->cpu);
 	s64 before = t->vrt_vt;
 
 	t->vrt_vt = rebased(t->vrt_vt, VRT_Q, s->best, VRT_Q, into);
 	scx_bpf_dsq_move_set_vtime(it, t->vrt_vt);
-	if (!scx_bpf_dsq_move_vtime(it, p, queue(f->part, VRT_Q, into), 0)) {
+	if (!scx_bpf_dsq_move_vtime(it, p, queue(s->part, VRT_Q, into), 0)) {
 		t->vrt_vt = before;
 		return false;
 	}
@@ -1030,8 +1094,8 @@ static bool vrt_pull_every_1_one(struct scan *s, struct bpf_iter_scx_dsq *it,
 /* steal min(8, half(queued(v.q) - queued(me.q))): one by one, each time as things are by then */
 static long vrt_pull_every_1(u32 n, struct scan *s)
 {
-	u64 id = queue(s->f->part, VRT_Q, s->best);
-	struct frame *f = s->f;
+	u64 id = queue(s->part, VRT_Q, s->best);
+	struct frame frame = frame_of(s), *f = &frame;
 	struct bpf_iter_scx_dsq it;
 	struct task_struct *p;
 	struct task *t;
@@ -1039,7 +1103,7 @@ static long vrt_pull_every_1(u32 n, struct scan *s)
 	s64 count;
 	s32 cpu;
 
-	face_best(s);
+	f->other = the_best(s);
 	count = lesser(8, over(queued(f->part, VRT_Q, f->other) - queued(f->part, VRT_Q, f->me), 2));
 	if (s->moved >= s->most || count < 1 || !vrt_filter_every_1(f))
 		return stop();
@@ -1066,7 +1130,7 @@ static long vrt_balance_every_1_step(u32 n, struct scan *s)
 {
 	if (!vrt_scan_every_1(s))
 		return stop();
-	s->moved = 0;
+	s->moved = zero;
 	s->most = 0x7fffffffffffffffLL;
 	bpf_loop(MAX_CPUS, vrt_pull_every_1, s, 0);
 	s->took = s->moved > 0;
@@ -1078,7 +1142,7 @@ static long vrt_balance_every_1_step(u32 n, struct scan *s)
 /* one level: candidates are tried until one gives a task or nobody is left */
 static bool vrt_balance_every_1_level(struct scan *s, u32 level)
 {
-	u32 n = groups_in(s->f->part, s->from).count;
+	u32 n = groups_in(s->part, s->from).count;
 
 	s->nearer = s->level;
 	s->level = level;
@@ -1090,7 +1154,10 @@ static bool vrt_balance_every_1_level(struct scan *s, u32 level)
 /* every 50000000 { level node } */
 static bool vrt_balance_every_1(struct frame *f, s32 cpu)
 {
-	struct scan s = { .f = f, .cpu = cpu, .from = LLC };
+	struct scan s = {
+		.part = f->part, .me = f->me, .here = f->here, .now = f->now,
+		.cpu = cpu, .from = LLC
+	};
 
 	begin_scan(&s, true);
 	return vrt_balance_every_1_level(&s, NODE);
@@ -1154,7 +1221,7 @@ static long sleeper_step(u32 n, struct chain *c)
 {
 	s32 cpu = nth(MACHINE, c->first, n);
 
-	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[at(cpu)])
 		return 0;
 	c->found = true;
 	return stop();
@@ -1215,16 +1282,27 @@ static void chain(u32 part)
 
 enum { BALANCES = 1 };
 
-/* What each regular balance is. */
+/* Each regular balance. Functions that are not static are verified once, not for each
+ * call. The callback of a timer may count as one that sleeps: then tasks of a queue
+ * must be held by RCU. */
+int regular_0(u32 cpu)
+{
+	struct frame f = { .here = cpu, .part = 0, .now = bpf_ktime_get_ns() };
+
+	if (cpu >= MAX_CPUS)
+		return 0;
+	f.me = group(LLC, cpu);
+	bpf_rcu_read_lock();
+	vrt_balance_every_1(&f, cpu);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
 static void balance_now(u32 balance, s32 cpu)
 {
-	struct frame f = { .here = cpu, .now = bpf_ktime_get_ns() };
-
 	switch (balance) {
 	case 0:
-		f.part = 0;
-		f.me = group(LLC, cpu);
-		vrt_balance_every_1(&f, cpu);
+		regular_0(cpu);
 		break;
 	}
 }
@@ -1326,6 +1404,8 @@ static void place(struct frame *f, u32 event)
 		event = NEW;
 		first_seen(f);
 	}
+	if (t->waits)
+		count(AGAIN);
 	t->gave = t->waits = t->owed = false;
 	placed(f, event);
 }
@@ -1415,7 +1495,7 @@ int rota_dispatch(u64 *ctx)
 	if (!stays) {
 		set_idle(cpu, 1);
 		if ((u32)cpu < MAX_CPUS)
-			runs[cpu] = 0;
+			runs[at(cpu)] = 0;
 	}
 	if (dispatched(&f, stays)) {
 		set_idle(cpu, 0);
@@ -1450,7 +1530,7 @@ int rota_running(u64 *ctx)
 	f.t->since = f.now;
 	f.t->prev = cpu;
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = p->scx.weight;
+		runs[at(cpu)] = p->scx.weight;
 	if (f.t->waits) {
 		f.t->waits = f.t->owed = false;
 		/* steal ... rebase: it was stolen, if it waited in another group. */
@@ -1475,7 +1555,7 @@ int rota_stopping(u64 *ctx)
 	f.t->ran = ctx[1];
 	vrt_on_stop(&f);
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = 0;
+		runs[at(cpu)] = 0;
 	return 0;
 }
 
@@ -1564,10 +1644,10 @@ static long dump_step(u32 cpu, void *unused)
 	static char format[] = "cpu %llu: idle flag %llu, weight running %llu\n";
 	u64 data[3] = { cpu };
 
-	if (cpu >= MAX_CPUS || part_of[cpu] == NOBODY)
+	if (cpu >= MAX_CPUS || part_of[at(cpu)] == NOBODY)
 		return 0;
-	data[1] = idle[cpu];
-	data[2] = runs[cpu];
+	data[1] = idle[at(cpu)];
+	data[2] = runs[at(cpu)];
 	if (scx_bpf_dump_bstr)
 		scx_bpf_dump_bstr(format, data, sizeof(data));
 	return 0;

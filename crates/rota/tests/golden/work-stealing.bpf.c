@@ -6,7 +6,7 @@
  * dispatches or balances, `v` whom it may take from, `t` the task. Build it with
  * `clang -g -O2 -target bpf -mcpu=v3 -c`; a loader fills what is marked RODATA.
  */
-enum { MAX_CPUS = 1024, PARTS = 1 };
+enum { MAX_CPUS = 1024, PARTS = 1, PART_ROWS = 1 };
 
 #define NOBODY 0xffffu /* no partition */
 #define ANY ~0u /* any queue */
@@ -96,6 +96,8 @@ extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) KFUNC;
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
 extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
+extern void bpf_rcu_read_lock(void) KFUNC;
+extern void bpf_rcu_read_unlock(void) KFUNC;
 
 /* Not in every kernel: the loader checks which of the two forms exists. */
 struct scx_bpf_dsq_insert_vtime_args {
@@ -180,7 +182,7 @@ RODATA u32 TASK_DEAD = 0x80;
  * groups a partition has. A partition always has a CPU. A CPU without a partition has `part_of`
  * NOBODY.
  */
-enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS };
+enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS, LEVEL_ROWS = 8 };
 
 struct span {
 	u16 first;
@@ -188,16 +190,32 @@ struct span {
 };
 
 RODATA u16 part_of[MAX_CPUS];
-RODATA u16 group_of[LEVELS][MAX_CPUS];
-RODATA u16 member[LEVELS][MAX_CPUS];
-RODATA struct span members[LEVELS][MAX_CPUS];
-RODATA struct span groups[PARTS][LEVELS];
+RODATA u16 group_of[LEVEL_ROWS][MAX_CPUS];
+RODATA u16 member[LEVEL_ROWS][MAX_CPUS];
+RODATA struct span members[LEVEL_ROWS][MAX_CPUS];
+RODATA struct span groups[PART_ROWS][LEVEL_ROWS];
+
+/* An index of a table of CPUs or groups. Clang may compare one register and index with a copy of
+ * it, of which the verifier knows nothing: so the index itself is bounded, where clang does not see
+ * that it is bounded already. */
+static ALWAYS_INLINE u32 at(u32 n)
+{
+	asm volatile("" : "+r"(n));
+	return n & (MAX_CPUS - 1);
+}
+
+/* The same for a table of levels. */
+static ALWAYS_INLINE u32 row(u32 level)
+{
+	asm volatile("" : "+r"(level));
+	return level & (LEVEL_ROWS - 1);
+}
 
 static u32 part(s32 cpu)
 {
 	if ((u32)cpu >= MAX_CPUS)
 		return NOBODY;
-	return part_of[cpu];
+	return part_of[at(cpu)];
 }
 
 /* The group of a level that contains a CPU. */
@@ -205,7 +223,7 @@ static u32 group(u32 level, s32 cpu)
 {
 	if (level >= LEVELS || (u32)cpu >= MAX_CPUS)
 		return 0;
-	return group_of[level][cpu];
+	return group_of[row(level)][at(cpu)];
 }
 
 /* How many CPUs a group has. */
@@ -213,7 +231,7 @@ static u32 cpus(u32 level, u32 group)
 {
 	if (level >= LEVELS || group >= MAX_CPUS)
 		return 0;
-	return members[level][group].count;
+	return members[row(level)][at(group)].count;
 }
 
 /* The nth CPU of a group. */
@@ -221,10 +239,10 @@ static s32 nth(u32 level, u32 group, u32 n)
 {
 	if (level >= LEVELS || group >= MAX_CPUS)
 		return 0;
-	n += members[level][group].first;
+	n += members[row(level)][at(group)].first;
 	if (n >= MAX_CPUS)
 		return 0;
-	return member[level][n];
+	return member[row(level)][at(n)];
 }
 
 /* How many groups of a level a partition has, and the number of the first. */
@@ -234,8 +252,10 @@ static struct span groups_in(u32 part, u32 level)
 
 	if (part >= PARTS || level >= LEVELS)
 		return none;
-	none.first = groups[part][level].first;
-	none.count = groups[part][level].count;
+	asm volatile("" : "+r"(part));
+	part &= PART_ROWS - 1;
+	none.first = groups[part][row(level)].first;
+	none.count = groups[part][row(level)].count;
 	return none;
 }
 
@@ -252,7 +272,8 @@ static u32 distance(s32 a, s32 b)
 /* The queues of the text. */
 enum {
 	WS_READY, /* queue ready : fifo per cpu */
-	KINDS
+	KINDS,
+	KIND_ROWS = 1
 };
 
 /* The state of a task. */
@@ -287,16 +308,21 @@ static u32 runs[MAX_CPUS];
  * must kick that CPU. */
 static u32 idle[MAX_CPUS];
 
-/* How often each CPU took each step of the protocol: put = take + steal_ok + waiting. */
-enum { PUT, RUN, TAKE, SELECT, STEAL_OK, STEAL_FAIL, KICK, CHAIN, STEPS };
-u64 steps[MAX_CPUS][STEPS];
+/* How often each CPU took each step of the protocol: put = take + steal_ok + again + waiting, where
+ * `again` are waiting tasks that the kernel took out to change a property, and put again. */
+enum { PUT, RUN, TAKE, SELECT, STEAL_OK, STEAL_FAIL, KICK, CHAIN, AGAIN, STEPS, STEP_ROWS = 16 };
+u64 steps[MAX_CPUS][STEP_ROWS];
 
-static void count(u32 step)
+/* A zero of which the verifier does not know that it is one. A count in a loop that begins with it
+ * is not followed as 0, 1, 2, ... */
+volatile u64 zero;
+
+static ALWAYS_INLINE void count(u32 step)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	if (cpu < MAX_CPUS && step < STEPS)
-		steps[cpu][step]++;
+	if (cpu < MAX_CPUS)
+		steps[at(cpu)][step & (STEP_ROWS - 1)]++;
 }
 
 /* The values of names while one event is handled. CPUs and groups are held by number. */
@@ -356,15 +382,15 @@ static u64 slice_of(s64 ns)
  */
 static bool claim(s32 cpu)
 {
-	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[at(cpu)])
 		return false;
-	return __sync_lock_test_and_set(&idle[cpu], 0);
+	return __sync_lock_test_and_set(&idle[at(cpu)], 0);
 }
 
 static void set_idle(s32 cpu, u32 whether)
 {
 	if ((u32)cpu < MAX_CPUS)
-		__sync_lock_test_and_set(&idle[cpu], whether);
+		__sync_lock_test_and_set(&idle[at(cpu)], whether);
 }
 
 /* A search for the nearest CPU that a task may use. */
@@ -572,7 +598,7 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 {
 	f->on = cpu;
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = f->p->scx.weight;
+		runs[at(cpu)] = f->p->scx.weight;
 	scx_bpf_dsq_insert(f->p, SCX_DSQ_LOCAL_ON | cpu, slice, 0);
 	kick(cpu, SCX_KICK_IDLE);
 	count(RUN);
@@ -600,7 +626,10 @@ static bool take(struct frame *f, u32 kind, u32 group)
  * passes the filter; a steal then moves one task, under the lock of its queue, or fails.
  */
 struct scan {
-	struct frame *f;
+	u32 part;
+	s32 me;	     /* who balances: the CPU or its group */
+	s32 here;
+	s64 now;
 	s32 cpu;     /* the CPU that balances */
 	u32 from;    /* the level of the victims' queues */
 	u32 mine;    /* the CPU's own group of that level */
@@ -617,9 +646,28 @@ struct scan {
 	u32 row;     /* of `attempted` */
 };
 
+/* A look at one candidate after the other. */
+struct look {
+	struct frame f;
+	struct scan *s;
+};
+
+static ALWAYS_INLINE struct frame frame_of(struct scan *s)
+{
+	struct frame f = { .part = s->part, .me = s->me, .here = s->here, .now = s->now };
+
+	return f;
+}
+
 /* Groups that were tried, one bit each: in the idle balance of each CPU, then in its regular
  * balances, which may run at the same time. Too large for the stack. */
 static u64 attempted[2 * MAX_CPUS][MAX_CPUS / 64];
+
+static ALWAYS_INLINE u64 *word_of(u32 row, u32 word)
+{
+	asm volatile("" : "+r"(row), "+r"(word));
+	return &attempted[row & (2 * MAX_CPUS - 1)][word & (MAX_CPUS / 64 - 1)];
+}
 
 static bool tried(struct scan *s, u32 group)
 {
@@ -627,7 +675,7 @@ static bool tried(struct scan *s, u32 group)
 
 	if (s->row >= 2 * MAX_CPUS || word >= MAX_CPUS / 64)
 		return true;
-	return attempted[s->row][word] >> (group % 64) & 1;
+	return *word_of(s->row, word) >> (group % 64) & 1;
 }
 
 static void try(struct scan *s, u32 group)
@@ -635,7 +683,7 @@ static void try(struct scan *s, u32 group)
 	u32 word = group / 64;
 
 	if (s->row < 2 * MAX_CPUS && word < MAX_CPUS / 64)
-		attempted[s->row][word] |= 1ULL << (group % 64);
+		*word_of(s->row, word) |= 1ULL << (group % 64);
 	count(SELECT);
 }
 
@@ -645,13 +693,14 @@ static void begin_scan(struct scan *s, bool regular)
 	s->mine = group(s->from, s->cpu);
 	s->row = s->cpu + (regular ? MAX_CPUS : 0);
 	if (s->row < 2 * MAX_CPUS)
-		__builtin_memset(attempted[s->row], 0, sizeof(attempted[0]));
+		__builtin_memset(word_of(s->row, 0), 0, sizeof(attempted[0]));
 }
 
 /* The nth group after the own group, if it is an untried candidate on this level, else -1. */
-static s32 candidate(struct scan *s, u32 n)
+static s32 candidate(struct look *l, u32 n)
 {
-	struct span all = groups_in(s->f->part, s->from);
+	struct scan *s = l->s;
+	struct span all = groups_in(s->part, s->from);
 	u32 at = s->mine + 1 + n;
 	s32 cpu;
 
@@ -661,7 +710,7 @@ static s32 candidate(struct scan *s, u32 n)
 	if (tried(s, at) || group(s->level, cpu) != group(s->level, s->cpu) ||
 	    group(s->nearer, cpu) == group(s->nearer, s->cpu))
 		return -1;
-	s->f->other = s->from == CPU ? cpu : (s32)at;
+	l->f.other = s->from == CPU ? cpu : (s32)at;
 	return at;
 }
 
@@ -678,9 +727,9 @@ static void consider(struct scan *s, u32 group, s64 key)
 }
 
 /* steal 1: the first task that may run here, onto this CPU. */
-static bool steal(struct frame *f, u32 kind, u32 group)
+static bool steal(struct scan *s, u32 kind)
 {
-	bool took = scx_bpf_dsq_move_to_local(queue(f->part, kind, group));
+	bool took = scx_bpf_dsq_move_to_local(queue(s->part, kind, s->best));
 
 	count(took ? STEAL_OK : STEAL_FAIL);
 	return took;
@@ -722,28 +771,34 @@ static s64 ws_choose_idle(struct frame *f)
 }
 
 /* one candidate */
-static long ws_scan_idle_step(u32 n, struct scan *s)
+static long ws_scan_idle_step(u32 n, struct look *l)
 {
-	s32 group = candidate(s, n);
+	s32 group = candidate(l, n);
 
-	if (group >= 0 && ws_filter_idle(s->f))
-		consider(s, group, ws_choose_idle(s->f));
+	if (group >= 0 && ws_filter_idle(&l->f))
+		consider(l->s, group, ws_choose_idle(&l->f));
 	return 0;
 }
 
-/* the best of the candidates */
-static bool ws_scan_idle(struct scan *s)
+/* the best of the candidates; not static: verified once, not at each call */
+int ws_scan_idle(struct scan *s)
 {
-	u32 n = groups_in(s->f->part, s->from).count;
+	struct look l = {};
+	u32 n;
 
+	if (!s)
+		return 0;
+	l.s = s;
+	l.f = frame_of(s);
 	s->best = -1;
 	s->near = true;
+	n = groups_in(s->part, s->from).count;
 	if (n)
-		bpf_loop(n, ws_scan_idle_step, s, 0);
+		bpf_loop(n, ws_scan_idle_step, &l, 0);
 	if (s->best < 0)
-		return false;
+		return 0;
 	try(s, s->best);
-	return true;
+	return 1;
 }
 
 /* steal 1 retry untried */
@@ -751,7 +806,7 @@ static long ws_balance_idle_step(u32 n, struct scan *s)
 {
 	if (!ws_scan_idle(s))
 		return stop();
-	s->took = steal(s->f, WS_READY, s->best);
+	s->took = steal(s, WS_READY);
 	if (s->took)
 		return stop();
 	return 0;
@@ -760,7 +815,7 @@ static long ws_balance_idle_step(u32 n, struct scan *s)
 /* one level: candidates are tried until one gives a task or nobody is left */
 static bool ws_balance_idle_level(struct scan *s, u32 level)
 {
-	u32 n = groups_in(s->f->part, s->from).count;
+	u32 n = groups_in(s->part, s->from).count;
 
 	s->nearer = s->level;
 	s->level = level;
@@ -772,7 +827,10 @@ static bool ws_balance_idle_level(struct scan *s, u32 level)
 /* balance idle { level machine } */
 static bool ws_balance_idle(struct frame *f, s32 cpu)
 {
-	struct scan s = { .f = f, .cpu = cpu, .from = CPU };
+	struct scan s = {
+		.part = f->part, .me = f->me, .here = f->here, .now = f->now,
+		.cpu = cpu, .from = CPU
+	};
 
 	begin_scan(&s, false);
 	return ws_balance_idle_level(&s, MACHINE);
@@ -845,7 +903,7 @@ static long sleeper_step(u32 n, struct chain *c)
 {
 	s32 cpu = nth(MACHINE, c->first, n);
 
-	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[at(cpu)])
 		return 0;
 	c->found = true;
 	return stop();
@@ -938,6 +996,8 @@ static void place(struct frame *f, u32 event)
 		event = NEW;
 		first_seen(f);
 	}
+	if (t->waits)
+		count(AGAIN);
 	t->gave = t->waits = t->owed = false;
 	placed(f, event);
 }
@@ -1027,7 +1087,7 @@ int rota_dispatch(u64 *ctx)
 	if (!stays) {
 		set_idle(cpu, 1);
 		if ((u32)cpu < MAX_CPUS)
-			runs[cpu] = 0;
+			runs[at(cpu)] = 0;
 	}
 	if (dispatched(&f, stays)) {
 		set_idle(cpu, 0);
@@ -1062,7 +1122,7 @@ int rota_running(u64 *ctx)
 	f.t->since = f.now;
 	f.t->prev = cpu;
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = p->scx.weight;
+		runs[at(cpu)] = p->scx.weight;
 	if (f.t->waits) {
 		f.t->waits = f.t->owed = false;
 	}
@@ -1081,7 +1141,7 @@ int rota_stopping(u64 *ctx)
 	f.ran = f.now - f.t->since;
 	f.t->ran = ctx[1];
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = 0;
+		runs[at(cpu)] = 0;
 	return 0;
 }
 
@@ -1168,10 +1228,10 @@ static long dump_step(u32 cpu, void *unused)
 	static char format[] = "cpu %llu: idle flag %llu, weight running %llu\n";
 	u64 data[3] = { cpu };
 
-	if (cpu >= MAX_CPUS || part_of[cpu] == NOBODY)
+	if (cpu >= MAX_CPUS || part_of[at(cpu)] == NOBODY)
 		return 0;
-	data[1] = idle[cpu];
-	data[2] = runs[cpu];
+	data[1] = idle[at(cpu)];
+	data[2] = runs[at(cpu)];
 	if (scx_bpf_dump_bstr)
 		scx_bpf_dump_bstr(format, data, sizeof(data));
 	return 0;

@@ -216,7 +216,8 @@ static void machine(void)
 		fill(member[level], cpus);
 	for (level = 0; level < LEVELS; level++)
 		fill((u16 *)members[level], 2 * cpus);
-	fill((u16 *)groups, 2 * PARTS * LEVELS);
+	for (n = 0; n < PARTS; n++)
+		fill((u16 *)groups[n], 2 * LEVELS);
 	if (OP(init, 0))
 		wrong("init fails");
 }

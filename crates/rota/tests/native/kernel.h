@@ -21,6 +21,8 @@ typedef int s32;
 typedef unsigned long long u64;
 typedef long long s64;
 
+#define bpf_rcu_read_lock()
+#define bpf_rcu_read_unlock()
 #define SEC(name)
 #define RODATA static
 #define ALWAYS_INLINE inline

@@ -3,6 +3,7 @@
  * output line is the result. */
 #include "kernel.h"
 
+static volatile u64 zero;
 #include "../../src/emit/text/number.c"
 
 int main(void)

@@ -18,7 +18,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Analyse", &["check", "compare", "explain"]),
     ("See", &["report", "draw"]),
     ("Try", &["run", "what-if"]),
-    ("Write", &["rota", "prove"]),
+    ("Write", &["rota", "prove", "deploy"]),
     ("Real time", &["bounds"]),
     ("Data", &["convert", "list"]),
     ("Also", &["completions", "man"]),

@@ -6,6 +6,7 @@ pub(crate) mod bounds;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod deploy;
 pub(crate) mod doctor;
 pub(crate) mod draw;
 pub(crate) mod explain;
@@ -54,6 +55,7 @@ pub(crate) enum Verb {
     Prove(prove::Prove),
     Bounds(bounds::Bounds),
     Rota(rota::Rota),
+    Deploy(deploy::Deploy),
     List(list::List),
     Completions(shell::Completions),
     Man(shell::Man),

@@ -4,6 +4,7 @@ mod bounds;
 mod check;
 mod compare;
 mod convert;
+mod deploy;
 mod doctor;
 mod draw;
 mod explain;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Prove(args) => prove::run(&args),
         Verb::Bounds(args) => bounds::run(&args),
         Verb::Rota(args) => rota::run(&args),
+        Verb::Deploy(args) => deploy::run(&args),
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),
     }

@@ -1,6 +1,10 @@
 //! Which signals end what goes on, and which are for a command that goes on beside it.
 
 use std::fs;
+use std::io::{self, PipeReader, pipe};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use signal_hook::consts::{
     SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
@@ -19,6 +23,22 @@ const PASSED_ON: [i32; 5] = [SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH];
 pub(super) fn ends() -> Vec<i32> {
     let ignored = ignored_here();
     ENDS.into_iter().filter(|&signal| signal == SIGINT || !ignored.has(signal)).collect()
+}
+
+/// Can be read when it is time to end.
+pub(super) fn listen() -> io::Result<PipeReader> {
+    let (reader, writer) = pipe()?;
+    for signal in ends() {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}
+
+/// Whether it is time to end within `time`, which is waited for otherwise.
+pub(super) fn comes_within(signals: &PipeReader, time: Duration) -> bool {
+    let mut asked = [PollFd::new(signals, PollFlags::IN)];
+    let time = Timespec::try_from(time).unwrap_or_default();
+    poll(&mut asked, Some(&time)).is_ok_and(|ready| ready > 0)
 }
 
 /// Those that a command is told of. Not those that were ignored when we began: the command inherits

@@ -1,6 +1,5 @@
 //! `wastenot watch`: catches CPUs that idle while tasks wait.
 
-use std::io::{PipeReader, pipe};
 use std::os::fd::AsFd;
 
 use wastenot_model::Time;
@@ -19,7 +18,7 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
             format!("--confirm {} is not shorter than --period {}", args.confirm, args.period);
         return Err(Stop::new(what, "`wastenot watch --exact` records events all the time"));
     }
-    let signals = listen().map_err(|error| failed(error.into()))?;
+    let signals = signals::listen().map_err(|error| failed(error.into()))?;
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
     let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits, now())).transpose();
     let mut shelf = shelf.map_err(failed)?;
@@ -62,15 +61,6 @@ fn options(args: &args::watch::Watch) -> Options {
         }),
         ..Options::default()
     }
-}
-
-/// Can be read when it is time to end.
-fn listen() -> std::io::Result<PipeReader> {
-    let (reader, writer) = pipe()?;
-    for signal in signals::ends() {
-        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
-    }
-    Ok(reader)
 }
 
 /// A full disk is no reason to stop watching.

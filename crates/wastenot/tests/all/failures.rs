@@ -305,6 +305,18 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("wastenot compare trace.dat -- trace.dat --json", "--json follows `--`", "options first"),
     ("wastenot rota", "needs a subcommand", "`wastenot rota check`, `fmt`, `error` or `emit`"),
+    ("wastenot deploy missing.rota", "cannot open missing.rota: no such file", ""),
+    ("wastenot deploy turns.rota --for 0s", "invalid value '0s'", "--help"),
+    (
+        "wastenot deploy turns.rota --allow-unproved --object empty.dat --dry-run",
+        "empty.dat is no compiled scheduler",
+        "wastenot rota emit my.rota",
+    ),
+    (
+        "wastenot deploy turns.rota --allow-unproved --object nowhere.o --dry-run",
+        "cannot read nowhere.o",
+        "--object FILE.o",
+    ),
     ("wastenot rota fmt", "rota needs a file", "`wastenot rota fmt my.rota`"),
     ("wastenot rota chekc a.rota", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     ("wastenot draw cores trace.dat --bogus", "unexpected argument '--bogus'", "draw --help"),

@@ -29,6 +29,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ),
     ("wastenot-prove", 3, &["wastenot-model", "wastenot-rota"]),
     ("wastenot-measure", 3, &["wastenot-model", "wastenot-sim"]),
+    ("wastenot-deploy", 3, &["wastenot-model", "wastenot-rota", "wastenot-host"]),
     ("wastenot-store", 3, &[]),
     ("wastenot-export", 3, &["wastenot-model", "wastenot-read", "wastenot-check", "wastenot-draw"]),
     (
@@ -75,6 +76,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-sim",
             "wastenot-rota",
             "wastenot-prove",
+            "wastenot-deploy",
         ],
     ),
 ];

@@ -16,7 +16,7 @@ static long sleeper_step(u32 n, struct chain *c)
 {
 	s32 cpu = nth(MACHINE, c->first, n);
 
-	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[at(cpu)])
 		return 0;
 	c->found = true;
 	return stop();

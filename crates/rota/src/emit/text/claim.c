@@ -3,15 +3,15 @@
  */
 static bool claim(s32 cpu)
 {
-	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[cpu])
+	if ((u32)cpu >= MAX_CPUS || !*(volatile u32 *)&idle[at(cpu)])
 		return false;
-	return __sync_lock_test_and_set(&idle[cpu], 0);
+	return __sync_lock_test_and_set(&idle[at(cpu)], 0);
 }
 
 static void set_idle(s32 cpu, u32 whether)
 {
 	if ((u32)cpu < MAX_CPUS)
-		__sync_lock_test_and_set(&idle[cpu], whether);
+		__sync_lock_test_and_set(&idle[at(cpu)], whether);
 }
 
 /* A search for the nearest CPU that a task may use. */

@@ -83,6 +83,8 @@ extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) KFUNC;
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) KFUNC;
 extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) KFUNC;
+extern void bpf_rcu_read_lock(void) KFUNC;
+extern void bpf_rcu_read_unlock(void) KFUNC;
 
 /* Not in every kernel: the loader checks which of the two forms exists. */
 struct scx_bpf_dsq_insert_vtime_args {

@@ -1,14 +1,14 @@
 /*
  * The least key of each ordered queue, by kind and group.
  */
-static s64 key_least[KINDS][MAX_CPUS];
+static s64 key_least[KIND_ROWS][MAX_CPUS];
 
 /* min_vt(QUEUE): the least key of the tasks that ran or were still waiting then. It never falls. */
 static s64 min_key(u32 kind, u32 group)
 {
 	if (kind >= KINDS || group >= MAX_CPUS)
 		return 0;
-	return *(volatile s64 *)&key_least[kind][group];
+	return *(volatile s64 *)&key_least[kind & (KIND_ROWS - 1)][at(group)];
 }
 
 /* A task begins to run and counts in the order of a queue. */
@@ -19,7 +19,7 @@ static void key_begins(struct frame *f, u32 kind, u32 group, s64 key)
 
 	/* Of two concurrent updates the first one wins; the next update makes up for the other. */
 	if (least > old && kind < KINDS && group < MAX_CPUS)
-		__sync_val_compare_and_swap(&key_least[kind][group], old, least);
+		__sync_val_compare_and_swap(&key_least[kind & (KIND_ROWS - 1)][at(group)], old, least);
 }
 
 /* A task of an ordered queue begins to run. */

@@ -19,7 +19,7 @@ RODATA u32 TASK_DEAD = 0x80;
  * groups a partition has. A partition always has a CPU. A CPU without a partition has `part_of`
  * NOBODY.
  */
-enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS };
+enum { CPU, SMT, LLC, NODE, MACHINE, LEVELS, LEVEL_ROWS = 8 };
 
 struct span {
 	u16 first;
@@ -27,16 +27,32 @@ struct span {
 };
 
 RODATA u16 part_of[MAX_CPUS];
-RODATA u16 group_of[LEVELS][MAX_CPUS];
-RODATA u16 member[LEVELS][MAX_CPUS];
-RODATA struct span members[LEVELS][MAX_CPUS];
-RODATA struct span groups[PARTS][LEVELS];
+RODATA u16 group_of[LEVEL_ROWS][MAX_CPUS];
+RODATA u16 member[LEVEL_ROWS][MAX_CPUS];
+RODATA struct span members[LEVEL_ROWS][MAX_CPUS];
+RODATA struct span groups[PART_ROWS][LEVEL_ROWS];
+
+/* An index of a table of CPUs or groups. Clang may compare one register and index with a copy of
+ * it, of which the verifier knows nothing: so the index itself is bounded, where clang does not see
+ * that it is bounded already. */
+static ALWAYS_INLINE u32 at(u32 n)
+{
+	asm volatile("" : "+r"(n));
+	return n & (MAX_CPUS - 1);
+}
+
+/* The same for a table of levels. */
+static ALWAYS_INLINE u32 row(u32 level)
+{
+	asm volatile("" : "+r"(level));
+	return level & (LEVEL_ROWS - 1);
+}
 
 static u32 part(s32 cpu)
 {
 	if ((u32)cpu >= MAX_CPUS)
 		return NOBODY;
-	return part_of[cpu];
+	return part_of[at(cpu)];
 }
 
 /* The group of a level that contains a CPU. */
@@ -44,7 +60,7 @@ static u32 group(u32 level, s32 cpu)
 {
 	if (level >= LEVELS || (u32)cpu >= MAX_CPUS)
 		return 0;
-	return group_of[level][cpu];
+	return group_of[row(level)][at(cpu)];
 }
 
 /* How many CPUs a group has. */
@@ -52,7 +68,7 @@ static u32 cpus(u32 level, u32 group)
 {
 	if (level >= LEVELS || group >= MAX_CPUS)
 		return 0;
-	return members[level][group].count;
+	return members[row(level)][at(group)].count;
 }
 
 /* The nth CPU of a group. */
@@ -60,10 +76,10 @@ static s32 nth(u32 level, u32 group, u32 n)
 {
 	if (level >= LEVELS || group >= MAX_CPUS)
 		return 0;
-	n += members[level][group].first;
+	n += members[row(level)][at(group)].first;
 	if (n >= MAX_CPUS)
 		return 0;
-	return member[level][n];
+	return member[row(level)][at(n)];
 }
 
 /* How many groups of a level a partition has, and the number of the first. */
@@ -73,8 +89,10 @@ static struct span groups_in(u32 part, u32 level)
 
 	if (part >= PARTS || level >= LEVELS)
 		return none;
-	none.first = groups[part][level].first;
-	none.count = groups[part][level].count;
+	asm volatile("" : "+r"(part));
+	part &= PART_ROWS - 1;
+	none.first = groups[part][row(level)].first;
+	none.count = groups[part][row(level)].count;
 	return none;
 }
 

@@ -73,7 +73,7 @@ static long share_step(u32 n, struct share *s)
 
 static u64 share(u64 a, u64 b, u64 by, bool up)
 {
-	struct share s = { .a = a, .b = b, .by = by };
+	struct share s = { .a = a, .b = b, .by = by, .quotient = zero, .rest = zero };
 
 	if (!(a >> 32) && !(b >> 32))
 		return (a * b + (up ? by - 1 : 0)) / by;

@@ -32,6 +32,8 @@ static void place(struct frame *f, u32 event)
 		event = NEW;
 		first_seen(f);
 	}
+	if (t->waits)
+		count(AGAIN);
 	t->gave = t->waits = t->owed = false;
 @UNWEIGH@	placed(f, event);
 }
@@ -121,7 +123,7 @@ int rota_dispatch(u64 *ctx)
 	if (!stays) {
 		set_idle(cpu, 1);
 		if ((u32)cpu < MAX_CPUS)
-			runs[cpu] = 0;
+			runs[at(cpu)] = 0;
 	}
 	if (dispatched(&f, stays)) {
 		set_idle(cpu, 0);
@@ -156,7 +158,7 @@ int rota_running(u64 *ctx)
 	f.t->since = f.now;
 	f.t->prev = cpu;
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = p->scx.weight;
+		runs[at(cpu)] = p->scx.weight;
 	if (f.t->waits) {
 		f.t->waits = f.t->owed = false;
 @LEFT@	}
@@ -175,7 +177,7 @@ int rota_stopping(u64 *ctx)
 	f.ran = f.now - f.t->since;
 	f.t->ran = ctx[1];
 @STOPPING@	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = 0;
+		runs[at(cpu)] = 0;
 	return 0;
 }
 
@@ -261,10 +263,10 @@ static long dump_step(u32 cpu, void *unused)
 	static char format[] = "cpu %llu: idle flag %llu, weight running %llu\n";
 	u64 data[3] = { cpu };
 
-	if (cpu >= MAX_CPUS || part_of[cpu] == NOBODY)
+	if (cpu >= MAX_CPUS || part_of[at(cpu)] == NOBODY)
 		return 0;
-	data[1] = idle[cpu];
-	data[2] = runs[cpu];
+	data[1] = idle[at(cpu)];
+	data[2] = runs[at(cpu)];
 	if (scx_bpf_dump_bstr)
 		scx_bpf_dump_bstr(format, data, sizeof(data));
 	return 0;

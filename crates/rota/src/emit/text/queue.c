@@ -86,11 +86,12 @@ static void put(struct frame *f, u64 queue, u64 slice)
 /* The same, for an ordered queue. */
 static void put_by(struct frame *f, u64 queue, s64 key, u64 slice)
 {
-	struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };
+	/* The kernels without this function do not know the type of its arguments either. */
+	if (__scx_bpf_dsq_insert_vtime) {
+		struct scx_bpf_dsq_insert_vtime_args args = { queue, slice, key, 0 };
 
-	if (__scx_bpf_dsq_insert_vtime)
 		__scx_bpf_dsq_insert_vtime(f->p, &args);
-	else
+	} else
 		scx_bpf_dsq_insert_vtime(f->p, queue, slice, key, 0);
 }
 
@@ -99,7 +100,7 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 {
 	f->on = cpu;
 	if ((u32)cpu < MAX_CPUS)
-		runs[cpu] = f->p->scx.weight;
+		runs[at(cpu)] = f->p->scx.weight;
 	scx_bpf_dsq_insert(f->p, SCX_DSQ_LOCAL_ON | cpu, slice, 0);
 	kick(cpu, SCX_KICK_IDLE);
 	count(RUN);

@@ -3,7 +3,10 @@
  * passes the filter; a steal then moves one task, under the lock of its queue, or fails.
  */
 struct scan {
-	struct frame *f;
+	u32 part;
+	s32 me;	     /* who balances: the CPU or its group */
+	s32 here;
+	s64 now;
 	s32 cpu;     /* the CPU that balances */
 	u32 from;    /* the level of the victims' queues */
 	u32 mine;    /* the CPU's own group of that level */
@@ -20,9 +23,28 @@ struct scan {
 	u32 row;     /* of `attempted` */
 };
 
+/* A look at one candidate after the other. */
+struct look {
+	struct frame f;
+	struct scan *s;
+};
+
+static ALWAYS_INLINE struct frame frame_of(struct scan *s)
+{
+	struct frame f = { .part = s->part, .me = s->me, .here = s->here, .now = s->now };
+
+	return f;
+}
+
 /* Groups that were tried, one bit each: in the idle balance of each CPU, then in its regular
  * balances, which may run at the same time. Too large for the stack. */
 static u64 attempted[2 * MAX_CPUS][MAX_CPUS / 64];
+
+static ALWAYS_INLINE u64 *word_of(u32 row, u32 word)
+{
+	asm volatile("" : "+r"(row), "+r"(word));
+	return &attempted[row & (2 * MAX_CPUS - 1)][word & (MAX_CPUS / 64 - 1)];
+}
 
 static bool tried(struct scan *s, u32 group)
 {
@@ -30,7 +52,7 @@ static bool tried(struct scan *s, u32 group)
 
 	if (s->row >= 2 * MAX_CPUS || word >= MAX_CPUS / 64)
 		return true;
-	return attempted[s->row][word] >> (group % 64) & 1;
+	return *word_of(s->row, word) >> (group % 64) & 1;
 }
 
 static void try(struct scan *s, u32 group)
@@ -38,7 +60,7 @@ static void try(struct scan *s, u32 group)
 	u32 word = group / 64;
 
 	if (s->row < 2 * MAX_CPUS && word < MAX_CPUS / 64)
-		attempted[s->row][word] |= 1ULL << (group % 64);
+		*word_of(s->row, word) |= 1ULL << (group % 64);
 	count(SELECT);
 }
 
@@ -48,13 +70,14 @@ static void begin_scan(struct scan *s, bool regular)
 	s->mine = group(s->from, s->cpu);
 	s->row = s->cpu + (regular ? MAX_CPUS : 0);
 	if (s->row < 2 * MAX_CPUS)
-		__builtin_memset(attempted[s->row], 0, sizeof(attempted[0]));
+		__builtin_memset(word_of(s->row, 0), 0, sizeof(attempted[0]));
 }
 
 /* The nth group after the own group, if it is an untried candidate on this level, else -1. */
-static s32 candidate(struct scan *s, u32 n)
+static s32 candidate(struct look *l, u32 n)
 {
-	struct span all = groups_in(s->f->part, s->from);
+	struct scan *s = l->s;
+	struct span all = groups_in(s->part, s->from);
 	u32 at = s->mine + 1 + n;
 	s32 cpu;
 
@@ -64,7 +87,7 @@ static s32 candidate(struct scan *s, u32 n)
 	if (tried(s, at) || group(s->level, cpu) != group(s->level, s->cpu) ||
 	    group(s->nearer, cpu) == group(s->nearer, s->cpu))
 		return -1;
-	s->f->other = s->from == CPU ? cpu : (s32)at;
+	l->f.other = s->from == CPU ? cpu : (s32)at;
 	return at;
 }
 
@@ -80,10 +103,10 @@ static void consider(struct scan *s, u32 group, s64 key)
 	s->away = away;
 }
 
-/* Makes the chosen candidate `v`. */
-static void face_best(struct scan *s)
+/* The chosen candidate, as `v`. */
+static s32 the_best(struct scan *s)
 {
-	s->f->other = s->from == CPU ? nth(CPU, s->best, 0) : s->best;
+	return s->from == CPU ? nth(CPU, s->best, 0) : s->best;
 }
 
 /* The lowest CPU of a group that a task may use, or -1. */
@@ -106,9 +129,9 @@ static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
 @CAME@}
 
 /* steal 1: the first task that may run here, onto this CPU. */
-static bool steal(struct frame *f, u32 kind, u32 group)
+static bool steal(struct scan *s, u32 kind)
 {
-	bool took = scx_bpf_dsq_move_to_local(queue(f->part, kind, group));
+	bool took = scx_bpf_dsq_move_to_local(queue(s->part, kind, s->best));
 
 	count(took ? STEAL_OK : STEAL_FAIL);
 	return took;

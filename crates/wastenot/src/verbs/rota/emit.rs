@@ -1,5 +1,6 @@
 //! `wastenot rota emit`: the C of a policy, for sched_ext.
 
+use std::path::Path;
 use std::time::Duration;
 
 use wastenot_model::printable;
@@ -20,48 +21,72 @@ const REFUTED: u8 = 1;
 /// So long a solver may think about one question: who wants to know more asks `prove`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// A policy in C, and what of its claims is refuted or not proved.
+pub(in crate::verbs) struct Emitted {
+    pub(in crate::verbs) program: Program,
+    pub(in crate::verbs) text: String,
+    pub(in crate::verbs) doubt: Option<Doubt>,
+}
+
+/// What is known against a policy.
+pub(in crate::verbs) enum Doubt {
+    Refuted(String),
+    NotProved(String),
+}
+
 /// Writes it.
 pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
-    let source = Source::read(&args.file)?;
+    let Some((source, emitted)) = emitted(&args.file)? else { return Ok(Answer::No) };
+    let said = match emitted.doubt {
+        Some(Doubt::Refuted(why)) if !args.anyway => {
+            let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
+            let what = format!("{}: nothing was written: {why}", source.name);
+            return Err(Stop::new(what, help).or_code(REFUTED));
+        }
+        Some(Doubt::Refuted(why)) => {
+            out::note(&format!("{}: written, though {why}", source.name));
+            Some(why)
+        }
+        Some(Doubt::NotProved(claims)) => {
+            let prove = match quoted(&args.file).filter(|file| file != "-") {
+                Some(file) => format!("wastenot prove {file}"),
+                None => "wastenot prove".to_owned(),
+            };
+            out::note(&format!("{}: {claims} not proved: `{prove}`", source.name));
+            Some(format!("{claims} not proved for any number of CPUs"))
+        }
+        None => None,
+    };
+    let text = remarked(&emitted.text, said);
+    let target = Target::new(&args.output, args.force)?;
+    target.write(|out| out.write_all(text.as_bytes()))?;
+    Ok(Answer::Yes)
+}
+
+/// The C of the policies in a file, with what is known against them. `None`: the text has faults,
+/// which were printed.
+pub(in crate::verbs) fn emitted(file: &Path) -> Result<Option<(Source, Emitted)>, Stop> {
+    let source = Source::read(file)?;
     let text = match &source.fault {
         Some(fault) => Err(vec![fault.clone()]),
         None => compile(&source.text).and_then(|it| emit::emit(&it).map(|text| (it, text))),
     };
-    match text {
-        Ok((program, text)) => {
-            let options = options()?;
-            let judging = || judged(&program, &options);
-            let judged = progress::during("proving what it claims", judging);
-            let judged = judged.map_err(|error| Stop::new(&error, error.help()))?;
-            warn(&source, &judged);
-            let said = if let Some(why) = refuted(&judged) {
-                if !args.anyway {
-                    let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
-                    let what = format!("{}: nothing was written: {why}", source.name);
-                    return Err(Stop::new(what, help).or_code(REFUTED));
-                }
-                out::note(&format!("{}: written, though {why}", source.name));
-                Some(why)
-            } else if let Some(claims) = not_proved(&judged) {
-                let prove = match quoted(&args.file).filter(|file| file != "-") {
-                    Some(file) => format!("wastenot prove {file}"),
-                    None => "wastenot prove".to_owned(),
-                };
-                out::note(&format!("{}: {claims} not proved: `{prove}`", source.name));
-                Some(format!("{claims} not proved for any number of CPUs"))
-            } else {
-                None
-            };
-            let text = remarked(&text, said);
-            let target = Target::new(&args.output, args.force)?;
-            target.write(|out| out.write_all(text.as_bytes()))?;
-            Ok(Answer::Yes)
-        }
+    let (program, text) = match text {
+        Ok(both) => both,
         Err(found) => {
             out::print_as_is(&source.refused(&found))?;
-            Ok(Answer::No)
+            return Ok(None);
         }
-    }
+    };
+    let options = options()?;
+    let judging = || judged(&program, &options);
+    let judged = progress::during("proving what it claims", judging);
+    let judged = judged.map_err(|error| Stop::new(&error, error.help()))?;
+    warn(&source, &judged);
+    let doubt = refuted(&judged).map(Doubt::Refuted);
+    let doubt = doubt.or_else(|| not_proved(&judged).map(Doubt::NotProved));
+    drop(judged);
+    Ok(Some((source, Emitted { program, text, doubt })))
 }
 
 /// The C with what is wrong, or not shown, of its policies: it may travel without their text.

@@ -1,7 +1,7 @@
 //! `wastenot rota`: texts of the language of schedulers.
 
 mod check;
-mod emit;
+pub(in crate::verbs) mod emit;
 mod error;
 mod fmt;
 

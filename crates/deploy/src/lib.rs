@@ -1,0 +1,18 @@
+//! Loads schedulers that `wastenot rota emit` wrote into the running kernel.
+//!
+//! An [`Object`] is what clang made of the emitted C. It gets the tables of the machine and the
+//! constants of the kernel, then the kernel verifies it ([`Object::load`]), and from
+//! [`Loaded::start`] on it schedules, until the [`Running`] is dropped or the process ends, however
+//! that is: nothing is pinned.
+
+mod compile;
+mod error;
+mod fill;
+mod log;
+mod object;
+mod running;
+
+pub use compile::compile;
+pub use error::Error;
+pub use object::{Loaded, Object, Verified};
+pub use running::{Exit, Running, STEPS};

@@ -1,0 +1,166 @@
+//! Compiled schedulers.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+use libbpf_rs::btf::Btf;
+use libbpf_rs::{MapCore as _, MapType, ObjectBuilder, OpenObject};
+use wastenot_rota::emit::Tables;
+
+use crate::fill::{Places, constants, fill, places};
+use crate::running::Running;
+use crate::{Error, log};
+
+/// What clang made of emitted C, not loaded yet.
+#[derive(Debug)]
+pub struct Object {
+    path: PathBuf,
+    open: OpenObject,
+    rodata: Places,
+    bss: Places,
+}
+
+/// A program that the kernel verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Its name.
+    pub name: String,
+    /// How many instructions the verifier looked at; it gives up at a million.
+    pub instructions: u64,
+}
+
+/// A scheduler that the kernel verified. It does not schedule yet.
+#[derive(Debug)]
+pub struct Loaded {
+    pub(crate) object: libbpf_rs::Object,
+    pub(crate) bss: Places,
+}
+
+impl Object {
+    /// The object in a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no emitted scheduler.
+    pub fn open(path: &Path) -> Result<Object, Error> {
+        let unreadable = |error: io::Error| Error::Unreadable {
+            path: path.to_owned(),
+            why: wastenot_host::reason(&error),
+        };
+        Object::of(path, &fs::read(path).map_err(unreadable)?)
+    }
+
+    /// The object in `elf`, which came from `path`.
+    ///
+    /// # Errors
+    /// It is no emitted scheduler.
+    pub fn of(path: &Path, elf: &[u8]) -> Result<Object, Error> {
+        let not = |why: String| Error::NotEmitted { path: path.to_owned(), why };
+        let rodata = places(elf, ".rodata").map_err(not)?;
+        let bss = places(elf, ".bss").map_err(not)?;
+        let listener = log::listen();
+        let open = ObjectBuilder::default()
+            .open_memory(elf)
+            .map_err(|error| not(listener.first().unwrap_or_else(|| format!("{error:#}"))))?;
+        Ok(Object { path: path.to_owned(), open, rodata, bss })
+    }
+
+    /// Fills in the machine and the constants of the running kernel.
+    ///
+    /// # Errors
+    /// The object has no such tables, or the kernel no type description.
+    pub fn fill(&mut self, tables: &Tables) -> Result<(), Error> {
+        let kernel = Btf::from_vmlinux().map_err(|error| Error::Failed {
+            doing: "read the kernel's type description",
+            why: format!("{error:#}"),
+        })?;
+        let not = |why: String| Error::NotEmitted { path: self.path.clone(), why };
+        let mut maps = self.open.maps_mut();
+        let is_rodata = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
+        let mut map = maps
+            .find(|map| is_rodata(map.name()))
+            .ok_or_else(|| not("it has no read-only data".to_owned()))?;
+        let data = map
+            .initial_value_mut()
+            .ok_or_else(|| not("its read-only data cannot be written".to_owned()))?;
+        fill(data, &self.rodata, tables, &constants(&kernel)).map_err(not)
+    }
+
+    /// Lets the kernel verify it.
+    ///
+    /// # Errors
+    /// The kernel has no sched_ext, allows no BPF, or its verifier refuses a program.
+    pub fn load(self) -> Result<Loaded, Error> {
+        if !Path::new("/sys/kernel/sched_ext").exists() {
+            return Err(Error::NoSchedExt);
+        }
+        let listener = log::listen();
+        let Object { open, bss, .. } = self;
+        match open.load() {
+            Ok(object) => Ok(Loaded { object, bss }),
+            Err(error) => Err(match listener.refusal() {
+                Some((program, why)) => Error::Refused { program, why, log: listener.all() },
+                None if format!("{error:#}").contains("Operation not permitted") => {
+                    Error::NotAllowed
+                }
+                None => {
+                    let why = listener.first().unwrap_or_else(|| format!("{error:#}"));
+                    Error::Failed { doing: "load it", why }
+                }
+            }),
+        }
+    }
+}
+
+impl Loaded {
+    /// Its programs, by name.
+    pub fn programs(&self) -> Vec<Verified> {
+        let one = |program: libbpf_rs::Program<'_>| {
+            // Only root sees the numbers of programs by their ids; those of our own are here.
+            let path = format!("/proc/self/fdinfo/{}", program.as_fd().as_raw_fd());
+            let info = wastenot_host::read(&path)?;
+            let line = info.lines().find_map(|line| line.strip_prefix("verified_insns:"))?;
+            let name = program.name().to_string_lossy().into_owned();
+            Some(Verified { name, instructions: line.trim().parse().ok()? })
+        };
+        let mut all: Vec<Verified> = self.object.progs().filter_map(one).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// From now on it schedules.
+    ///
+    /// # Errors
+    /// Another scheduler is loaded, or the kernel refuses to attach it.
+    pub fn start(mut self) -> Result<Running, Error> {
+        let failed = |doing| {
+            move |error: libbpf_rs::Error| Error::Failed { doing, why: format!("{error:#}") }
+        };
+        if wastenot_host::read("/sys/kernel/sched_ext/state").is_some_and(|it| it != "disabled") {
+            let name = wastenot_host::read("/sys/kernel/sched_ext/root/ops").unwrap_or_default();
+            return Err(Error::Busy { name });
+        }
+        // A wakeup is lost without these: they come before the scheduler.
+        let mut links = Vec::new();
+        for program in self.object.progs_mut() {
+            if program.section().to_string_lossy().starts_with("tp_btf/") {
+                links.push(program.attach().map_err(failed("attach a tracepoint"))?);
+            }
+        }
+        if links.len() != TRACEPOINTS {
+            let why = format!("it has {} of the {TRACEPOINTS} tracepoints", links.len());
+            return Err(Error::Failed { doing: "attach it", why });
+        }
+        let operations = self.object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
+        let Some(mut operations) = operations else {
+            return Err(Error::Failed { doing: "attach it", why: "it has no operations".into() });
+        };
+        let link = operations.attach_struct_ops().map_err(failed("attach the scheduler"))?;
+        links.push(link);
+        Ok(Running { links, loaded: self })
+    }
+}
+
+/// sched_wakeup, sched_wakeup_new, sched_switch: docs/emit.md.
+const TRACEPOINTS: usize = 3;

@@ -1,0 +1,78 @@
+//! A scheduler that runs.
+
+use libbpf_rs::{Link, MapCore as _, MapFlags};
+
+use crate::object::Loaded;
+
+/// The steps of the protocol that each CPU counts, in the order of the emitted code.
+pub const STEPS: [&str; 9] =
+    ["put", "run", "take", "select", "steal_ok", "steal_fail", "kick", "chain", "again"];
+/// So many rows has each CPU in the emitted table.
+const ROWS: usize = 16;
+
+/// A scheduler that schedules. When it is dropped, the kernel's own takes over.
+#[derive(Debug)]
+pub struct Running {
+    // Links first: they unload it.
+    pub(crate) links: Vec<Link>,
+    pub(crate) loaded: Loaded,
+}
+
+/// Why the kernel ended a scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// `enum scx_exit_kind`: 64 and above are not by the loader.
+    pub kind: u32,
+    /// In words.
+    pub reason: String,
+    /// More of it.
+    pub message: String,
+}
+
+impl Running {
+    /// How often each step was taken so far, over all CPUs.
+    pub fn steps(&self) -> [u64; STEPS.len()] {
+        let mut sums = [0u64; STEPS.len()];
+        let bytes = self.variable("steps").unwrap_or_default();
+        for (n, word) in bytes.chunks_exact(8).enumerate() {
+            let value = word.try_into().map_or(0, u64::from_ne_bytes);
+            if let Some(sum) = sums.get_mut(n % ROWS) {
+                *sum = sum.wrapping_add(value);
+            }
+        }
+        sums
+    }
+
+    /// Why the kernel ended it, once it has.
+    pub fn exit(&self) -> Option<Exit> {
+        let kind = self.variable("exit_kind")?;
+        let kind = u32::from_ne_bytes(kind.try_into().ok()?);
+        (kind > 0).then(|| Exit {
+            kind,
+            reason: self.text("exit_reason"),
+            message: self.text("exit_message"),
+        })
+    }
+
+    fn text(&self, name: &str) -> String {
+        let bytes = self.variable(name).unwrap_or_default();
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    }
+
+    /// The bytes of a variable.
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        let (at, size) = *self.loaded.bss.get(name)?;
+        let is_bss = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".bss");
+        let map = self.loaded.object.maps().find(|map| is_bss(map.name()))?;
+        let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+        Some(bytes.get(at..at + size)?.to_owned())
+    }
+
+    /// Unloads it. Returns why the kernel ended it, if it was not this.
+    pub fn stop(mut self) -> Option<Exit> {
+        let exit = self.exit();
+        self.links.clear();
+        exit
+    }
+}
