@@ -94,7 +94,7 @@ fn apart(wire: &Wire, what: usize) -> Option<Decided> {
         NUMA => {
             let step = STEPS.get(usize::from(wire.flags))?;
             // No other CPU was found.
-            let to = (wire.on != u16::MAX).then(|| format!(" to {on}")).unwrap_or_default();
+            let to = if wire.on == u16::MAX { String::new() } else { format!(" to {on}") };
             (here, Decision::NUMA, format!("{step} {}{to}", wire.from))
         }
         UNSCANNED if wire.flags == NO_NODE => {

@@ -15,7 +15,7 @@ use super::rota::emit::{Doubt, emitted};
 use super::signals;
 use crate::args::deploy::Deploy;
 use crate::fail::{Answer, Stop};
-use crate::{open, progress};
+use crate::{open, out, progress};
 
 /// Verifies the policy, and lets it schedule for a time.
 pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
@@ -59,6 +59,9 @@ pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
 
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn failed(error: Error) -> Stop {
+    if let Error::Refused { log, .. } = &error {
+        log.lines().for_each(out::note);
+    }
     Stop::new(&error, error.help())
 }
 
