@@ -91,7 +91,7 @@ fn the_whole_benchmark_runs_on_tiny_input() {
 #[test]
 fn what_recording_costs_is_measured_every_way() {
     let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
-    if let Err(error) = wastenot_record::probe_bpf() {
+    if let Err(error) = wastenot_record::probe_bpf(&wastenot_record::Options::default()) {
         println!("SKIPPED what_recording_costs_is_measured_every_way: {error}: {}", error.help());
         return;
     }

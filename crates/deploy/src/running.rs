@@ -1,7 +1,12 @@
 //! A scheduler that runs.
 
-use libbpf_rs::{Link, MapCore as _, MapFlags};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
+use libbpf_rs::{Link, MapCore as _, MapFlags};
+use wastenot_host::Hierarchy;
+
+use crate::Error;
 use crate::object::Loaded;
 
 /// The steps of the protocol that each CPU counts, in the order of the emitted code.
@@ -41,6 +46,31 @@ impl Running {
             }
         }
         sums
+    }
+
+    /// Puts the tasks of each cgroup for whose path `part` gives a partition into it; cgroups that
+    /// are made later have to be placed again. Returns how many were placed.
+    ///
+    /// # Errors
+    /// Tasks are scheduled by another hierarchy than the unified one, or there are too many.
+    pub fn place(&self, part: impl Fn(&str) -> Option<u32>) -> Result<usize, Error> {
+        let of_cgroup = |map: &libbpf_rs::Map<'_>| map.name() == "part_of_cgroup";
+        let Some(map) = self.loaded.object.maps().find(of_cgroup) else { return Ok(0) };
+        let failed = |why: String| Error::Failed { doing: "place tasks by their cgroups", why };
+        let hierarchy = Hierarchy::here();
+        if !matches!(hierarchy, Hierarchy::V2(_)) {
+            return Err(failed("no unified hierarchy (cgroup v2) has the cpu controller".into()));
+        }
+        let (mut placed, mut wrong) = (0, None);
+        hierarchy.each(|path, folder| {
+            let (Some(part), Ok(meta)) = (part(&path), fs::metadata(folder)) else { return };
+            let (key, value) = (meta.ino().to_ne_bytes(), part.to_ne_bytes());
+            match map.update(&key, &value, MapFlags::ANY) {
+                Ok(()) => placed += 1,
+                Err(error) => wrong = Some(format!("{path}: {error:#}")),
+            }
+        });
+        wrong.map_or(Ok(placed), |why| Err(failed(why)))
     }
 
     /// Why the kernel ended it, once it has.

@@ -40,10 +40,14 @@ pub fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
 /// The partition of tasks whose cgroup or session has this name: the first whose pattern matches,
 /// else the one that has all other tasks, else the first.
 pub fn named(program: &Program, group: &str) -> usize {
+    let rest = || program.partitions.iter().position(|partition| partition.tasks.is_none());
+    rule(program, group).or_else(rest).unwrap_or(0)
+}
+
+/// The first partition whose pattern matches this name of a cgroup or session.
+pub fn rule(program: &Program, group: &str) -> Option<usize> {
     let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
-    let matching = rules.clone().position(|rule| rule.is_some_and(|rule| matches(rule, group)));
-    let rest = || rules.clone().position(|rule| rule.is_none());
-    matching.or_else(rest).unwrap_or(0)
+    rules.into_iter().position(|rule| rule.is_some_and(|rule| matches(rule, group)))
 }
 
 /// Whether `name` matches `pattern`, in which `*` is any text and `?` one letter.

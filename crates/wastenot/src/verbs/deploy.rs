@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
     if !args.dry_run {
         let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
         let running = loaded.start().map_err(failed)?;
-        let (ran, steps, exit) = schedule(running, &signals, args.span);
+        let (ran, steps, exit) = schedule(running, &emitted.program, &signals, args.span)?;
         answer = if exit.is_some() { Answer::No } else { Answer::Yes };
         scheduled(&mut report, ran, &steps, exit.as_ref());
     }
@@ -94,19 +94,37 @@ fn verified(report: &mut Report, loaded: &Loaded) {
 /// Lets it schedule until the time is over, a signal comes, or the kernel ends it.
 fn schedule(
     running: Running,
+    program: &Program,
     signals: &PipeReader,
     span: Span,
-) -> (Duration, [u64; STEPS.len()], Option<Exit>) {
+) -> Result<(Duration, [u64; STEPS.len()], Option<Exit>), Stop> {
+    // A cgroup is in the partition that names it, or else the nearest one above it.
+    let part = |path: &str| {
+        let named = |cgroup: &Path| {
+            let name = cgroup.file_name().and_then(|name| name.to_str());
+            let by_name = name.and_then(|name| partitions::rule(program, name));
+            by_name.or_else(|| partitions::rule(program, cgroup.to_str()?))
+        };
+        Path::new(path).ancestors().find_map(named).map(|part| part as u32)
+    };
     let begun = Instant::now();
     let span = Duration::from_nanos(span.0);
+    let mut placed = None;
     while let Some(left) = span.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+        if placed.is_none_or(|at: Instant| at.elapsed() >= PLACE) {
+            running.place(part).map_err(failed)?;
+            placed = Some(Instant::now());
+        }
         if signals::comes_within(signals, left.min(LOOK)) || running.exit().is_some() {
             break;
         }
     }
     let (ran, steps) = (begun.elapsed(), running.steps());
-    (ran, steps, running.stop())
+    Ok((ran, steps, running.stop()))
 }
+
+/// How often new cgroups are placed.
+const PLACE: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether the kernel ended it.
 const LOOK: Duration = Duration::from_millis(100);
