@@ -54,6 +54,7 @@ mod worst;
 
 use std::collections::BTreeMap;
 
+use wastenot_model::machine::Costs;
 use wastenot_model::{
     Carries, CpuId, CpuSet, History, Silent, Span, TaskId, TaskSpans, Window, replay,
 };
@@ -92,6 +93,8 @@ pub struct Options {
     pub of_cause: Option<&'static str>,
     /// Whether all that pictures mark is kept: every stretch of a violation, every episode.
     pub marks: bool,
+    /// What moves cost on such a machine, where that is known.
+    pub costs: Option<Costs>,
     /// The period and the confirmation time of the sanity checker.
     pub sanity: sanity::Rules,
 }
@@ -119,6 +122,7 @@ impl Default for Options {
             causes: true,
             of_cause: None,
             marks: false,
+            costs: None,
             sanity: sanity::Rules::default(),
         }
     }

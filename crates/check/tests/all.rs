@@ -3,6 +3,7 @@
 mod account;
 mod affinity;
 mod causes;
+mod costs;
 mod doubt;
 mod fairness;
 mod first;

@@ -143,7 +143,12 @@ impl Check {
         }
     }
 
-    pub(super) fn placement_measures(&self, report: &mut Report, carries: Carries) {
+    pub(super) fn placement_measures(
+        &self,
+        report: &mut Report,
+        carries: Carries,
+        options: &Options,
+    ) {
         use Unit::None as Count;
         let found = &self.placements;
         for (name, label, landed, rows) in [
@@ -178,6 +183,16 @@ impl Check {
             let label = if count > 0 { label } else { "" };
             report.measure(&format!("migrations.{name}"), label, count, Count);
         }
+        // Of moves over an unknown distance nothing is known.
+        let known = self.migrations.by_distance(Distance::Unknown) == 0;
+        let cost = options.costs.as_ref().filter(|_| known).map(|costs| {
+            let of = |distance| costs.of_move(distance).0;
+            let moves = |distance| self.migrations.by_distance(distance);
+            let all = Distance::ALL.into_iter().map(|it| of(it).saturating_mul(moves(it)));
+            all.fold(0, u64::saturating_add)
+        });
+        let label = if cost.is_some() { "  CPU time that they cost" } else { "" };
+        report.measure("migrations.cost_ns", label, cost, Unit::Ns);
         let longest = self.depth.longest;
         report.measure("depth.max", "Longest run queue", longest.map_or(0, |it| it.0), Count);
         report.measure("depth.max_cpu", "", longest.map(|it| it.1), Count);

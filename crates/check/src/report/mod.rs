@@ -31,7 +31,7 @@ impl Check {
         self.waste_measures(&mut report, history);
         self.beside_measures(&mut report);
         self.wait_measures(&mut report);
-        self.placement_measures(&mut report, history.head.carries);
+        self.placement_measures(&mut report, history.head.carries, options);
         self.recorder_measure(&mut report, history, options);
         self.other_tools(&mut report);
         report.tables = vec![
@@ -50,7 +50,7 @@ impl Check {
             self.nearest_table(),
             self.task_table(history),
             self.cpu_table(),
-            self.migration_table(),
+            self.migration_table(options),
             histogram("wait_histogram", "Waits by length", &self.waits.all.waits),
             histogram("latency_histogram", "Wakeup to run by length", &self.waits.from_wakeup),
             self.depth_table(),

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use wastenot_model::machine::Costs;
 use wastenot_model::{Column, Distance, History, Span, Table, TaskId, Unit, Value};
 
 use super::words::context_name;
@@ -218,7 +219,7 @@ impl Check {
         table
     }
 
-    pub(super) fn migration_table(&self) -> Table {
+    pub(super) fn migration_table(&self, options: &Options) -> Table {
         let columns = [
             Column::new("reason", "reason", Unit::None),
             Column::new("distance", "distance", Unit::None),
@@ -227,6 +228,7 @@ impl Check {
             Column::new("not_helped", "did not", Unit::None),
             Column::new("forced", "had to move", Unit::None),
             Column::new("undecided", "cannot tell", Unit::None),
+            Column::new("cost_ns", "cost", Unit::Ns),
         ];
         let title = "Migrations by reason and distance, and whether the task ran sooner";
         let mut table = Table::new("moves", title, columns);
@@ -239,6 +241,10 @@ impl Check {
                 row.push(counts.moves.into());
                 let is_migration = reason != Reason::Fork;
                 row.extend(counts.effects.map(|count| is_migration.then_some(count).into()));
+                let known = is_migration && distance != Distance::Unknown;
+                let costs = options.costs.as_ref().filter(|_| known);
+                let cost = |costs: &Costs| costs.of_move(distance).0.saturating_mul(counts.moves);
+                row.push(costs.map(cost).into());
                 table.push(row);
             }
         }

@@ -5,7 +5,10 @@ use std::path::Path;
 use wastenot_check::Check as Found;
 use wastenot_check::budget::Judged;
 use wastenot_export::picture::{command, interval};
+use wastenot_model::machine::Costs;
 use wastenot_model::{CpuSet, History, Report, Window};
+
+use wastenot_scenario::scenario::Instead;
 
 use super::prove::quoted;
 use super::select;
@@ -19,6 +22,7 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     let window = args.window.of(&history)?;
     let mut options = select::options(&history, window, &args.select)?;
     (options.causes, options.of_cause) = (!args.no_causes, args.cause);
+    options.costs = args.costs.as_deref().map(costs).transpose()?;
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
     let mut report = check.report(&history, &options);
     report.next = next(&args.file, &history, &check, options.counted(&history));
@@ -31,6 +35,14 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     };
     why.iter().for_each(|why| out::note(why));
     Ok(answer)
+}
+
+/// The costs of a scenario: those of its first variant.
+fn costs(file: &Path) -> Result<Costs, Stop> {
+    let (name, text) = open::text(file, "name a scenario (TOML) with [costs]: docs/scenario.md")?;
+    let read = wastenot_experiment::scenario_with(&name, &text, &Instead::default());
+    let scenario = read.map_err(|error| Stop::new(&error, error.help()))?;
+    Ok(scenario.variants.into_iter().next().map(|it| it.costs).unwrap_or_default())
 }
 
 /// Prints a report in the face that was asked for; where none was, what stands first if anything

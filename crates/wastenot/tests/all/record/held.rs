@@ -108,7 +108,7 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
 /// be compared.
 pub(crate) fn agrees(test: &str, found: u64, truth: u64) -> Option<bool> {
     println!("{test}: {found} ns found, {truth} ns by other means");
-    if truth < 20_000_000 {
+    if truth < 30_000_000 {
         println!("SKIPPED {test}: too little was lost to be compared: stop what runs here");
         return None;
     }
@@ -240,11 +240,14 @@ fn what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself() {
     let (text, code) = said(&desk.bash("sleep 0.2; wastenot record -o a.wn --for 4s"));
     let seen = crew.dismiss(2);
     assert_eq!(code, 0, "{text}");
-    let idle = witness::free(&tracefs.end(), 1);
+    let rows = tracefs.end();
+    let idle = witness::free(&rows, 1);
     // Others wait behind the loop, too.
     let json = check_with(&desk, "--task wnfair");
     let could = common(&idle, &window(&json));
-    let [bound, free] = [0, 1].map(|kind| sum(&common(&seen[1][kind], &could)));
+    let [bound, free] = [0, 1].map(|kind| common(&seen[1][kind], &could));
+    // It may also have waited behind other tasks than the loop.
+    let (bound, free) = (sum(&bound), sum(&common(&free, &witness::runs(&rows, 0, "wnfifo"))));
     if let Some(agrees) = agrees(test, lost(&json, "configuration/affinity"), bound) {
         assert!(agrees, "{}", json["causes"]);
     }

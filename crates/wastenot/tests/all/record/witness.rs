@@ -291,6 +291,17 @@ fn idle(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
     all
 }
 
+/// When `cpu` ran tasks of this name.
+pub(crate) fn runs(rows: &[Noted], cpu: usize, name: &str) -> Vec<Stretch> {
+    let next = format!(" next_comm={name} ");
+    let (mut since, mut all) = (None, Vec::new());
+    for row in rows.iter().filter(|row| row.cpu == cpu && row.event == "sched_switch") {
+        all.extend(since.take().map(|since| (since, row.time)));
+        since = row.text.contains(&next).then_some(row.time);
+    }
+    all
+}
+
 /// When a task that had been woken to run on `cpu` kept it from being idle any more, and it still
 /// was.
 pub(crate) fn waking(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
