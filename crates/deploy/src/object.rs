@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::btf::Btf;
@@ -117,12 +117,9 @@ impl Loaded {
     /// Its programs, by name.
     pub fn programs(&self) -> Vec<Verified> {
         let one = |program: libbpf_rs::Program<'_>| {
-            // Only root sees the numbers of programs by their ids; those of our own are here.
-            let path = format!("/proc/self/fdinfo/{}", program.as_fd().as_raw_fd());
-            let info = wastenot_host::read(&path)?;
-            let line = info.lines().find_map(|line| line.strip_prefix("verified_insns:"))?;
+            let instructions = wastenot_host::fdinfo(program.as_fd(), "verified_insns")?;
             let name = program.name().to_string_lossy().into_owned();
-            Some(Verified { name, instructions: line.trim().parse().ok()? })
+            Some(Verified { name, instructions })
         };
         let mut all: Vec<Verified> = self.object.progs().filter_map(one).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));

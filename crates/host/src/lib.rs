@@ -9,6 +9,7 @@ mod proc;
 pub mod recipe;
 pub mod tracefs;
 
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{fs, io};
 
 pub use cgroup::Cgroup;
@@ -19,6 +20,14 @@ pub use proc::Proc;
 /// The content of a system file, without white space at its end; `None` if it cannot be read.
 pub fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim_end().to_owned())
+}
+
+/// The number that the kernel tells of `key` for an open file of this process
+/// (/proc/self/fdinfo); `None` if it tells none.
+pub fn fdinfo(file: BorrowedFd<'_>, key: &str) -> Option<u64> {
+    let info = read(&format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    let is = |line: &str| line.strip_prefix(key)?.strip_prefix(':').map(str::to_owned);
+    info.lines().find_map(is)?.trim().parse().ok()
 }
 
 /// Release and architecture of the kernel: `6.12.1 x86_64`.
@@ -49,4 +58,17 @@ pub fn reason(error: &io::Error) -> String {
     letters.next().map_or_else(String::new, |first| {
         first.to_lowercase().collect::<String>() + letters.as_str()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_tells_of_an_open_file_is_found_by_its_whole_key() {
+        use std::os::fd::AsFd;
+        let file = fs::File::open("/proc/self/exe").expect("this program");
+        assert_eq!(fdinfo(file.as_fd(), "pos"), Some(0));
+        assert_eq!((fdinfo(file.as_fd(), "po"), fdinfo(file.as_fd(), "none")), (None, None));
+    }
 }

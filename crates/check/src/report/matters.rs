@@ -12,7 +12,7 @@ use crate::waste::KeptTask;
 /// What matters most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Matters {
-    /// Waste, also where there is none.
+    /// Waste. Also the answer where nothing was lost.
     Waste,
     /// Affinities kept more from tasks than was wasted.
     Affinity,

@@ -9,7 +9,7 @@ mod rings;
 use std::hint::black_box;
 use std::io::Read;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
@@ -345,13 +345,8 @@ impl Bpf {
 
     /// How often the kernel skipped one of our programs.
     fn misses(&self) -> u64 {
-        let misses = |program: BorrowedFd<'_>| {
-            let path = format!("/proc/self/fdinfo/{}", program.as_raw_fd());
-            let info = wastenot_host::read(&path)?;
-            let line = info.lines().find_map(|line| line.strip_prefix("recursion_misses:"))?;
-            line.trim().parse::<u64>().ok()
-        };
-        self.skel.object().progs().filter_map(|program| misses(program.as_fd())).sum()
+        let programs = self.skel.object().progs();
+        programs.filter_map(|it| wastenot_host::fdinfo(it.as_fd(), "recursion_misses")).sum()
     }
 
     /// The counters since the programs were loaded.

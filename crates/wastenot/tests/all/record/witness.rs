@@ -279,25 +279,20 @@ pub(crate) fn free(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
 
 /// When `cpu` ran no task.
 fn idle(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
-    let switches = rows.iter().filter(|row| row.cpu == cpu && row.event == "sched_switch");
-    let mut since = None;
-    let mut all = Vec::new();
-    for row in switches {
-        if let Some(since) = since.take() {
-            all.push((since, row.time));
-        }
-        since = row.text.contains(" next_pid=0 ").then_some(row.time);
-    }
-    all
+    switched_to(rows, cpu, " next_pid=0 ")
 }
 
 /// When `cpu` ran tasks of this name.
 pub(crate) fn runs(rows: &[Noted], cpu: usize, name: &str) -> Vec<Stretch> {
-    let next = format!(" next_comm={name} ");
+    switched_to(rows, cpu, &format!(" next_comm={name} "))
+}
+
+/// From each switch of `cpu` with this text to the next switch.
+fn switched_to(rows: &[Noted], cpu: usize, next: &str) -> Vec<Stretch> {
     let (mut since, mut all) = (None, Vec::new());
     for row in rows.iter().filter(|row| row.cpu == cpu && row.event == "sched_switch") {
         all.extend(since.take().map(|since| (since, row.time)));
-        since = row.text.contains(&next).then_some(row.time);
+        since = row.text.contains(next).then_some(row.time);
     }
     all
 }
