@@ -1,0 +1,112 @@
+//! Why a workload is not run.
+
+use std::io;
+
+/// A workload that cannot be run for real.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// The kernel keeps 15 bytes of a name.
+    #[error("the name of the task `{name}` is longer than 15 bytes")]
+    LongName {
+        /// The name.
+        name: String,
+    },
+    /// Its tasks may use a CPU that is not there.
+    #[error("`{name}` may run on {cpus} only, and there are {there} CPUs")]
+    NoCpu {
+        /// The task's name.
+        name: String,
+        /// Its affinity.
+        cpus: String,
+        /// How many CPUs there are.
+        there: usize,
+    },
+    /// More CPUs than fit into an affinity.
+    #[error("there are {there} CPUs; at most 1024 are known here")]
+    Crowd {
+        /// How many CPUs there are.
+        there: usize,
+    },
+    /// A group has both tasks and groups below it: cgroups do not allow that.
+    #[error("the group `{name}` has tasks and a group below it")]
+    InnerTasks {
+        /// The group.
+        name: String,
+    },
+}
+
+impl Unfit {
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Unfit::LongName { .. } => "give it a shorter one",
+            Unfit::NoCpu { .. } => "choose a machine that has these CPUs: --machine",
+            Unfit::Crowd { .. } => "choose a smaller machine: --machine",
+            Unfit::InnerTasks { .. } => "put its tasks into a group of their own below it",
+        }
+    }
+}
+
+/// Why a run came to no end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The program was not built in.
+    #[error("this wastenot cannot run workloads: it was built without clang")]
+    NotBuilt,
+    /// A cgroup cannot be made or set.
+    #[error("cannot {doing} the cgroup {path}: {}", wastenot_host::reason(error))]
+    Cgroup {
+        /// What was tried.
+        doing: &'static str,
+        /// Which.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// There is no hierarchy of cgroups (version 2).
+    #[error("the scenario has cgroups, and no cgroup2 is mounted")]
+    NoCgroups,
+    /// The program cannot be started, or its plan not be read.
+    #[error("cannot {doing}: {}", wastenot_host::reason(error))]
+    Start {
+        /// What was tried.
+        doing: &'static str,
+        /// Why.
+        error: io::Error,
+    },
+    /// The kernel refused what a task asked for.
+    #[error("the kernel refuses to {doing}{of}: {}", wastenot_host::reason(error))]
+    Refused {
+        /// What was tried.
+        doing: &'static str,
+        /// For which task, in words, or nothing.
+        of: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The program ended before its time.
+    #[error("the program that runs the tasks ended before its time: {how}")]
+    Ended {
+        /// How.
+        how: String,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Error::NotBuilt => "apt install clang, and build it again",
+            Error::Cgroup { .. } => "cgroups need root; in a container they may be read-only",
+            Error::NoCgroups => "mount -t cgroup2 none /sys/fs/cgroup",
+            Error::Start { .. } | Error::Ended { .. } => {
+                "try again; `wastenot doctor` may know more"
+            }
+            Error::Refused { .. } => {
+                "run it as root; for more tasks raise `ulimit -u` and kernel.pid_max"
+            }
+        }
+    }
+}

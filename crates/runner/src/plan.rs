@@ -1,0 +1,280 @@
+//! A workload as the program in `c/` reads it: `c/plan.h` says how.
+
+use wastenot_model::workload::{Step, TemplateId, Variate, Waiting};
+use wastenot_model::{CpuSet, Span, Workload};
+
+use crate::Unfit;
+use crate::bytes::Writer;
+
+/// Most tasks of a run.
+pub(crate) const TASKS: u32 = 32_768;
+/// Most marks that are kept.
+pub(crate) const MARKS: u32 = 65_536;
+/// Bytes of a task.
+pub(crate) const TASK: usize = 136;
+/// Bytes of a mark.
+pub(crate) const MARK: usize = 24;
+/// Bytes of a place in an affinity.
+const MASK: usize = 128;
+/// Bytes of a group's path.
+const PATH: usize = 248;
+const HEAD: usize = 216;
+const MAGIC: u64 = 0x316e_6c70_2d74_7377;
+/// Most pipes that are pipes of the kernel: each needs two or four files.
+const PIPES: usize = 200;
+/// Most tokens in a pipe of the kernel: it has 64 KiB where more is refused.
+const TOKENS: u32 = 65_536;
+
+/// What may be refused, as `c/task.c` numbers it.
+pub(crate) const DOING: [&str; 8] = [
+    "run",
+    "create a task",
+    "execute a program",
+    "join a cgroup",
+    "change the nice value of",
+    "create more tasks than 32768; the last one was created by",
+    "open a pipe",
+    "take a CPU off or on",
+];
+
+/// Where fields of the head are.
+pub(crate) mod at {
+    pub(crate) const TASKS: usize = 88;
+    pub(crate) const MARKS: usize = 96;
+    pub(crate) const START: usize = 176;
+    pub(crate) const ENDED: usize = 184;
+    pub(crate) const END: usize = 192;
+    pub(crate) const BORN: usize = 196;
+    pub(crate) const MARKED: usize = 200;
+    pub(crate) const FAILED_ERRNO: usize = 204;
+    pub(crate) const FAILED_WHAT: usize = 208;
+    pub(crate) const FAILED_TASK: usize = 212;
+}
+
+/// A workload that can be run for real.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The beginning of the file; the rest is zeros.
+    pub(crate) head: Vec<u8>,
+    /// Bytes of the whole file.
+    pub(crate) bytes: u64,
+    /// The names of the templates.
+    pub(crate) names: Vec<String>,
+    /// What is not as in the workload, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// The plan of `workload` on `cpus` CPUs. `paths` are the cgroups' folders, one a group, empty
+    /// for none ([`crate::Groups`]).
+    ///
+    /// # Errors
+    /// It has tasks or CPUs that cannot be had.
+    pub fn new(
+        workload: &Workload,
+        cpus: usize,
+        seed: u64,
+        limit: Span,
+        paths: &[String],
+    ) -> Result<Plan, Unfit> {
+        if cpus > MASK * 8 {
+            return Err(Unfit::Crowd { there: cpus });
+        }
+        let mut masks = Masks { all: vec![CpuSet::first(cpus)] };
+        let programs: Vec<u32> = workload.affinities.iter().map(|set| masks.of(set)).collect();
+        let mut steps = Writer::default();
+        let mut templates = Writer::default();
+        let mut first = 0;
+        for (n, template) in workload.templates.iter().enumerate() {
+            let name = template.name.clone();
+            if name.len() > 15 {
+                return Err(Unfit::LongName { name });
+            }
+            let affinity = template.affinity.as_ref();
+            if let Some(set) = affinity.filter(|set| set.iter().all(|it| it.index() >= cpus)) {
+                return Err(Unfit::NoCpu { name, cpus: set.to_string(), there: cpus });
+            }
+            let affinity = affinity.map_or(0, |set| masks.of(set));
+            let count = template.program.steps().len() as u32;
+            templates.text(&name, 16).u32(first).u32(count).u32(affinity).u32(template.group.0);
+            let process = is_process(workload, TemplateId(n as u32));
+            templates.u32(i32::from(template.nice) as u32).u32(process.into());
+            templates.u32(template.awaited.into()).u32(0);
+            for (at, &step) in template.program.steps().iter().enumerate() {
+                let after = template.program.after_end_of(at) as u32;
+                write_step(&mut steps, workload, step, after, &programs);
+            }
+            first += count;
+        }
+        let mut launches = Writer::default();
+        for it in &workload.launches {
+            launches.u64(it.at.0).u32(it.template.0).u32(it.from.0.into());
+        }
+        let mut hotplugs = Writer::default();
+        for it in &workload.hotplug {
+            hotplugs.u64(it.at.0).u32(it.cpu.0.into()).u32(it.up.into());
+        }
+        let mut groups = Writer::default();
+        for (n, group) in workload.groups.iter().enumerate() {
+            let path = paths.get(n).filter(|path| !path.is_empty());
+            let file = path.map_or(String::new(), |path| format!("{path}/cgroup.procs"));
+            groups.text(&file, PATH).u32(group.session.into()).u32(0);
+        }
+        let meetings = meetings(workload);
+        let mask_bytes = (cpus.div_ceil(64) * 8) as u32;
+        let parts = [steps, templates, launches, hotplugs, groups, masks.write(), meetings];
+        let mut offsets = Vec::new();
+        let mut end = HEAD.next_multiple_of(64);
+        for part in &parts {
+            offsets.push(end as u64);
+            end = (end + part.0.len()).next_multiple_of(64);
+        }
+        let tasks = end;
+        let marks = (tasks + TASKS as usize * TASK).next_multiple_of(64);
+        let bytes = (marks + MARKS as usize * MARK).next_multiple_of(4096) as u64;
+        let awaited = workload.launches.iter();
+        let awaited = awaited.filter(|it| workload.templates[it.template.index()].awaited).count();
+        let mut head = Writer::default();
+        head.u64(MAGIC).u64(bytes).u64(seed).u64(limit.0);
+        for &offset in offsets.iter().chain(&[tasks as u64, marks as u64]) {
+            head.u64(offset);
+        }
+        head.u32(workload.launches.len() as u32).u32(workload.hotplug.len() as u32);
+        head.u32(count_of_meetings(workload)).u32(TASKS).u32(MARKS).u32(mask_bytes);
+        for size in [32, 48, 16, PATH + 8, 64, TASK, MARK, 16] {
+            head.u32(size as u32);
+        }
+        head.u32(awaited as u32).u32(0).u32(0).u32(0);
+        for (part, offset) in parts.iter().zip(&offsets) {
+            head.0.resize(*offset as usize, 0);
+            head.0.extend(&part.0);
+        }
+        let names = workload.templates.iter().map(|it| it.name.clone()).collect();
+        Ok(Plan { head: head.0, bytes, names, notes: notes(workload) })
+    }
+}
+
+/// What only the simulator does.
+fn notes(workload: &Workload) -> Vec<String> {
+    let mut notes = Vec::new();
+    if workload.templates.iter().any(|it| it.kthread) {
+        notes.push("Kernel threads of the scenario ran as ordinary tasks.".into());
+    }
+    if workload.templates.iter().any(|it| it.priority != 1.0) {
+        notes.push("Priorities of OSv were left out.".into());
+    }
+    if workload.templates.iter().any(|it| it.deadline.is_some() || it.wcet.is_some()) {
+        notes.push("Tasks with deadlines ran in the class of ordinary tasks.".into());
+    }
+    notes
+}
+
+/// Whether tasks of a template are processes, whoever creates them: what executes a program ends
+/// all threads of its process.
+fn is_process(workload: &Workload, template: TemplateId) -> bool {
+    let executes = |steps: &[Step]| steps.contains(&Step::Exec);
+    executes(workload.templates[template.index()].program.steps())
+        || workload.templates.iter().any(|parent| {
+            let steps = parent.program.steps();
+            executes(steps) && steps.contains(&Step::Fork(template))
+        })
+}
+
+/// Sets of CPUs, each once; the first is all CPUs.
+struct Masks {
+    all: Vec<CpuSet>,
+}
+
+impl Masks {
+    fn of(&mut self, set: &CpuSet) -> u32 {
+        let found = self.all.iter().position(|it| it == set);
+        found.unwrap_or_else(|| {
+            self.all.push(set.clone());
+            self.all.len() - 1
+        }) as u32
+    }
+
+    fn write(&self) -> Writer {
+        let mut out = Writer::default();
+        for set in &self.all {
+            let mut words = [0u64; MASK / 8];
+            for cpu in set.iter().filter(|cpu| cpu.index() < MASK * 8) {
+                words[cpu.index() / 64] |= 1 << (cpu.index() % 64);
+            }
+            for word in words {
+                out.u64(word);
+            }
+        }
+        out
+    }
+}
+
+fn write_step(out: &mut Writer, workload: &Workload, step: Step, after: u32, programs: &[u32]) {
+    let barriers = workload.locks.len() as u32;
+    let pipes = barriers + workload.barriers.len() as u32;
+    let conditions = pipes + workload.pipes.len() as u32;
+    let nothing = Variate::Fixed(Span::ZERO);
+    let fixed = Variate::Fixed;
+    let (op, of, variate) = match step {
+        Step::Compute(variate) => (0, 0, variate),
+        Step::Sleep(variate) => (1, 0, variate),
+        Step::Beat(period) => (2, 0, fixed(period)),
+        Step::Lock(id) => (3, id.0, nothing),
+        Step::Unlock(id) => (4, id.0, nothing),
+        Step::Barrier(id) => (5, barriers + id.0, nothing),
+        Step::Put(id) => (6, pipes + id.0, nothing),
+        Step::Get(id) => (7, pipes + id.0, nothing),
+        Step::Await(id) => (8, conditions + id.0, nothing),
+        Step::Signal(id) => (9, conditions + id.0, nothing),
+        Step::Broadcast(id) => (10, conditions + id.0, nothing),
+        Step::Fork(id) => (11, id.0, nothing),
+        Step::Exec => (12, 0, nothing),
+        Step::WaitOne => (13, 0, nothing),
+        Step::WaitAll => (14, 0, nothing),
+        Step::Yield => (15, 0, nothing),
+        Step::Nice(nice) => (16, i32::from(nice) as u32, nothing),
+        Step::Affinity(id) => (17, programs[id.index()], nothing),
+        Step::Mark(id) => (18, id.0, nothing),
+        Step::Loop(rounds) => (19, rounds.unwrap_or(u32::MAX), nothing),
+        Step::UnlessLate(limit) => (20, 0, fixed(limit)),
+        Step::End { of } => (21, of, nothing),
+    };
+    let (kind, a, b) = match variate {
+        Variate::Fixed(span) => (0, span.0, 0),
+        Variate::Uniform { from, to } => (1, from.0, to.0),
+        Variate::Exponential { mean } => (2, mean.0, 0),
+        Variate::LogNormal { mean, cv } => (3, mean.0, cv.to_bits()),
+    };
+    out.u32(op).u32(of).u32(kind).u32(after).u64(a).u64(b);
+}
+
+fn count_of_meetings(workload: &Workload) -> u32 {
+    let Workload { locks, barriers, pipes, conditions, .. } = workload;
+    (locks.len() + barriers.len() + pipes.len() + conditions.len()) as u32
+}
+
+/// What tasks share: locks, barriers, pipes, conditions.
+fn meetings(workload: &Workload) -> Writer {
+    let mut out = Writer::default();
+    let mut meeting = |first: u32, second: u32, parties: u32, waiting: Waiting, is_pipe: bool| {
+        let (waiting, spin) = match waiting {
+            Waiting::Block => (0, Span::ZERO),
+            Waiting::Spin => (1, Span::ZERO),
+            Waiting::SpinThenBlock(span) => (2, span),
+        };
+        out.u32(first).u32(0).u32(second).u32(0).u32(0).u32(0);
+        out.u32(waiting).u32(parties).u64(spin.0).u32(is_pipe.into()).zeros(20);
+    };
+    workload.locks.iter().for_each(|it| meeting(1, 0, 0, it.waiting, false));
+    workload.barriers.iter().for_each(|it| meeting(0, 0, it.parties.max(1), it.waiting, false));
+    for (n, it) in workload.pipes.iter().enumerate() {
+        // Without a limit, or with one that the kernel's pipe can keep.
+        let fits = it.capacity.is_none_or(|capacity| capacity <= TOKENS) && it.tokens <= TOKENS;
+        let is_pipe = it.sync && it.waiting == Waiting::Block && n < PIPES && fits;
+        let capacity = it.capacity.unwrap_or(u32::MAX);
+        let room = capacity.saturating_sub(it.tokens);
+        meeting(it.tokens, room, capacity, it.waiting, is_pipe);
+    }
+    workload.conditions.iter().for_each(|_| meeting(0, 0, 0, Waiting::Block, false));
+    out
+}

@@ -1,0 +1,135 @@
+//! Running a plan.
+
+#[cfg(task)]
+use std::fs::File;
+#[cfg(task)]
+use std::io::{self, Read, Seek, SeekFrom, Write};
+#[cfg(task)]
+use std::os::fd::AsRawFd;
+#[cfg(task)]
+use std::process::{Child, Command, Stdio};
+
+#[cfg(task)]
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::{Error, Plan, Told};
+
+/// The program, without a C library.
+#[cfg(task)]
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/task"));
+
+/// A plan that runs.
+#[cfg(task)]
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    plan: File,
+    names: Vec<String>,
+    /// While this end is open the program goes on.
+    alive: Option<io::PipeWriter>,
+}
+
+/// A plan that runs: without clang there is none.
+#[cfg(not(task))]
+#[derive(Debug)]
+pub struct Running(std::convert::Infallible);
+
+impl Plan {
+    /// Runs it until its awaited tasks have ended or its limit is reached.
+    ///
+    /// # Errors
+    /// The program cannot be started, or the kernel refuses a task something.
+    #[cfg(task)]
+    pub fn begin(&self) -> Result<Running, Error> {
+        let failed = |doing| move |error: io::Error| Error::Start { doing, error };
+        let mut program = memory("wastenot-task").map_err(failed("write the program"))?;
+        program.write_all(PROGRAM).map_err(failed("write the program"))?;
+        let mut plan = memory("wastenot-plan").map_err(failed("write the plan"))?;
+        let written = plan.write_all(&self.head).and_then(|()| plan.set_len(self.bytes));
+        written.map_err(failed("write the plan"))?;
+        // A file that is open for writing is not executed.
+        let path = format!("/proc/self/fd/{}", program.as_raw_fd());
+        let read_only = File::open(&path).map_err(failed("open the program"))?;
+        drop(program);
+        let (gone, alive) = io::pipe().map_err(failed("open a pipe"))?;
+        let shared = plan.try_clone().map_err(failed("open the plan"))?;
+        let child = Command::new(format!("/proc/self/fd/{}", read_only.as_raw_fd()))
+            .arg("launch")
+            .stdin(gone)
+            .stdout(Stdio::from(shared))
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed("start the program"))?;
+        Ok(Running { child, plan, names: self.names.clone(), alive: Some(alive) })
+    }
+
+    /// Runs it until its awaited tasks have ended or its limit is reached.
+    ///
+    /// # Errors
+    /// Always: there is no program.
+    #[cfg(not(task))]
+    pub fn begin(&self) -> Result<Running, Error> {
+        Err(Error::NotBuilt)
+    }
+}
+
+#[cfg(task)]
+impl Running {
+    /// Whether it is over.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub fn is_over(&mut self) -> Result<bool, Error> {
+        let failed = |error| Error::Start { doing: "wait for the program", error };
+        Ok(self.child.try_wait().map_err(failed)?.is_some())
+    }
+
+    /// What came of it; waits until it is over.
+    ///
+    /// # Errors
+    /// The program was killed, or the kernel refused a task something.
+    pub fn told(mut self) -> Result<Told, Error> {
+        let failed = |doing| move |error: io::Error| Error::Start { doing, error };
+        let status = self.child.wait().map_err(failed("wait for the program"))?;
+        if !status.success() {
+            return Err(Error::Ended { how: status.to_string() });
+        }
+        let mut bytes = Vec::new();
+        let read = self.plan.seek(SeekFrom::Start(0));
+        let read = read.and_then(|_| self.plan.read_to_end(&mut bytes));
+        read.map_err(failed("read the plan"))?;
+        Told::read(&bytes, &self.names)
+    }
+}
+
+#[cfg(task)]
+impl Drop for Running {
+    /// The program ends its tasks when it sees that it is not wanted any more.
+    fn drop(&mut self) {
+        drop(self.alive.take());
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(not(task))]
+impl Running {
+    /// There is none.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn is_over(&mut self) -> Result<bool, Error> {
+        match self.0 {}
+    }
+    /// There is none.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn told(self) -> Result<Told, Error> {
+        match self.0 {}
+    }
+}
+
+#[cfg(task)]
+fn memory(name: &str) -> io::Result<File> {
+    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+}

@@ -1,0 +1,119 @@
+//! What tasks did, as the program noted it in its plan.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use wastenot_model::Time;
+
+use crate::Error;
+use crate::bytes::Reader;
+use crate::plan::{self, at};
+
+/// What came of a run. Times are those of `CLOCK_MONOTONIC`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// When the first task was about to be created.
+    pub start_ns: u64,
+    /// When it was over.
+    pub end_ns: u64,
+    /// Why.
+    pub end: End,
+    /// The tasks, in the order of their creation.
+    pub tasks: Vec<Did>,
+    /// What they marked, in the order of time.
+    pub marks: Vec<Marked>,
+    /// Marks for which there was no room.
+    pub lost_marks: u32,
+}
+
+/// Why a run was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// All tasks that are awaited have ended.
+    Done,
+    /// The limit was reached.
+    Limit,
+}
+
+/// A task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Did {
+    /// Its thread's number; 0 if it has not begun.
+    pub tid: i32,
+    /// Its template.
+    pub template: u32,
+    /// When it was created.
+    pub began_ns: u64,
+    /// When its program was over.
+    pub ended_ns: Option<u64>,
+}
+
+/// A moment that a task marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marked {
+    /// When.
+    pub at_ns: u64,
+    /// How long after the task's last beat.
+    pub late_ns: u64,
+    /// Which of the tasks.
+    pub task: u32,
+    /// The mark.
+    pub mark: u32,
+}
+
+impl Told {
+    /// How long it took.
+    pub fn span_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+    /// A moment, since the start.
+    pub fn since_start(&self, ns: u64) -> Time {
+        Time(ns.saturating_sub(self.start_ns))
+    }
+
+    /// Reads the plan after the run. `names` are those of the templates.
+    pub(crate) fn read(plan: &[u8], names: &[String]) -> Result<Told, Error> {
+        let head = Reader(plan);
+        let tasks = head.u32(at::BORN).min(plan::TASKS);
+        let task = |n: u32| head.u64(at::TASKS) as usize + n as usize * plan::TASK;
+        let template = |n: u32| head.u32(task(n) + 4);
+        match head.u32(at::END) {
+            1 | 2 => {}
+            4 => {
+                let which = head.u32(at::FAILED_TASK);
+                let name = || names.get(template(which) as usize).map(|it| format!(" `{it}`"));
+                let of = if which < tasks { name().unwrap_or_default() } else { String::new() };
+                let error = io::Error::from_raw_os_error(head.u32(at::FAILED_ERRNO) as i32);
+                let doing = plan::DOING.get(head.u32(at::FAILED_WHAT) as usize);
+                return Err(Error::Refused { doing: doing.unwrap_or(&"run"), of, error });
+            }
+            _ => return Err(Error::Ended { how: "it noted no end".into() }),
+        }
+        let end = if head.u32(at::END) == 1 { End::Done } else { End::Limit };
+        let did = (0..tasks).map(|n| Did {
+            tid: head.u32(task(n)) as i32,
+            template: template(n),
+            began_ns: head.u64(task(n) + 88),
+            ended_ns: Some(head.u64(task(n) + 96)).filter(|&ns| ns > 0),
+        });
+        let marked = head.u32(at::MARKED);
+        let mark = |n: u32| head.u64(at::MARKS) as usize + n as usize * plan::MARK;
+        let marks = (0..marked.min(plan::MARKS)).map(|n| Marked {
+            at_ns: head.u64(mark(n)),
+            late_ns: head.u64(mark(n) + 8),
+            task: head.u32(mark(n) + 16),
+            mark: head.u32(mark(n) + 20),
+        });
+        // A task that was ended while it marked leaves a place without a time.
+        let mut marks: Vec<Marked> = marks.filter(|mark| mark.at_ns > 0).collect();
+        marks.sort_by_key(|mark| mark.at_ns);
+        Ok(Told {
+            start_ns: head.u64(at::START),
+            end_ns: head.u64(at::ENDED),
+            end,
+            tasks: did.collect(),
+            marks,
+            lost_marks: marked.saturating_sub(plan::MARKS),
+        })
+    }
+}
