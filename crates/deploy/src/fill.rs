@@ -6,7 +6,12 @@ use std::collections::BTreeMap;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Enum, Enum64};
 use object::{Object as _, ObjectSection, ObjectSymbol};
+use wastenot_model::Machine;
 use wastenot_rota::emit::Tables;
+use wastenot_rota::ir::Program;
+use wastenot_rota::{Tree, partitions};
+
+use crate::Error;
 
 /// Where the variables of a section are: offset and size, by name.
 pub(crate) type Places = BTreeMap<String, (usize, usize)>;
@@ -80,4 +85,15 @@ pub(crate) fn fill(
         }
     }
     Ok(())
+}
+
+/// The tables of a machine for a program.
+///
+/// # Errors
+/// The machine does not fit into them.
+pub fn tables(program: &Program, machine: &Machine) -> Result<Tables, Error> {
+    let trees: Vec<Tree> =
+        partitions::cpus(program, machine).iter().map(|cpus| Tree::of(machine, cpus)).collect();
+    let why = format!("{} CPUs, {} partitions", machine.len(), trees.len());
+    Tables::of(&trees).ok_or(Error::DoesNotFit { why })
 }

@@ -14,5 +14,6 @@ mod running;
 
 pub use compile::compile;
 pub use error::Error;
+pub use fill::tables;
 pub use object::{Loaded, Object, Verified};
 pub use running::{Exit, Running, STEPS};

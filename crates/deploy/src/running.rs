@@ -1,10 +1,14 @@
 //! A scheduler that runs.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use libbpf_rs::{Link, MapCore as _, MapFlags};
 use wastenot_host::Hierarchy;
+use wastenot_rota::ir::Program;
+use wastenot_rota::partitions;
 
 use crate::Error;
 use crate::object::Loaded;
@@ -34,6 +38,15 @@ pub struct Exit {
     pub message: String,
 }
 
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.message.as_str() {
+            "" => f.write_str(&self.reason),
+            message => write!(f, "{}: {message}", self.reason),
+        }
+    }
+}
+
 impl Running {
     /// How often each step was taken so far, over all CPUs.
     pub fn steps(&self) -> [u64; STEPS.len()] {
@@ -48,12 +61,12 @@ impl Running {
         sums
     }
 
-    /// Puts the tasks of each cgroup for whose path `part` gives a partition into it; cgroups that
-    /// are made later have to be placed again. Returns how many were placed.
+    /// Puts the tasks of each cgroup that `program` puts into a partition there; cgroups that are
+    /// made later have to be placed again. Returns how many were placed.
     ///
     /// # Errors
     /// Tasks are scheduled by another hierarchy than the unified one, or there are too many.
-    pub fn place(&self, part: impl Fn(&str) -> Option<u32>) -> Result<usize, Error> {
+    pub fn place(&self, program: &Program) -> Result<usize, Error> {
         let of_cgroup = |map: &libbpf_rs::Map<'_>| map.name() == "part_of_cgroup";
         let Some(map) = self.loaded.object.maps().find(of_cgroup) else { return Ok(0) };
         let failed = |why: String| Error::Failed { doing: "place tasks by their cgroups", why };
@@ -63,7 +76,8 @@ impl Running {
         }
         let (mut placed, mut wrong) = (0, None);
         hierarchy.each(|path, folder| {
-            let (Some(part), Ok(meta)) = (part(&path), fs::metadata(folder)) else { return };
+            let part = part(program, &path);
+            let (Some(part), Ok(meta)) = (part, fs::metadata(folder)) else { return };
             let (key, value) = (meta.ino().to_ne_bytes(), part.to_ne_bytes());
             match map.update(&key, &value, MapFlags::ANY) {
                 Ok(()) => placed += 1,
@@ -105,4 +119,14 @@ impl Running {
         self.links.clear();
         exit
     }
+}
+
+/// The partition of a cgroup: of the one that the text names, or else the nearest one above it.
+fn part(program: &Program, path: &str) -> Option<u32> {
+    let named = |cgroup: &Path| {
+        let name = cgroup.file_name().and_then(|name| name.to_str());
+        let by_name = name.and_then(|name| partitions::rule(program, name));
+        by_name.or_else(|| partitions::rule(program, cgroup.to_str()?))
+    };
+    Path::new(path).ancestors().find_map(named).map(|part| part as u32)
 }

@@ -14,9 +14,25 @@ use crate::{Error, choice};
 /// computed alike on every bench.
 pub trait Bench: Debug + Sync {
     /// Its name, as in `--on sim`. Stored cells of different benches are different.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
+    /// What it does, as in `simulating`.
+    fn doing(&self) -> String;
+    /// How it did that, as in `simulated`.
+    fn how(&self) -> String;
+    /// What its figures rest on, one sentence each.
+    fn assumes(&self) -> Vec<String>;
+    /// What it makes of a variant: one that is not the simulator may have a machine and a scheduler
+    /// of its own.
+    fn takes(&self, variant: Variant) -> Variant {
+        variant
+    }
     /// Refuses a variant that this bench cannot run, before any variant has run.
     fn fits(&self, variant: &Variant) -> Result<(), Error>;
+    /// Does for all `cells` together what need not be done for each. It is told of those that are
+    /// going to be run, before the first of them is; it tells how many are done.
+    fn prepare(&self, _: &[(&Variant, Options)], _: &(dyn Fn(usize) + Sync)) -> Result<(), Error> {
+        Ok(())
+    }
     /// Runs `variant` once.
     fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error>;
 }
@@ -37,8 +53,22 @@ pub struct Run {
 pub struct Sim;
 
 impl Bench for Sim {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "sim"
+    }
+
+    fn doing(&self) -> String {
+        "simulating".into()
+    }
+
+    fn how(&self) -> String {
+        "simulated".into()
+    }
+
+    fn assumes(&self) -> Vec<String> {
+        let what = "simulated: what the model leaves out (caches, memory, interrupts) costs nothing \
+                    unless [costs] says so";
+        vec![what.into()]
     }
 
     fn fits(&self, variant: &Variant) -> Result<(), Error> {

@@ -101,6 +101,14 @@ pub enum Error {
         /// Why.
         what: String,
     },
+    /// A bench that is not the simulator cannot run a variant, or not at all.
+    #[error("{what}")]
+    Bench {
+        /// What it cannot do, and why.
+        what: String,
+        /// What to do about it.
+        help: String,
+    },
     /// Results cannot be kept.
     #[error("{0}")]
     Store(#[from] wastenot_store::Error),
@@ -120,6 +128,7 @@ impl Error {
             Error::Extract(error) | Error::Profile(error) => error.help(),
             Error::Store(error) => error.help().into(),
             Error::Run { help, .. }
+            | Error::Bench { help, .. }
             | Error::NotSporadic { help, .. }
             | Error::Replay { help, .. } => help.clone(),
         }

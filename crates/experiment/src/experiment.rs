@@ -17,6 +17,12 @@ const OPEN: f64 = 1e6;
 pub struct Experiment {
     /// The scenario's name.
     pub scenario: String,
+    /// The bench that it ran on, as in `--on sim`.
+    pub bench: String,
+    /// How: `simulated`.
+    pub how: String,
+    /// What its figures rest on.
+    pub assumes: Vec<String>,
     /// What it shows.
     pub about: String,
     /// Where its numbers are from.
@@ -148,6 +154,9 @@ impl Experiment {
         });
         Experiment {
             scenario: scenario.name.clone(),
+            bench: grid.bench.name().to_owned(),
+            how: grid.bench.how(),
+            assumes: grid.bench.assumes(),
             about: scenario.about.clone(),
             source: scenario.source.clone(),
             changes: grid.changes.clone(),

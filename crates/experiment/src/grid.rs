@@ -30,7 +30,7 @@ pub struct Options {
 /// Every variant with every seed.
 #[derive(Debug)]
 pub struct Grid<'s> {
-    bench: &'s dyn Bench,
+    pub(crate) bench: &'s dyn Bench,
     pub(crate) scenario: &'s Scenario,
     pub(crate) variants: Vec<Variant>,
     /// Of each variant the names of others that are the same.
@@ -63,15 +63,24 @@ impl<'s> Grid<'s> {
                 variant.scheduler.clone_from(choice);
             }
             set(&mut variant.scheduler, &options.tunables);
-            bench.fits(variant)?;
         }
+        let taken: Vec<Variant> = variants.iter().map(|it| bench.takes(it.clone())).collect();
+        taken.iter().try_for_each(|variant| bench.fits(variant))?;
         let mut changes = scenario.changes.clone();
-        let (variants, same) = match &options.scheduler {
-            Some(choice) => {
-                changes.insert(0, format!("scheduler {}", label(choice)));
-                without_repetitions(variants)
+        let has_own = |(taken, given): (&Variant, &Variant)| taken != given;
+        let is_other = taken.iter().zip(&variants).any(has_own);
+        if is_other {
+            changes.insert(0, format!("what {} has", bench.name()));
+        }
+        if let Some(choice) = &options.scheduler {
+            changes.insert(0, format!("scheduler {}", label(choice)));
+        }
+        let (variants, same) = match is_other || options.scheduler.is_some() {
+            true => without_repetitions(taken),
+            false => {
+                let same = vec![Vec::new(); taken.len()];
+                (taken, same)
             }
-            None => (variants.clone(), vec![Vec::new(); variants.len()]),
         };
         let seeds = match options.seeds.is_empty() {
             true => (1..=u64::from(scenario.seeds)).collect(),
@@ -89,6 +98,10 @@ impl<'s> Grid<'s> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Where they run.
+    pub fn bench(&self) -> &dyn Bench {
+        self.bench
+    }
     /// The variants.
     pub fn variants(&self) -> &[Variant] {
         &self.variants
@@ -100,11 +113,31 @@ impl<'s> Grid<'s> {
 
     /// Runs what was not run before. `progress` is told how many cells are there.
     pub fn run(self, progress: impl Fn(usize) + Sync) -> Result<Experiment, Error> {
+        self.run_and_keep(progress, &|_, _, _| Ok(()))
+    }
+
+    /// The same; `keep` is given each run, with its variant and its seed.
+    pub fn run_and_keep(
+        self,
+        progress: impl Fn(usize) + Sync,
+        keep: &(dyn Fn(&Variant, u64, &Run) -> Result<(), Error> + Sync),
+    ) -> Result<Experiment, Error> {
         let store = self.store.as_deref().map(Store::open).transpose()?;
         let cells: Vec<(&Variant, u64)> = (self.variants.iter())
             .flat_map(|variant| self.seeds.iter().map(move |&seed| (variant, seed)))
             .collect();
-        let make = |&(variant, seed): &(&Variant, u64)| self.cell(variant, seed);
+        let key = self.key();
+        let is_there = |cell| store.as_ref().is_some_and(|it| it.get(&key(cell)).is_some());
+        let missing = cells.iter().filter(|cell| !is_there(cell));
+        let name = || self.scenario.name.clone();
+        let missing: Vec<_> =
+            missing.map(|&(variant, seed)| (variant, self.options(name(), seed, false))).collect();
+        self.bench.prepare(&missing, &progress)?;
+        let make = |&(variant, seed): &(&Variant, u64)| {
+            let run = self.bench.run(variant, &self.options(name(), seed, false))?;
+            keep(variant, seed, &run)?;
+            Ok::<_, Error>(run.cell(variant))
+        };
         let results = fill(store.as_ref(), &cells, self.key(), make, progress)?;
         let cells = results.chunks(self.seeds.len()).map(<[Cell]>::to_vec);
         Ok(Experiment::new(&self, cells.collect(), &self.seeds))
@@ -116,7 +149,9 @@ impl<'s> Grid<'s> {
         let store = self.store.as_deref().map(Store::open).transpose()?;
         let (variant, seed) = (&self.variants[0], self.seeds[0]);
         let name = format!("{} {} seed {seed}", self.scenario.name, variant.name);
-        let run = self.one(name, variant, seed, notes)?;
+        let options = self.options(name, seed, notes);
+        self.bench.prepare(&[(variant, options.clone())], &|_| ())?;
+        let run = self.bench.run(variant, &options)?;
         let cells = [(variant, seed)];
         let make = |_: &(&Variant, u64)| Ok::<_, Error>(run.cell(variant));
         let cells = fill(store.as_ref(), &cells, self.key(), make, |_| ())?;
@@ -125,17 +160,13 @@ impl<'s> Grid<'s> {
 
     /// What a cell is made from.
     fn key(&self) -> impl Fn(&(&Variant, u64)) -> String + use<> {
-        let (limit, bench) = (self.scenario.limit, self.bench.name());
+        let (limit, bench) = (self.scenario.limit, self.bench.name().to_owned());
         move |&(variant, seed)| format!("{bench} {seed} {limit:?} {variant:?}")
     }
 
-    fn cell(&self, variant: &Variant, seed: u64) -> Result<Cell, Error> {
-        Ok(self.one(self.scenario.name.clone(), variant, seed, false)?.cell(variant))
-    }
-
-    fn one(&self, name: String, variant: &Variant, seed: u64, notes: bool) -> Result<Run, Error> {
+    fn options(&self, name: String, seed: u64, notes: bool) -> wastenot_sim::Options {
         let limit = Time(self.scenario.limit.0);
-        self.bench.run(variant, &wastenot_sim::Options { name, seed, limit, notes })
+        wastenot_sim::Options { name, seed, limit, notes }
     }
 }
 

@@ -25,5 +25,6 @@ pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use grid::{Grid, Options};
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
+pub use report::report;
 pub use seeds::Seeds;
 pub use what_if::{Question, Replayed, WhatIf, what_if};

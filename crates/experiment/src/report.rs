@@ -9,44 +9,7 @@ use crate::real_time;
 impl Experiment {
     /// The answer of `wastenot run`.
     pub fn report(&self) -> Report {
-        let title = format!("{}: simulated", self.scenario);
-        let mut report = Report::new("run/1", title);
-        report.measure("scenario", "", self.scenario.as_str(), Unit::None);
-        report.measure("seeds", "", self.seeds.clone(), Unit::None);
-        let label = if self.seeds.len() == 1 { "Seed" } else { "Seeds" };
-        report.measure("", label, ranges(&self.seeds), Unit::None);
-        report.verdict = format!("{}{}", self.verdict(), self.limited()).trim().to_owned();
-        report.tables = vec![self.schedulers_table(), self.variants_table()];
-        if !self.figures.is_empty() {
-            report.tables.push(self.figures_table());
-        }
-        report.tables.extend(real_time::tables(&self.variants));
-        report.assumptions.push(
-            "simulated: what the model leaves out (caches, memory, interrupts) costs nothing \
-             unless [costs] says so"
-                .into(),
-        );
-        report.assumptions.extend(self.notes.iter().cloned());
-        let mut unread: Vec<&String> = self.variants.iter().flat_map(|it| &it.unread).collect();
-        unread.dedup();
-        report.assumptions.extend(unread.into_iter().cloned());
-        report
-    }
-
-    /// Which variants reached the limit: their figures are of unfinished work.
-    fn limited(&self) -> String {
-        let is_limited = |it: &&Outcome| it.cells.iter().any(|cell| !cell.done);
-        let limited: Vec<&Outcome> = self.variants.iter().filter(is_limited).collect();
-        let names: Vec<&str> = limited.iter().flat_map(|it| names(it)).collect();
-        let who = match names.len() {
-            0 => return String::new(),
-            _ if limited.len() == self.variants.len() => "All runs".to_owned(),
-            _ => format!("Runs of {}", listed(&names)),
-        };
-        format!(
-            " {who} ended at the limit of simulated time, before their tasks ended: a completion \
-             is unknown, and the other figures are of the time until then."
-        )
+        report(std::slice::from_ref(self))
     }
 
     fn verdict(&self) -> String {
@@ -60,9 +23,10 @@ impl Experiment {
         let (inside, unknown) = (count(Some(true)), count(None));
         let judged = match (inside, unknown, banded.len()) {
             (_, _, 0) if about.is_empty() => format!(
-                "{} of {}, simulated with {} each.",
+                "{} of {}, {} with {} each.",
                 counted(self.variants.len(), "variant"),
                 self.scenario,
+                self.how,
                 counted(self.seeds.len(), "seed")
             ),
             (_, _, 0) => String::new(),
@@ -91,6 +55,69 @@ impl Experiment {
             same.collect::<String>()
         )
     }
+}
+
+/// The answer of `wastenot run` with several benches: what each made of the same scenario.
+pub fn report(all: &[Experiment]) -> Report {
+    let Some(first) = all.first() else { return Report::new("run/1", "") };
+    let benches = Benches { all };
+    let how: Vec<&str> = all.iter().map(|it| it.how.as_str()).collect();
+    let mut report = Report::new("run/1", format!("{}: {}", first.scenario, listed(&how)));
+    report.measure("scenario", "", first.scenario.as_str(), Unit::None);
+    report.measure("seeds", "", first.seeds.clone(), Unit::None);
+    let label = if first.seeds.len() == 1 { "Seed" } else { "Seeds" };
+    report.measure("", label, ranges(&first.seeds), Unit::None);
+    report.verdict = format!("{}{}", first.verdict(), benches.limited()).trim().to_owned();
+    report.tables = vec![benches.schedulers_table(), benches.variants_table()];
+    if all.iter().any(|it| !it.figures.is_empty()) {
+        report.tables.push(benches.figures_table());
+    }
+    let real_time = all.iter().flat_map(|it| real_time::tables(&it.variants));
+    report.tables.extend(real_time);
+    let unread = all.iter().flat_map(|it| &it.variants).flat_map(|it| &it.unread);
+    let assumed = all.iter().flat_map(|it| it.assumes.iter().chain(&it.notes)).chain(unread);
+    for sentence in assumed {
+        if !report.assumptions.contains(sentence) {
+            report.assumptions.push(sentence.clone());
+        }
+    }
+    report
+}
+
+/// What several benches made of a scenario.
+struct Benches<'e> {
+    all: &'e [Experiment],
+}
+
+impl<'e> Benches<'e> {
+    fn are_several(&self) -> bool {
+        self.all.len() > 1
+    }
+    /// Each variant, with its bench.
+    fn variants(&self) -> impl Iterator<Item = (&'e str, &'e Outcome)> {
+        self.all.iter().flat_map(|it| it.variants.iter().map(|of| (it.bench.as_str(), of)))
+    }
+    /// Each figure, with its bench.
+    fn figures(&self) -> impl Iterator<Item = (&'e str, &'e Worked)> {
+        self.all.iter().flat_map(|it| it.figures.iter().map(|of| (it.bench.as_str(), of)))
+    }
+
+    /// Which variants reached the limit: their figures are of unfinished work.
+    fn limited(&self) -> String {
+        let is_limited = |(_, it): &(_, &Outcome)| it.cells.iter().any(|cell| !cell.done);
+        let limited: Vec<&Outcome> = self.variants().filter(is_limited).map(|it| it.1).collect();
+        let mut names: Vec<&str> = limited.iter().flat_map(|it| names(it)).collect();
+        names.dedup();
+        let who = match names.len() {
+            0 => return String::new(),
+            _ if limited.len() == self.variants().count() => "All runs".to_owned(),
+            _ => format!("Runs of {}", listed(&names)),
+        };
+        format!(
+            " {who} ended at the limit of time, before their tasks ended: a completion \
+             is unknown, and the other figures are of the time until then."
+        )
+    }
 
     /// Who scheduled what where: each scheduler once, with its variants.
     fn schedulers_table(&self) -> Table {
@@ -103,7 +130,7 @@ impl Experiment {
         let mut table = Table::new("", "Schedulers", columns);
         table.shown = usize::MAX;
         let mut rows: Vec<(&str, &Machine, Vec<&str>)> = Vec::new();
-        for it in &self.variants {
+        for (_, it) in self.variants() {
             let is = |row: &&mut (&str, &Machine, Vec<&str>)| {
                 row.0 == it.scheduler && *row.1 == it.machine
             };
@@ -128,8 +155,9 @@ impl Experiment {
     }
 
     fn variants_table(&self) -> Table {
-        let several = self.seeds.len() > 1;
+        let several = self.all.iter().any(|it| it.seeds.len() > 1);
         let columns = [
+            Column::new("bench", "on", Unit::None).shown_if(self.are_several()),
             Column::for_programs("name", Unit::None),
             Column::for_programs("same", Unit::None),
             Column::for_programs("scheduler", Unit::None),
@@ -147,8 +175,8 @@ impl Experiment {
         ];
         let mut table = Table::new("variants", "Variants", columns);
         table.shown = 40;
-        for variant in &self.variants {
-            table.push(variant_row(variant));
+        for (bench, variant) in self.variants() {
+            table.push(variant_row(bench, variant));
         }
         table
     }
@@ -156,10 +184,11 @@ impl Experiment {
     fn figures_table(&self) -> Table {
         // Of what no figure has people need no column.
         let optional = |title, has: fn(&Worked) -> bool| {
-            Column::for_people(title, Unit::None).shown_if(self.figures.iter().any(has))
+            Column::for_people(title, Unit::None).shown_if(self.figures().any(|it| has(it.1)))
         };
         let banded = |worked: &Worked| worked.figure.band.is_some();
         let columns = [
+            Column::new("bench", "on", Unit::None).shown_if(self.are_several()),
             Column::new("name", "figure", Unit::None),
             Column::for_programs("value", Unit::None),
             Column::for_programs("min", Unit::None),
@@ -177,7 +206,7 @@ impl Experiment {
         ];
         let mut table = Table::new("figures", "Figures", columns);
         table.shown = 60;
-        self.figures.iter().for_each(|worked| table.push(figure_row(worked)));
+        self.figures().for_each(|(bench, worked)| table.push(figure_row(bench, worked)));
         table
     }
 }
@@ -207,7 +236,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn variant_row(variant: &Outcome) -> Vec<Value> {
+fn variant_row(bench: &str, variant: &Outcome) -> Vec<Value> {
     let done = variant.cells.iter().map(|cell| cell.done.then_some(cell.time_ns));
     let times: Option<Vec<u64>> = done.collect();
     let waste = median(variant.cells.iter().map(|cell| cell.waste_cpu_ns).collect());
@@ -225,6 +254,7 @@ fn variant_row(variant: &Outcome) -> Vec<Value> {
     let ends = ends.filter(|(min, max)| min != max);
     let spread = ends.map_or(String::new(), |(min, max)| format!("{min} to {max}"));
     vec![
+        bench.into(),
         variant.name.as_str().into(),
         variant.same.clone().into(),
         variant.scheduler.as_str().into(),
@@ -242,7 +272,7 @@ fn variant_row(variant: &Outcome) -> Vec<Value> {
     ]
 }
 
-fn figure_row(worked: &Worked) -> Vec<Value> {
+fn figure_row(bench: &str, worked: &Worked) -> Vec<Value> {
     let (figure, range) = (&worked.figure, worked.range());
     let formula = figure.formula.as_ref().map(|formula| formula.value);
     let given = |value: Option<f64>| value.map_or(String::new(), |it| worked.show_given(it));
@@ -253,6 +283,7 @@ fn figure_row(worked: &Worked) -> Vec<Value> {
         (_, Some(false)) => "no",
     };
     vec![
+        bench.into(),
         figure.name.as_str().into(),
         worked.value.into(),
         range.map(|(low, _)| low).into(),

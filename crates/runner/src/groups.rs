@@ -6,18 +6,61 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+use wastenot_host::Hierarchy;
 use wastenot_model::Workload;
-use wastenot_model::workload::Group;
+use wastenot_model::workload::{Group, Quota};
 
 use crate::{Error, Unfit};
 
-/// The cgroups of a workload, which are removed when this is dropped.
+/// What a group of a workload needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Wanted {
+    /// Whether it is a cgroup; else it is a session, or the root.
+    is_cgroup: bool,
+    parent: Option<usize>,
+    /// `cpu.weight`.
+    weight: u64,
+    /// `cpu.max`.
+    quota: Option<String>,
+}
+
+impl Wanted {
+    /// What the groups of `workload` need.
+    ///
+    /// # Errors
+    /// Tasks are in a group that has groups below it: cgroups do not allow that.
+    pub(crate) fn of(workload: &Workload) -> Result<Vec<Wanted>, Unfit> {
+        let groups = &workload.groups;
+        let mut all = Vec::new();
+        for (n, group) in groups.iter().enumerate() {
+            let is_cgroup = |group: &Group| group.parent.is_some() && !group.session;
+            let has_tasks = workload.templates.iter().any(|it| it.group.index() == n);
+            let is_below =
+                |it: &Group| is_cgroup(it) && it.parent.is_some_and(|it| it.index() == n);
+            if has_tasks && is_cgroup(group) && groups.iter().any(is_below) {
+                return Err(Unfit::InnerTasks { name: group.name.clone() });
+            }
+            let quota = |it: Quota| format!("{} {}", it.runtime.0 / 1000, it.period.0 / 1000);
+            all.push(Wanted {
+                is_cgroup: is_cgroup(group),
+                parent: group.parent.map(|it| it.index()),
+                // 100 is 1024 shares (kernel/sched/core.c, sched_weight_from_cgroup).
+                weight: (u64::from(group.shares) * 100).div_ceil(1024).clamp(1, 10_000),
+                quota: group.quota.map(quota),
+            });
+        }
+        Ok(all)
+    }
+}
+
+/// The cgroups of a run, which are removed when this is dropped.
 #[derive(Debug)]
-pub struct Groups {
-    /// Below which all are; none if the workload has sessions only.
+pub(crate) struct Groups {
+    /// Below which all are; none if there are sessions only.
     base: Option<PathBuf>,
     /// Each group's folder; empty for one without a cgroup.
-    paths: Vec<String>,
+    pub(crate) paths: Vec<String>,
     /// `cgroup.subtree_control` of the root, if it was changed.
     enabled: Option<PathBuf>,
 }
@@ -26,67 +69,40 @@ pub struct Groups {
 const NAME: &str = "wastenot-run.";
 
 impl Groups {
-    /// Creates the cgroups of `workload` below `root`, where cgroup2 is mounted. Sessions have none.
+    /// Creates the cgroups in the unified hierarchy of this machine.
     ///
     /// # Errors
     /// A cgroup cannot be made or set.
-    pub fn new(workload: &Workload, root: Option<&Path>) -> Result<Groups, Error> {
-        let paths = vec![String::new(); workload.groups.len()];
+    pub(crate) fn new(wanted: &[Wanted]) -> Result<Groups, Error> {
+        let paths = vec![String::new(); wanted.len()];
         let mut groups = Groups { base: None, paths, enabled: None };
-        if !workload.groups.iter().skip(1).any(is_cgroup) {
+        if !wanted.iter().any(|it| it.is_cgroup) {
             return Ok(groups);
         }
-        let root = root.ok_or(Error::NoCgroups)?;
-        remove_leftovers(root);
-        groups.enable(root)?;
+        let Hierarchy::V2(root) = Hierarchy::here() else { return Err(Error::NoCgroups) };
+        remove_leftovers(&root);
+        groups.enable(&root)?;
         let base = root.join(format!("{NAME}{}", std::process::id()));
         make(&base)?;
         groups.base = Some(base.clone());
         set(&base.join("cgroup.subtree_control"), "+cpu")?;
-        for n in 1..workload.groups.len() {
-            let group = &workload.groups[n];
-            let parent = group.parent.map_or("", |it| groups.paths[it.index()].as_str());
-            if !is_cgroup(group) {
-                groups.paths[n] = parent.to_owned();
+        for (n, it) in wanted.iter().enumerate() {
+            let above = it.parent.map(|above| groups.paths[above].clone()).unwrap_or_default();
+            if !it.is_cgroup {
+                groups.paths[n] = above;
                 continue;
             }
-            let parent = if parent.is_empty() { &base } else { Path::new(parent) };
-            if parent != base.as_path() {
-                set(&parent.join("cgroup.subtree_control"), "+cpu")?;
-            }
+            let parent = if above.is_empty() { base.clone() } else { PathBuf::from(above) };
+            set(&parent.join("cgroup.subtree_control"), "+cpu")?;
             let path = parent.join(format!("g{n}"));
             make(&path)?;
-            // `cpu.weight` 100 is 1024 shares (kernel/sched/core.c, sched_weight_from_cgroup).
-            let weight = (u64::from(group.shares) * 100).div_ceil(1024).clamp(1, 10_000);
-            set(&path.join("cpu.weight"), &weight.to_string())?;
-            if let Some(quota) = group.quota {
-                let text = format!("{} {}", quota.runtime.0 / 1000, quota.period.0 / 1000);
-                set(&path.join("cpu.max"), &text)?;
+            set(&path.join("cpu.weight"), &it.weight.to_string())?;
+            if let Some(quota) = &it.quota {
+                set(&path.join("cpu.max"), quota)?;
             }
             groups.paths[n] = path.display().to_string();
         }
         Ok(groups)
-    }
-
-    /// Each group's folder; empty for one without a cgroup.
-    pub fn paths(&self) -> &[String] {
-        &self.paths
-    }
-
-    /// Refuses what cgroups do not allow: tasks in a group that has groups below it.
-    ///
-    /// # Errors
-    /// There is such a group.
-    pub fn fits(workload: &Workload) -> Result<(), Unfit> {
-        for (n, group) in workload.groups.iter().enumerate().skip(1) {
-            let has_tasks = workload.templates.iter().any(|it| it.group.index() == n);
-            let is_above =
-                |it: &Group| is_cgroup(it) && it.parent.is_some_and(|it| it.index() == n);
-            if has_tasks && is_cgroup(group) && workload.groups.iter().any(is_above) {
-                return Err(Unfit::InnerTasks { name: group.name.clone() });
-            }
-        }
-        Ok(())
     }
 
     fn enable(&mut self, root: &Path) -> Result<(), Error> {
@@ -107,10 +123,6 @@ impl Drop for Groups {
             let _ = fs::write(control, "-cpu");
         }
     }
-}
-
-fn is_cgroup(group: &Group) -> bool {
-    !group.session
 }
 
 fn make(path: &Path) -> Result<(), Error> {

@@ -17,7 +17,6 @@ mod run;
 mod told;
 
 pub use error::{Error, Unfit};
-pub use groups::Groups;
 pub use plan::Plan;
 pub use run::Running;
 pub use told::{Did, End, Marked, Told};

@@ -1,10 +1,12 @@
 //! A workload as the program in `c/` reads it: `c/plan.h` says how.
 
+use serde::{Deserialize, Serialize};
 use wastenot_model::workload::{Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuSet, Span, Workload};
 
 use crate::Unfit;
-use crate::bytes::Writer;
+use crate::bytes::{Reader, Writer};
+use crate::groups::Wanted;
 
 /// Most tasks of a run.
 pub(crate) const TASKS: u32 = 32_768;
@@ -39,6 +41,7 @@ pub(crate) const DOING: [&str; 8] = [
 
 /// Where fields of the head are.
 pub(crate) mod at {
+    pub(crate) const GROUPS: usize = 64;
     pub(crate) const TASKS: usize = 88;
     pub(crate) const MARKS: usize = 96;
     pub(crate) const START: usize = 176;
@@ -51,8 +54,8 @@ pub(crate) mod at {
     pub(crate) const FAILED_TASK: usize = 212;
 }
 
-/// A workload that can be run for real.
-#[derive(Clone, Debug)]
+/// A workload that can be run for real, here or in another kernel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// The beginning of the file; the rest is zeros.
     pub(crate) head: Vec<u8>,
@@ -60,23 +63,19 @@ pub struct Plan {
     pub(crate) bytes: u64,
     /// The names of the templates.
     pub(crate) names: Vec<String>,
+    /// The cgroups that it needs.
+    pub(crate) groups: Vec<Wanted>,
     /// What is not as in the workload, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Plan {
-    /// The plan of `workload` on `cpus` CPUs. `paths` are the cgroups' folders, one a group, empty
-    /// for none ([`crate::Groups`]).
+    /// The plan of `workload` on `cpus` CPUs.
     ///
     /// # Errors
     /// It has tasks or CPUs that cannot be had.
-    pub fn new(
-        workload: &Workload,
-        cpus: usize,
-        seed: u64,
-        limit: Span,
-        paths: &[String],
-    ) -> Result<Plan, Unfit> {
+    pub fn new(workload: &Workload, cpus: usize, seed: u64, limit: Span) -> Result<Plan, Unfit> {
+        let wanted = Wanted::of(workload)?;
         if cpus > MASK * 8 {
             return Err(Unfit::Crowd { there: cpus });
         }
@@ -115,10 +114,8 @@ impl Plan {
             hotplugs.u64(it.at.0).u32(it.cpu.0.into()).u32(it.up.into());
         }
         let mut groups = Writer::default();
-        for (n, group) in workload.groups.iter().enumerate() {
-            let path = paths.get(n).filter(|path| !path.is_empty());
-            let file = path.map_or(String::new(), |path| format!("{path}/cgroup.procs"));
-            groups.text(&file, PATH).u32(group.session.into()).u32(0);
+        for group in &workload.groups {
+            groups.zeros(PATH).u32(group.session.into()).u32(0);
         }
         let meetings = meetings(workload);
         let mask_bytes = (cpus.div_ceil(64) * 8) as u32;
@@ -150,7 +147,20 @@ impl Plan {
             head.0.extend(&part.0);
         }
         let names = workload.templates.iter().map(|it| it.name.clone()).collect();
-        Ok(Plan { head: head.0, bytes, names, notes: notes(workload) })
+        Ok(Plan { head: head.0, bytes, names, groups: wanted, notes: notes(workload) })
+    }
+
+    /// The beginning of the file, with the folders of the cgroups.
+    pub(crate) fn with(&self, paths: &[String]) -> Vec<u8> {
+        let mut head = self.head.clone();
+        let first = Reader(&head).u64(at::GROUPS) as usize;
+        for (n, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
+            let mut file = Writer::default();
+            file.text(&format!("{path}/cgroup.procs"), PATH);
+            let at = first + n * (PATH + 8);
+            head[at..at + PATH].copy_from_slice(&file.0);
+        }
+        head
     }
 }
 

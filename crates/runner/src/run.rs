@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 #[cfg(task)]
 use rustix::fs::{MemfdFlags, memfd_create};
 
+#[cfg(task)]
+use crate::groups::Groups;
 use crate::{Error, Plan, Told};
 
 /// The program, without a C library.
@@ -27,6 +29,8 @@ pub struct Running {
     names: Vec<String>,
     /// While this end is open the program goes on.
     alive: Option<io::PipeWriter>,
+    /// Removed after the program.
+    _groups: Groups,
 }
 
 /// A plan that runs: without clang there is none.
@@ -45,7 +49,9 @@ impl Plan {
         let mut program = memory("wastenot-task").map_err(failed("write the program"))?;
         program.write_all(PROGRAM).map_err(failed("write the program"))?;
         let mut plan = memory("wastenot-plan").map_err(failed("write the plan"))?;
-        let written = plan.write_all(&self.head).and_then(|()| plan.set_len(self.bytes));
+        let groups = Groups::new(&self.groups)?;
+        let written =
+            plan.write_all(&self.with(&groups.paths)).and_then(|()| plan.set_len(self.bytes));
         written.map_err(failed("write the plan"))?;
         // A file that is open for writing is not executed.
         let path = format!("/proc/self/fd/{}", program.as_raw_fd());
@@ -60,7 +66,8 @@ impl Plan {
             .stderr(Stdio::null())
             .spawn()
             .map_err(failed("start the program"))?;
-        Ok(Running { child, plan, names: self.names.clone(), alive: Some(alive) })
+        let names = self.names.clone();
+        Ok(Running { child, plan, names, alive: Some(alive), _groups: groups })
     }
 
     /// Runs it until its awaited tasks have ended or its limit is reached.

@@ -10,7 +10,7 @@ fn program(steps: &[Step]) -> Program {
 }
 
 fn run(workload: &Workload, limit: Span) -> Told {
-    let plan = Plan::new(workload, 1, 1, limit, &[]).expect("fits");
+    let plan = Plan::new(workload, 1, 1, limit).expect("fits");
     plan.begin().expect("begins").told().expect("ends")
 }
 
@@ -211,7 +211,7 @@ fn who_is_not_wanted_any_more_leaves_nothing() {
     let hog = Template::new("wastenot-hog-u", program(&[compute(Span::s(1000))]));
     let hog = workload.template(Template { group: session, ..hog });
     (0..3).for_each(|_| workload.launch(hog, CpuId(0)));
-    let plan = Plan::new(&workload, 1, 1, Span::s(100), &[]).expect("fits");
+    let plan = Plan::new(&workload, 1, 1, Span::s(100)).expect("fits");
     let running = plan.begin().expect("begins");
     let seen = (0..200).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -21,7 +21,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Write", &["rota", "prove", "deploy"]),
     ("Real time", &["bounds"]),
     ("Data", &["convert", "list"]),
-    ("Also", &["completions", "man"]),
+    ("Also", &["lab", "completions", "man"]),
 ];
 
 /// `wastenot --help`.
@@ -57,7 +57,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
-    if missing && matches!(verb, "rota" | "bounds") {
+    if missing && matches!(verb, "rota" | "bounds" | "lab") {
         return Stop::new(format!("{verb} needs a subcommand"), subcommands(verb));
     }
     if missing {

@@ -12,6 +12,7 @@ pub(crate) mod draw;
 pub(crate) mod explain;
 pub(crate) mod help;
 pub(crate) mod input;
+pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod prove;
 pub(crate) mod record;
@@ -56,6 +57,7 @@ pub(crate) enum Verb {
     Bounds(bounds::Bounds),
     Rota(rota::Rota),
     Deploy(deploy::Deploy),
+    Lab(lab::Lab),
     List(list::List),
     Completions(shell::Completions),
     Man(shell::Man),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use wastenot_experiment::Seeds;
 
 use super::check::Face;
@@ -18,6 +18,11 @@ and figures to measure (docs/scenario.md). Examples are in scenarios/.
 An rt-app file contains a workload only: set the rest with --machine and
 --scheduler (docs/simulate.md).
 
+--on chooses where it runs: in the simulator (sim), on this machine (host), or
+in a kernel of Debian in a guest (6.12, 7.2.13, sid). There its tasks are real
+and recorded, and the kernel schedules them, or the policy of --scheduler
+(docs/lab.md).
+
 --set changes a key of the scenario in all variants; dots lead into tables. A
 NAME that is no key is a parameter. VALUE is written as in TOML; quotes of texts
 may be left out:
@@ -31,15 +36,17 @@ Examples:
   wastenot run scenarios/seeds/scheduling-groups-cg.toml --scheduler osv
   wastenot run scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
   wastenot run scenarios/real-time/dhall.toml --variant p-edf --set limit=1s
-  wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv")]
+  wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv
+  wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5
+  wastenot run scenarios/lab/barrier.toml --on 7.2 \\
+    --scheduler policies/work-stealing.rota -o histories/")]
 pub(crate) struct Run {
     /// Scenario (TOML) or rt-app file (JSON); `-` is standard input
     #[arg(value_name = "SCENARIO")]
     pub(crate) file: PathBuf,
-    /// Where to run it: sim is the simulator
-    #[arg(long, value_name = "BENCH", value_enum, default_value_t = Bench::Sim)]
-    #[arg(hide_possible_values = true)]
-    pub(crate) on: Bench,
+    /// Where to run it: sim, host, or a kernel in a guest; may be repeated
+    #[arg(long, value_name = "BENCH", default_value = "sim")]
+    pub(crate) on: Vec<On>,
     /// Set a key or a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<Setting>,
@@ -54,7 +61,12 @@ pub(crate) struct Run {
     /// Seeds to run: 7, 1-20 or 1,5,9 [default: as many as the scenario asks for]
     #[arg(long, value_name = "LIST")]
     pub(crate) seed: Option<Seeds>,
-    /// Write the trace of one run (.wn, or any format of `convert`): of seed 1 unless --seed
+    /// As many seeds from 1 on
+    #[arg(long, value_name = "N", conflicts_with = "seed")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) repeat: Option<u64>,
+    /// Write the trace of one run (.wn, or any format of `convert`): of seed 1 unless --seed; with
+    /// a folder (DIR/), of every run
     #[arg(short, long, value_name = "HISTORY")]
     pub(crate) output: Option<PathBuf>,
     /// With -o: also write the scheduler's decisions, and the CPUs that it examined
@@ -71,10 +83,27 @@ pub(crate) struct Run {
 }
 
 /// What runs a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Bench {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum On {
     /// The simulator.
     Sim,
+    /// This machine.
+    Host,
+    /// A kernel in a guest: its version, or the suite that has it.
+    Kernel(String),
+}
+
+impl FromStr for On {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<On, &'static str> {
+        match text {
+            "sim" => Ok(On::Sim),
+            "host" => Ok(On::Host),
+            "" => Err("expected sim, host, or a kernel, as in 7.2"),
+            kernel => Ok(On::Kernel(kernel.to_owned())),
+        }
+    }
 }
 
 /// `NAME=VALUE`.

@@ -4,11 +4,9 @@ use std::io::PipeReader;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use wastenot_deploy::{Error, Exit, Loaded, Object, Running, STEPS, compile};
-use wastenot_model::{Column, Machine, Report, Span, Table, Unit};
-use wastenot_rota::emit::Tables;
+use wastenot_deploy::{Error, Exit, Loaded, Object, Running, STEPS, compile, tables};
+use wastenot_model::{Column, Report, Span, Table, Unit};
 use wastenot_rota::ir::Program;
-use wastenot_rota::{Tree, partitions};
 
 use super::check::print;
 use super::rota::emit::{Doubt, emitted};
@@ -65,14 +63,6 @@ fn failed(error: Error) -> Stop {
     Stop::new(&error, error.help())
 }
 
-/// The tables of a machine for a program.
-fn tables(program: &Program, machine: &Machine) -> Result<Tables, Error> {
-    let trees: Vec<Tree> =
-        partitions::cpus(program, machine).iter().map(|cpus| Tree::of(machine, cpus)).collect();
-    let why = format!("{} CPUs, {} partitions", machine.len(), trees.len());
-    Tables::of(&trees).ok_or(Error::DoesNotFit { why })
-}
-
 /// What the kernel made of it.
 fn verified(report: &mut Report, loaded: &Loaded) {
     let programs = loaded.programs();
@@ -98,21 +88,12 @@ fn schedule(
     signals: &PipeReader,
     span: Span,
 ) -> Result<(Duration, [u64; STEPS.len()], Option<Exit>), Stop> {
-    // A cgroup is in the partition that names it, or else the nearest one above it.
-    let part = |path: &str| {
-        let named = |cgroup: &Path| {
-            let name = cgroup.file_name().and_then(|name| name.to_str());
-            let by_name = name.and_then(|name| partitions::rule(program, name));
-            by_name.or_else(|| partitions::rule(program, cgroup.to_str()?))
-        };
-        Path::new(path).ancestors().find_map(named).map(|part| part as u32)
-    };
     let begun = Instant::now();
     let span = Duration::from_nanos(span.0);
     let mut placed = None;
     while let Some(left) = span.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
         if placed.is_none_or(|at: Instant| at.elapsed() >= PLACE) {
-            running.place(part).map_err(failed)?;
+            running.place(program).map_err(failed)?;
             placed = Some(Instant::now());
         }
         if signals::comes_within(signals, left.min(LOOK)) || running.exit().is_some() {
@@ -133,12 +114,7 @@ fn scheduled(report: &mut Report, ran: Duration, steps: &[u64; STEPS.len()], exi
     let span = Span(u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX));
     report.verdict = match exit {
         None => format!("It scheduled for {span}, and was unloaded."),
-        Some(Exit { reason, message, .. }) if message.is_empty() => {
-            format!("The kernel ended it after {span}: {reason}.")
-        }
-        Some(Exit { reason, message, .. }) => {
-            format!("The kernel ended it after {span}: {reason}: {message}.")
-        }
+        Some(exit) => format!("The kernel ended it after {span}: {exit}."),
     };
     report.measure("deploy.ran_ns", "Scheduled for", span, Unit::Ns);
     report.measure("deploy.exit_kind", "", exit.map(|it| it.kind), Unit::None);

@@ -8,6 +8,7 @@ mod deploy;
 mod doctor;
 mod draw;
 mod explain;
+mod lab;
 mod list;
 mod prove;
 mod record;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Bounds(args) => bounds::run(&args),
         Verb::Rota(args) => rota::run(&args),
         Verb::Deploy(args) => deploy::run(&args),
+        Verb::Lab(args) => lab::run(&args),
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),
     }

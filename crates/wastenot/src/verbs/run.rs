@@ -1,14 +1,18 @@
 //! `wastenot run`: scenarios, simulated.
 
 use std::path::Path;
+use std::time::Duration;
 
-use wastenot_experiment::{Error, Experiment, Grid, Options, Sim};
+use wastenot_experiment::{Bench, Error, Experiment, Grid, Options, Sim};
+use wastenot_lab::kernels::Lists;
+use wastenot_lab::{Guests, Host, Qemu};
 use wastenot_scenario::Scenario;
-use wastenot_scenario::scenario::{Choice, Instead, Setting};
+use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 
 use super::check::print;
 use super::convert::Kept;
-use crate::args::run::{Bench, Run};
+use super::{lab, signals};
+use crate::args::run::{On, Run};
 use crate::fail::{Answer, Stop};
 use crate::{open, progress};
 
@@ -17,42 +21,109 @@ const RTAPP_SCHEDULER: &str = "eevdf-6.12";
 
 /// Runs a scenario.
 pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
-    let bench = match args.on {
-        Bench::Sim => &Sim,
-    };
     let (scenario, scheduler) = read(args)?;
     let options = Options {
-        seeds: match (&args.seed, &args.output) {
-            (Some(seeds), _) => seeds.0.clone(),
-            (None, Some(_)) => vec![1],
-            (None, None) => Vec::new(),
+        seeds: match (&args.seed, args.repeat, &args.output) {
+            (Some(seeds), ..) => seeds.0.clone(),
+            (None, Some(count), _) => (1..=count).collect(),
+            (None, None, Some(output)) if !is_folder(output) => vec![1],
+            (None, None, _) => Vec::new(),
         },
         variants: args.variant.clone(),
         scheduler,
         store: args.resume.clone(),
         ..Options::default()
     };
-    let grid = Grid::new(&scenario, bench, &options).map_err(|error| failed(&error))?;
-    let choices = grid.variants().iter().map(|variant| &variant.scheduler);
-    choices.into_iter().try_for_each(|choice| open::safe(choice, &args.under))?;
-    let experiment = match &args.output {
-        Some(output) => one(&grid, output, args)?,
-        None => all(&scenario.name, grid)?,
-    };
-    print(&experiment.report(), &args.face)?;
+    let benches = args.on.iter().map(bench).collect::<Result<Vec<_>, Stop>>()?;
+    let mut experiments = Vec::new();
+    for bench in &benches {
+        let grid = Grid::new(&scenario, &**bench, &options).map_err(|error| failed(&error))?;
+        let choices = grid.variants().iter().map(|variant| &variant.scheduler);
+        choices.into_iter().try_for_each(|choice| open::safe(choice, &args.under))?;
+        experiments.push(match &args.output {
+            Some(output) if !is_folder(output) => one(&grid, output, args)?,
+            Some(folder) => kept(&scenario.name, grid, folder, args)?,
+            None => all(&scenario.name, grid)?,
+        });
+    }
+    print(&wastenot_experiment::report(&experiments), &args.face)?;
     Ok(Answer::Yes)
+}
+
+/// The bench of `--on`.
+fn bench(on: &On) -> Result<Box<dyn Bench>, Stop> {
+    let listen = || signals::listen().map_err(|error| Stop::new(error, "try again"));
+    Ok(match on {
+        On::Sim => Box::new(Sim),
+        On::Host => {
+            let signals = listen()?;
+            Box::new(Host::new(move || signals::comes_within(&signals, Duration::ZERO)))
+        }
+        On::Kernel(wanted) => {
+            let kernel = lab::kernel(wanted, Lists::Kept)?;
+            let failed = |error| Stop::io("cannot find this program", &error, "try again");
+            let program = std::env::current_exe().map_err(failed)?;
+            let qemu = Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) };
+            let (version, image) =
+                (kernel.package.version.kernel(), kernel.image.path().to_owned());
+            let signals = listen()?;
+            let is_over = move || signals::comes_within(&signals, Duration::ZERO);
+            Box::new(Guests::new(version, image, qemu, SHIFT, is_over))
+        }
+    })
+}
+
+/// An instruction takes so long in a guest without KVM: 2 ns.
+const SHIFT: u8 = 1;
+
+/// Whether `-o` names a folder for all runs.
+fn is_folder(output: &Path) -> bool {
+    output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 /// Runs the whole grid.
 fn all(name: &str, grid: Grid<'_>) -> Result<Experiment, Stop> {
-    let cells = grid.len();
-    progress::counting(&format!("simulating {name}"), cells, |done| grid.run(done))
+    let (cells, what) = (grid.len(), format!("{} {name}", grid.bench().doing()));
+    progress::counting(&what, cells, |done| grid.run(done)).map_err(|error| failed(&error))
+}
+
+/// Runs the whole grid, and writes the History of each run into a folder.
+fn kept(name: &str, grid: Grid<'_>, folder: &Path, args: &Run) -> Result<Experiment, Stop> {
+    let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another");
+    std::fs::create_dir_all(folder).map_err(doing)?;
+    let bench = grid.bench().name().to_owned();
+    let file = |variant: &str, seed: u64| {
+        let name = format!("{name} {variant} {bench} {seed}");
+        let usual = |letter: char| {
+            if letter.is_alphanumeric() || ".=+".contains(letter) { letter } else { '-' }
+        };
+        folder.join(name.chars().map(usual).collect::<String>() + ".wn")
+    };
+    // Before anything has run.
+    for variant in grid.variants() {
+        for &seed in grid.seeds() {
+            Kept::named("-o", &file(&variant.name, seed), args.force)?;
+        }
+    }
+    let write = |variant: &Variant, seed: u64, run: &wastenot_experiment::Run| {
+        let kept = Kept::named("-o", &file(&variant.name, seed), args.force);
+        kept.and_then(|kept| kept.write(&run.history)).map_err(|stop| match stop {
+            Stop::Failure { what, help, .. } => Error::Bench { what, help },
+            Stop::Pipe => Error::Bench { what: "the pipe is closed".into(), help: String::new() },
+        })
+    };
+    let (cells, what) = (grid.len(), format!("{} {name}", grid.bench().doing()));
+    progress::counting(&what, cells, |done| grid.run_and_keep(done, &write))
         .map_err(|error| failed(&error))
 }
 
 /// Runs one cell and writes its History.
 fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
     let kept = Kept::named("-o", output, args.force)?;
+    if args.on.len() > 1 {
+        let help = "name a folder, `-o DIR/`, for the runs of all";
+        return Err(Stop::new("-o writes one run, but there are several --on", help));
+    }
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
         let what = format!("-o writes one run, but there are {} variants", names.len());
@@ -62,9 +133,9 @@ fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
         let what = format!("-o writes one run, but --seed selects {}", grid.seeds().len());
         return Err(Stop::new(what, "name one with `--seed 1`"));
     };
+    let what = format!("{} {}", grid.bench().doing(), variant.name);
     let simulate = || grid.run_first(args.decisions);
-    let (experiment, run) = progress::during(&format!("simulating {}", variant.name), simulate)
-        .map_err(|error| failed(&error))?;
+    let (experiment, run) = progress::during(&what, simulate).map_err(|error| failed(&error))?;
     kept.write(&run.history)?;
     Ok(experiment)
 }

@@ -1,0 +1,111 @@
+//! Why a run in a real kernel came to no end.
+
+use std::time::Duration;
+
+use wastenot_scenario::scenario::Variant;
+use wastenot_sim::Options;
+
+use crate::Unbuildable;
+
+/// Why a run in a real kernel came to no end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Its tasks cannot be run.
+    #[error("{0}")]
+    Runner(#[from] wastenot_runner::Error),
+    /// It cannot be recorded.
+    #[error("{0}")]
+    Record(#[from] wastenot_record::Error),
+    /// A policy cannot be loaded.
+    #[error("{0}")]
+    Deploy(#[from] wastenot_deploy::Error),
+    /// A policy that means nothing here.
+    #[error("{policy} has faults")]
+    Faulty {
+        /// Which.
+        policy: String,
+    },
+    /// The kernel ended a policy.
+    #[error("the kernel ended {policy}: {exit}")]
+    Ended {
+        /// Which.
+        policy: String,
+        /// Why.
+        exit: String,
+    },
+    /// No guest has the machine.
+    #[error("no guest has this machine: {0}")]
+    Unbuildable(#[from] Unbuildable),
+    /// There is no QEMU.
+    #[error("qemu-system-x86_64 is missing")]
+    NoQemu,
+    /// It cannot be used.
+    #[error("cannot {doing}: {why}")]
+    Qemu {
+        /// What was tried.
+        doing: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// It ended otherwise than by the guest's wish.
+    #[error("QEMU failed ({how}): {}", last(console))]
+    QemuFailed {
+        /// How.
+        how: String,
+        /// The end of the console.
+        console: String,
+    },
+    /// The guest says nothing.
+    #[error("the guest has been silent for {} s: {}", patience.as_secs(), last(console))]
+    Hangs {
+        /// For how long.
+        patience: Duration,
+        /// The end of the console.
+        console: String,
+    },
+    /// A signal came.
+    #[error("it was ended by a signal")]
+    Interrupted,
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            Error::Runner(error) => error.help().into(),
+            Error::Record(error) => error.help().into(),
+            Error::Deploy(error) => error.help().into(),
+            Error::Faulty { .. } => "`wastenot rota check` shows them".into(),
+            Error::Ended { .. } => {
+                "`wastenot prove` may know why; `wastenot deploy` tries it".into()
+            }
+            Error::Unbuildable(_) => "choose another one with `--machine`".into(),
+            Error::NoQemu => "apt install qemu-system-x86".into(),
+            Error::Qemu { .. } | Error::QemuFailed { .. } | Error::Hangs { .. } => {
+                "`wastenot lab shell` shows what such a guest does".into()
+            }
+            Error::Interrupted => "what had been run is kept with `--resume`".into(),
+        }
+    }
+
+    /// As what went wrong with a cell.
+    pub(crate) fn of(&self, variant: &Variant, options: &Options) -> wastenot_experiment::Error {
+        wastenot_experiment::Error::Run {
+            variant: variant.name.clone(),
+            seed: options.seed,
+            what: self.to_string(),
+            help: self.help(),
+        }
+    }
+}
+
+/// The end of a console on one line.
+fn last(console: &str) -> String {
+    const LINES: usize = 3;
+    let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
+    match &lines[lines.len().saturating_sub(LINES)..] {
+        [] => "it said nothing".into(),
+        last => last.join("; "),
+    }
+}

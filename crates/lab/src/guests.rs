@@ -1,0 +1,254 @@
+//! A kernel in guests as a bench.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use wastenot_experiment::{Bench, Error as Failed, Run};
+use wastenot_model::Machine;
+use wastenot_model::machine::Costs;
+use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_sim::Options;
+
+use crate::host::{plan, scheduler};
+use crate::image::Image;
+use crate::job::{self, Cell, Done, Job, Policy};
+use crate::qemu::{Guest, PROGRAM, Qemu};
+use crate::{Error, image, real, topology};
+
+/// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Runs scenarios in a kernel, in guests of QEMU: all cells of a machine in one.
+pub struct Guests {
+    version: String,
+    kernel: PathBuf,
+    qemu: Qemu,
+    shift: u8,
+    /// Whether to end.
+    is_over: Box<dyn Fn() -> bool + Send + Sync>,
+    /// What came back and was not asked for yet.
+    done: Mutex<HashMap<(String, u64), Result<Run, (String, String)>>>,
+}
+
+impl fmt::Debug for Guests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guests").field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+impl Guests {
+    /// The kernel `version`, whose image is in the file `kernel`. An instruction takes
+    /// 2^`shift` ns where QEMU counts them. A run ends when `is_over` says so.
+    pub fn new(
+        version: &str,
+        kernel: PathBuf,
+        qemu: Qemu,
+        shift: u8,
+        is_over: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Guests {
+        let (version, is_over) = (version.to_owned(), Box::new(is_over));
+        Guests { version, kernel, qemu, shift, is_over, done: Mutex::default() }
+    }
+
+    /// Boots a guest that runs all `cells`, which have the same machine, and takes what comes back.
+    fn boot(
+        &self,
+        machine: &Machine,
+        cells: &[&(&Variant, Options)],
+        done: &dyn Fn(),
+    ) -> Result<(), Failed> {
+        let job = job(cells)?;
+        let whole = |error: Error| Failed::Bench {
+            what: format!("Linux {} in a guest: {error}", self.version),
+            help: error.help(),
+        };
+        let lost = |error| Error::Qemu { doing: "read the results", why: format!("{error}") };
+        let image = image_of(&job).map_err(whole)?;
+        let guest = Guest {
+            kernel: &self.kernel,
+            machine,
+            image: &image,
+            words: "lab guest",
+            shift: self.shift,
+            patience: PATIENCE,
+        };
+        let mut said = |line: &str| {
+            let says = line.strip_prefix(job::SAYS).map(str::trim).unwrap_or_default();
+            if says.starts_with("done ") {
+                done();
+            }
+        };
+        let disk = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        let mut files: HashMap<String, Vec<u8>> = HashMap::new();
+        let mut archive = tar::Archive::new(disk);
+        for entry in archive.entries().map_err(|error| whole(lost(error)))? {
+            // Where a guest ended before its time the archive ends within a file.
+            let Ok(mut entry) = entry else { break };
+            let name = entry.path().map(|it| it.display().to_string()).unwrap_or_default();
+            let mut bytes = Vec::new();
+            if entry.read_to_end(&mut bytes).is_ok() {
+                files.insert(name, bytes);
+            }
+        }
+        let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        for (n, (variant, options)) in cells.iter().enumerate() {
+            let (json, wn) = Done::files(n);
+            let none = Vec::new();
+            let [json, wn] = [json, wn].map(|name| files.get(&name).unwrap_or(&none));
+            let ran = came_back(json, wn, &options.name);
+            all.insert((variant.name.clone(), options.seed), ran);
+        }
+        Ok(())
+    }
+}
+
+/// The job of a guest: `cells` in the order of their policies.
+fn job(cells: &[&(&Variant, Options)]) -> Result<Job, Failed> {
+    let mut job = Job::default();
+    for (variant, options) in cells {
+        let policy = match &variant.scheduler.text {
+            None => None,
+            Some(text) => {
+                let is = |it: &Policy| it.name == variant.scheduler.name && it.text == *text;
+                if !job.policies.last().is_some_and(is) {
+                    job.policies.push(compiled(&variant.scheduler, text)?);
+                }
+                Some(job.policies.len() - 1)
+            }
+        };
+        let plan = plan(variant, options)?;
+        job.cells.push(Cell { plan, policy, decisions: options.notes });
+    }
+    Ok(job)
+}
+
+/// A policy as the kernel takes it.
+fn compiled(choice: &Choice, text: &str) -> Result<Policy, Failed> {
+    let bench = |what: String, help: &str| Failed::Bench { what, help: help.into() };
+    let name = choice.name.clone();
+    if let Some((tunable, _)) = choice.tunables.first() {
+        let what = format!("`{tunable}` of {name} cannot be set in a real kernel");
+        return Err(bench(what, "write its value into the text of the policy"));
+    }
+    let emitted = wastenot_rota::compile(text).and_then(|it| wastenot_rota::emit::emit(&it));
+    let emitted = emitted.map_err(|faults| {
+        let what = faults.first().map_or(String::new(), |it| it.message.clone());
+        bench(format!("{name} cannot be emitted: {what}"), "`wastenot rota emit` says where")
+    })?;
+    let object = wastenot_deploy::compile(&emitted);
+    let object = object.map_err(|error| bench(error.to_string(), error.help()))?;
+    Ok(Policy { name, text: text.to_owned(), object })
+}
+
+/// The first file system of a guest with this job.
+fn image_of(job: &Job) -> Result<Vec<u8>, Error> {
+    let failed = |why: String| Error::Qemu { doing: "make the image", why };
+    let mut image = Image::default();
+    for folder in ["/dev", "/proc", "/sys", "/tmp"] {
+        image.folder(folder);
+    }
+    image.device("/dev/console", (5, 1));
+    image::add_this_program(&mut image, PROGRAM).map_err(|error| failed(error.to_string()))?;
+    let job = serde_json::to_vec(job).map_err(|error| failed(error.to_string()))?;
+    image.file(job::FILE, &job);
+    Ok(image.finish())
+}
+
+/// The run that a guest sent back.
+fn came_back(json: &[u8], wn: &[u8], name: &str) -> Result<Run, (String, String)> {
+    let help = || "boot it again; `wastenot lab shell` shows the guest".to_owned();
+    let done: Done = serde_json::from_slice(json)
+        .map_err(|_| ("the guest ended before it sent this run".to_owned(), help()))?;
+    let told = done.told?;
+    let options = wastenot_read::Options { name: name.to_owned(), ..Default::default() };
+    let history = wastenot_read::read(wn, &options);
+    let history = history.map_err(|error| (format!("the guest's recording: {error}"), help()))?;
+    Ok(real::part(&history, &told))
+}
+
+impl Bench for Guests {
+    fn name(&self) -> &str {
+        &self.version
+    }
+
+    fn doing(&self) -> String {
+        format!("running in Linux {}:", self.version)
+    }
+
+    fn how(&self) -> String {
+        format!("run in Linux {}", self.version)
+    }
+
+    fn assumes(&self) -> Vec<String> {
+        let what =
+            "run in a guest of QEMU: [costs], [ambient] and schedulers of the scenario took \
+                    no part"
+                .to_owned();
+        let counted = format!(
+            "without KVM QEMU counts instructions: each takes {} ns, and CPUs take turns, so that \
+             the kernel's work is dear in comparison with that of tasks",
+            1u32 << self.shift
+        );
+        vec![what, counted]
+    }
+
+    fn takes(&self, mut variant: Variant) -> Variant {
+        variant.costs = Costs::default();
+        variant.scheduler = scheduler(&variant.scheduler, &self.version);
+        variant
+    }
+
+    fn fits(&self, variant: &Variant) -> Result<(), Failed> {
+        topology::arguments(&variant.machine).map_err(|unbuildable| Failed::Bench {
+            what: format!(
+                "variant `{}` has a machine that no guest has: {unbuildable}",
+                variant.name
+            ),
+            help: "choose another one with `--machine`, as `numa:4 core:4 pu:1`".into(),
+        })?;
+        plan(variant, &Options::default()).map(drop)
+    }
+
+    fn prepare(
+        &self,
+        cells: &[(&Variant, Options)],
+        done: &(dyn Fn(usize) + Sync),
+    ) -> Result<(), Failed> {
+        let mut machines: Vec<&Machine> = Vec::new();
+        for (variant, _) in cells {
+            if !machines.contains(&&variant.machine) {
+                machines.push(&variant.machine);
+            }
+        }
+        let count = std::cell::Cell::new(0);
+        for machine in machines {
+            let is = |cell: &&(&Variant, Options)| cell.0.machine == *machine;
+            let mut all: Vec<_> = cells.iter().filter(is).collect();
+            // Stable: a policy is loaded once for all its cells.
+            all.sort_by_key(|(variant, _)| (&variant.scheduler.name, &variant.scheduler.text));
+            self.boot(machine, &all, &|| {
+                count.set(count.get() + 1);
+                done(count.get());
+            })?;
+        }
+        Ok(())
+    }
+
+    fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Failed> {
+        let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let ran = all.remove(&(variant.name.clone(), options.seed));
+        let ran = ran.unwrap_or_else(|| {
+            Err(("no guest was booted for it".into(), "this is a bug of wastenot".into()))
+        });
+        ran.map_err(|(what, help)| Failed::Run {
+            variant: variant.name.clone(),
+            seed: options.seed,
+            what: format!("in Linux {}: {what}", self.version),
+            help,
+        })
+    }
+}

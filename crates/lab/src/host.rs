@@ -1,0 +1,109 @@
+//! This machine as a bench.
+
+use std::sync::{Mutex, PoisonError};
+
+use wastenot_experiment::{Bench, Error, Run};
+use wastenot_model::Machine;
+use wastenot_model::machine::Costs;
+use wastenot_runner::Plan;
+use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_sim::Options;
+
+use crate::real;
+
+/// Runs scenarios on this machine, under the scheduler of its kernel.
+pub struct Host {
+    machine: Machine,
+    kernel: String,
+    /// Whether to end.
+    is_over: Box<dyn Fn() -> bool + Send + Sync>,
+    /// One run at a time has the machine.
+    turn: Mutex<()>,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host").field("kernel", &self.kernel).finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// This machine. A run ends when `is_over` says so.
+    pub fn new(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Host {
+        let kernel = wastenot_host::kernel();
+        let release = kernel.split(' ').next().unwrap_or_default().to_owned();
+        Host {
+            machine: wastenot_record::machine(),
+            kernel: release,
+            is_over: Box::new(is_over),
+            turn: Mutex::new(()),
+        }
+    }
+}
+
+/// The scheduler of a variant in a real kernel: its own, or a policy.
+pub(crate) fn scheduler(choice: &Choice, kernel: &str) -> Choice {
+    match choice.text {
+        Some(_) => choice.clone(),
+        None => Choice::named(&format!("linux {kernel}")),
+    }
+}
+
+impl Bench for Host {
+    fn name(&self) -> &str {
+        "host"
+    }
+
+    fn doing(&self) -> String {
+        "running".into()
+    }
+
+    fn how(&self) -> String {
+        format!("run on this machine (Linux {})", self.kernel)
+    }
+
+    fn assumes(&self) -> Vec<String> {
+        let what = "run on this machine: whatever else it did took part, and [costs], [ambient] and \
+                    schedulers of the scenario did not";
+        vec![what.into()]
+    }
+
+    fn takes(&self, mut variant: Variant) -> Variant {
+        variant.machine.clone_from(&self.machine);
+        variant.costs = Costs::default();
+        variant.scheduler = scheduler(&variant.scheduler, &self.kernel);
+        variant
+    }
+
+    fn fits(&self, variant: &Variant) -> Result<(), Error> {
+        if variant.scheduler.text.is_some() {
+            let what = format!("{} is not deployed by `run --on host`", variant.scheduler.name);
+            let help =
+                "`wastenot deploy` it, and run this meanwhile; or try it in a guest: --on 7.2";
+            return Err(Error::Bench { what, help: help.into() });
+        }
+        if !wastenot_host::is_first_namespace() {
+            let what = "tasks have other numbers here than in the recording (a PID namespace)";
+            let help = "run it outside the container, or with `--pid=host`";
+            return Err(Error::Bench { what: what.into(), help: help.into() });
+        }
+        plan(variant, &Options::default()).map(drop)
+    }
+
+    fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let plan = plan(variant, options)?;
+        let ran = real::run(&plan, options.notes, &*self.is_over);
+        let (history, told) = ran.map_err(|error| error.of(variant, options))?;
+        Ok(real::part(&history, &told))
+    }
+}
+
+/// The plan of a variant.
+pub(crate) fn plan(variant: &Variant, options: &Options) -> Result<Plan, Error> {
+    let limit = wastenot_model::Span(options.limit.0);
+    Plan::new(&variant.workload, variant.machine.len(), options.seed, limit).map_err(|unfit| {
+        let what = format!("variant `{}` cannot run in a real kernel: {unfit}", variant.name);
+        Error::Bench { what, help: unfit.help().into() }
+    })
+}

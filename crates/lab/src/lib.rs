@@ -1,0 +1,23 @@
+//! Scenarios in real kernels. A bench runs the tasks of a variant for real, by the runner, and
+//! records meanwhile; so its cells are made from Histories like those of the simulator.
+//!
+//! [`Host`] is this machine. [`Guests`] are machines that QEMU builds: each boots a kernel with
+//! this program as its first process ([`guest`]), which does the same there and powers off.
+
+mod error;
+mod guest;
+mod guests;
+mod host;
+mod image;
+mod job;
+pub mod kernels;
+mod qemu;
+mod real;
+mod topology;
+
+pub use error::Error;
+pub use guest::guest;
+pub use guests::Guests;
+pub use host::Host;
+pub use qemu::{Qemu, exec};
+pub use topology::Unbuildable;

@@ -1,0 +1,235 @@
+//! A guest in QEMU: it boots, does what its first file system has it do, and powers off.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use wastenot_model::Machine;
+
+use crate::Error;
+use crate::image::LIBRARIES;
+use crate::topology;
+
+/// How many lines of the console are kept.
+const LINES: usize = 60;
+/// The size of the disk that results are written to. It takes memory only as it is written.
+const DISK: u64 = 8 << 30;
+/// How often it is looked whether to end.
+const TURN: Duration = Duration::from_millis(100);
+
+/// A guest that is to be booted.
+#[derive(Debug)]
+pub(crate) struct Guest<'g> {
+    /// The kernel: an ELF, or what boot loaders take.
+    pub(crate) kernel: &'g Path,
+    /// The machine.
+    pub(crate) machine: &'g Machine,
+    /// The first file system.
+    pub(crate) image: &'g [u8],
+    /// What the program in it is started with.
+    pub(crate) words: &'g str,
+    /// Nanoseconds of an instruction, as a power of two.
+    pub(crate) shift: u8,
+    /// So long the guest may say nothing.
+    pub(crate) patience: Duration,
+}
+
+/// How QEMU is started.
+#[derive(Clone, Debug)]
+pub struct Qemu {
+    /// A program that becomes QEMU, with the arguments that it is given ([`exec`]): this one, and
+    /// the words that make it do so.
+    pub starter: (PathBuf, Vec<String>),
+}
+
+/// The program.
+const QEMU: &str = "qemu-system-x86_64";
+/// What a shell exits with when there is no such program.
+const NOT_FOUND: i32 = 127;
+
+/// Becomes QEMU, with these arguments, which is killed when its parent ends, however that ends.
+/// Returns the exit code if there is none.
+pub fn exec(arguments: &[OsString]) -> u8 {
+    let parent = getppid();
+    let set = set_parent_process_death_signal(Some(Signal::KILL));
+    // The parent may have ended before.
+    if set.is_err() || getppid() != parent {
+        return 1;
+    }
+    match Command::new(QEMU).args(arguments).exec().kind() {
+        io::ErrorKind::NotFound => NOT_FOUND as u8,
+        _ => 126,
+    }
+}
+
+/// Whether the CPUs of this machine may run a guest's instructions themselves: where there are as
+/// many. Fewer would take turns, and a guest's CPU would stand still while its clock goes on.
+pub(crate) fn may_use_kvm(machine: &Machine) -> bool {
+    let here = thread::available_parallelism().map_or(1, usize::from);
+    machine.len() <= here && File::options().read(true).write(true).open("/dev/kvm").is_ok()
+}
+
+impl Qemu {
+    /// Boots `guest`, passes each line of its console to `said`, and gives its disk when it has
+    /// powered off. `is_over` ends it before that.
+    ///
+    /// # Errors
+    /// There is no QEMU, it fails, or the guest says nothing for too long.
+    pub(crate) fn boot(
+        &self,
+        guest: &Guest<'_>,
+        is_over: &dyn Fn() -> bool,
+        said: &mut dyn FnMut(&str),
+    ) -> Result<File, Error> {
+        let memory = |name: &str| -> io::Result<File> {
+            Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
+        };
+        let failed = |doing| {
+            move |error: io::Error| Error::Qemu { doing, why: wastenot_host::reason(&error) }
+        };
+        let mut image = memory("wastenot-image").map_err(failed("keep the image"))?;
+        image.write_all(guest.image).map_err(failed("keep the image"))?;
+        let mut disk = memory("wastenot-disk").map_err(failed("make a disk"))?;
+        disk.set_len(DISK).map_err(failed("make a disk"))?;
+        let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        let mut command = self.command();
+        let kvm = may_use_kvm(guest.machine);
+        match kvm {
+            true => command.args(["-accel", "kvm", "-cpu", "host"]),
+            false => {
+                let shift = format!("shift={},sleep=off", guest.shift);
+                command.args(["-accel", "tcg,thread=single,tb-size=512", "-icount", &shift]);
+                command.args(["-cpu", "qemu64"])
+            }
+        };
+        command.args(topology::arguments(guest.machine)?);
+        command.args(["-display", "none", "-serial", "stdio", "-monitor", "none", "-nodefaults"]);
+        command.args(["-no-reboot", "-bios", "qboot.rom", "-kernel"]).arg(guest.kernel);
+        command.args(["-initrd", &path(&image), "-append"]);
+        // Loops of delay need no measuring, and the clock is the one of the instructions.
+        command.arg(format!(
+            "console=ttyS0 panic=-1 quiet tsc=reliable nowatchdog mitigations=off \
+             rcupdate.rcu_cpu_stall_suppress=1 lpj=10000000 rdinit={PROGRAM} \
+             LD_LIBRARY_PATH={LIBRARIES} -- {}",
+            guest.words
+        ));
+        let drive = format!("file={},if=none,id=d0,format=raw,cache=unsafe", path(&disk));
+        command.args(["-drive", &drive, "-device", "nvme,drive=d0,serial=1"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::NoQemu,
+            _ => failed("start QEMU")(error),
+        })?;
+        let mut running = Running::of(child);
+        let end = running.listen(guest.patience, is_over, said);
+        let console = running.console.join("\n");
+        let status = running.end().map_err(failed("wait for QEMU"))?;
+        match end {
+            End::Closed if status.success() => {
+                disk.seek(SeekFrom::Start(0)).map_err(failed("read the disk"))?;
+                Ok(disk)
+            }
+            End::Closed if status.code() == Some(NOT_FOUND) => Err(Error::NoQemu),
+            End::Closed => Err(Error::QemuFailed { how: status.to_string(), console }),
+            End::Silent => Err(Error::Hangs { patience: guest.patience, console }),
+            End::Over => Err(Error::Interrupted),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.starter.0);
+        command.args(&self.starter.1);
+        command
+    }
+}
+
+/// The program in the image.
+pub(crate) const PROGRAM: &str = "/wastenot";
+
+/// Why nothing more is heard of a guest.
+enum End {
+    Closed,
+    Silent,
+    Over,
+}
+
+/// A QEMU that runs; it is killed when this is dropped.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    console: Vec<String>,
+}
+
+impl Running {
+    fn of(mut child: Child) -> Running {
+        let (sender, lines) = channel();
+        let out = child.stdout.take().map(|it| Box::new(it) as Box<dyn io::Read + Send>);
+        let err = child.stderr.take().map(|it| Box::new(it) as Box<dyn io::Read + Send>);
+        for from in [out, err].into_iter().flatten() {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+                    let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+                    if sender.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        Running { child, lines, console: Vec::new() }
+    }
+
+    fn listen(
+        &mut self,
+        patience: Duration,
+        is_over: &dyn Fn() -> bool,
+        said: &mut dyn FnMut(&str),
+    ) -> End {
+        let mut heard = Instant::now();
+        loop {
+            match self.lines.recv_timeout(TURN) {
+                Ok(line) => {
+                    heard = Instant::now();
+                    said(&line);
+                    if self.console.len() == LINES {
+                        self.console.remove(0);
+                    }
+                    self.console.push(line);
+                }
+                Err(RecvTimeoutError::Disconnected) => return End::Closed,
+                Err(RecvTimeoutError::Timeout) if is_over() => return End::Over,
+                Err(RecvTimeoutError::Timeout) if heard.elapsed() > patience => return End::Silent,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Ends it if it has not ended.
+    fn end(&mut self) -> io::Result<std::process::ExitStatus> {
+        // It closes its output a moment before it ends.
+        for _ in 0..50 {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        let _ = self.child.kill();
+        self.child.wait()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,110 @@
+//! A machine as QEMU builds it.
+
+use std::fmt::Write as _;
+
+use wastenot_model::{Cpu, CpuId, CpuSet, Machine};
+
+/// Memory of the guest, beside that of its CPUs, in MiB.
+const MEMORY: usize = 768;
+/// Memory for each CPU, in MiB.
+const OF_A_CPU: usize = 12;
+
+/// Why QEMU cannot build a machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unbuildable {
+    /// More CPUs than it can have.
+    #[error("it has {cpus} CPUs; QEMU builds up to 255 here")]
+    Crowd {
+        /// How many.
+        cpus: usize,
+    },
+    /// CPUs that belong together have not the same number everywhere.
+    #[error("its {what} have not the same number of CPUs")]
+    Uneven {
+        /// What: packages, caches, cores.
+        what: &'static str,
+    },
+    /// CPUs that belong together are not numbered one after the other.
+    #[error("the CPUs of its {what} are not numbered one after the other")]
+    Scattered {
+        /// What: packages, caches, cores.
+        what: &'static str,
+    },
+    /// CPUs of different speed.
+    #[error("its CPUs differ in capacity")]
+    Unequal,
+}
+
+/// The arguments that make QEMU build a machine.
+///
+/// # Errors
+/// It cannot be built: QEMU numbers CPUs one after the other, and all packages, caches and cores
+/// are alike.
+pub(crate) fn arguments(machine: &Machine) -> Result<Vec<String>, Unbuildable> {
+    let cpus = machine.len();
+    if cpus > 255 {
+        return Err(Unbuildable::Crowd { cpus });
+    }
+    if machine.cpus.windows(2).any(|pair| pair[0].capacity != pair[1].capacity) {
+        return Err(Unbuildable::Unequal);
+    }
+    let package = |cpu: &Cpu| cpu.package.or(cpu.node);
+    let sockets = groups(machine, "packages", package)?.unwrap_or(1);
+    let caches = groups(machine, "caches", |cpu| cpu.llc)?.unwrap_or(sockets).max(sockets);
+    let cores = groups(machine, "cores", |cpu| cpu.core)?.unwrap_or(cpus).max(caches);
+    let (dies, threads) = (caches / sockets, cpus / cores);
+    let smp =
+        format!("{cpus},sockets={sockets},dies={dies},cores={},threads={threads}", cores / caches);
+    let memory = MEMORY + OF_A_CPU * cpus;
+    let nodes: Vec<CpuSet> = nodes(machine);
+    let each = (memory / nodes.len()).next_multiple_of(2);
+    let mut all = vec!["-smp".into(), smp, "-m".into(), format!("{}M", each * nodes.len())];
+    for (n, cpus) in nodes.iter().enumerate() {
+        let mut node = format!("node,nodeid={n},memdev=m{n}");
+        for run in cpus.to_string().split(',').filter(|_| !cpus.is_empty()) {
+            let _ = write!(node, ",cpus={run}");
+        }
+        let backend = format!("memory-backend-ram,id=m{n},size={each}M");
+        all.extend(["-object".into(), backend, "-numa".into(), node]);
+    }
+    for (from, row) in machine.distances.iter().flatten().enumerate().take(nodes.len()) {
+        for (to, distance) in row.iter().enumerate().take(nodes.len()) {
+            let value = format!("dist,src={from},dst={to},val={distance}");
+            all.extend(["-numa".into(), value]);
+        }
+    }
+    Ok(all)
+}
+
+/// How many groups of CPUs there are, if they are known: each with as many, one after the other.
+fn groups(
+    machine: &Machine,
+    what: &'static str,
+    of: impl Fn(&Cpu) -> Option<u32>,
+) -> Result<Option<usize>, Unbuildable> {
+    let Some(all) = machine.cpus.iter().map(of).collect::<Option<Vec<u32>>>() else {
+        return Ok(None);
+    };
+    let runs: Vec<usize> = all.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
+    let mut distinct = all.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if runs.len() != distinct.len() {
+        return Err(Unbuildable::Scattered { what });
+    }
+    if runs.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(Unbuildable::Uneven { what });
+    }
+    Ok(Some(runs.len()))
+}
+
+/// The CPUs of each node; one node where they are not known.
+fn nodes(machine: &Machine) -> Vec<CpuSet> {
+    let last = machine.cpus.iter().filter_map(|cpu| cpu.node).max().unwrap_or(0);
+    let of = |node: u32| {
+        let cpus = machine.cpus.iter().enumerate();
+        let mine = cpus.filter(|(_, cpu)| cpu.node.unwrap_or(0) == node);
+        mine.map(|(n, _)| CpuId(n as u16)).collect()
+    };
+    (0..=last).map(of).collect()
+}

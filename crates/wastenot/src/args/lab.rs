@@ -1,0 +1,61 @@
+//! `wastenot lab`
+
+use std::ffi::OsString;
+
+use clap::{Args, Subcommand};
+
+use super::check::Face;
+
+/// Kernels to try schedulers in: list, fetch, look into one
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Lab {
+    #[command(subcommand)]
+    pub(crate) what: What,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    List(List),
+    Fetch(Fetch),
+    /// Be the first process of a guest
+    #[command(hide = true)]
+    Guest,
+    /// Become QEMU
+    #[command(hide = true)]
+    Qemu(Qemu),
+}
+
+/// List the kernels of Debian that can be had, and those that were fetched
+///
+/// They are those of the suites from bullseye to sid, for cloud machines: `run
+/// --on` boots them in QEMU. Nothing is installed, and the system's apt is left
+/// as it is.
+#[derive(Args, Debug)]
+pub(crate) struct List {
+    /// Read the lists of the archive again, though they are not a day old
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    #[command(flatten)]
+    pub(crate) face: Face,
+}
+
+/// Fetch kernels into the cache, as `run --on` does by itself
+#[derive(Args, Debug)]
+pub(crate) struct Fetch {
+    /// A version, as 7.2 or 6.12.117, or the name of a suite, as sid
+    #[arg(value_name = "KERNEL", required = true)]
+    pub(crate) kernels: Vec<String>,
+    /// Fetch the newest there is, though an older one is in the cache
+    #[arg(long)]
+    pub(crate) refresh: bool,
+}
+
+/// Become QEMU, and end with the process that started it
+#[derive(Args, Debug)]
+pub(crate) struct Qemu {
+    /// Its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
+}

@@ -1,0 +1,94 @@
+//! `wastenot lab`: kernels, and guests.
+
+use wastenot_lab::kernels::{Error, Image, Kernels, Lists};
+use wastenot_model::{Column, Report, Table, Unit};
+
+use super::check::print;
+use crate::args::lab::{Fetch, Lab, List, What};
+use crate::fail::{Answer, Stop};
+use crate::{out, progress};
+
+/// Does what was asked.
+pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
+    match &args.what {
+        What::List(args) => list(args),
+        What::Fetch(args) => fetch(args),
+        What::Guest => {
+            let failed = |error| Stop::io("lab guest", &error, "`wastenot run --on 7.2` boots one");
+            wastenot_lab::guest().map(|()| Answer::Yes).map_err(failed)
+        }
+        What::Qemu(args) => Ok(Answer::OfCommand(wastenot_lab::exec(&args.arguments))),
+    }
+}
+
+/// The kernel that `wanted` names; it is fetched if need be.
+pub(super) fn kernel(wanted: &str, lists: Lists) -> Result<wastenot_lab::kernels::Kernel, Stop> {
+    let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
+    let get = || kernels.fetch(wanted, lists, &|_| ());
+    progress::during(&format!("fetching Linux {wanted}"), get).map_err(|error| failed(&error))
+}
+
+fn failed(error: &Error) -> Stop {
+    Stop::new(error, error.help())
+}
+
+fn lists(refresh: bool) -> Lists {
+    if refresh { Lists::New } else { Lists::Kept }
+}
+
+fn fetch(args: &Fetch) -> Result<Answer, Stop> {
+    for wanted in &args.kernels {
+        let kernel = kernel(wanted, lists(args.refresh))?;
+        let how = match kernel.image {
+            Image::Elf(_) => "",
+            Image::Packed(_) => ", which unpacks itself when it boots",
+        };
+        let path = kernel.image.path().display();
+        out::note(&format!("{wanted}: Linux {}: {path}{how}", kernel.package.version.kernel()));
+    }
+    Ok(Answer::Yes)
+}
+
+fn list(args: &List) -> Result<Answer, Stop> {
+    let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
+    let read = || kernels.available(lists(args.refresh), &|_| ());
+    let offer = progress::during("reading the lists of Debian's archive", read);
+    let offer = offer.map_err(|error| failed(&error))?;
+    let cached = kernels.cached();
+    let columns = [
+        Column::new("version", "version", Unit::None),
+        Column::new("suite", "suite", Unit::None),
+        Column::new("release", "release", Unit::None),
+        Column::for_programs("package", Unit::None),
+        Column::for_programs("fetched", Unit::None),
+        Column::for_people("", Unit::None),
+    ];
+    let mut table = Table::new("kernels", "Kernels", columns);
+    table.shown = usize::MAX;
+    let mut packages = offer.kernels.clone();
+    for kernel in &cached {
+        // The archive drops old versions; those that were fetched stay.
+        if !packages.iter().any(|it| it.release == kernel.package.release) {
+            packages.push(kernel.package.clone());
+        }
+    }
+    packages.sort_by(|a, b| b.version.cmp(&a.version));
+    for package in &packages {
+        let is_here = cached.iter().any(|it| it.package.release == package.release);
+        table.push(vec![
+            package.version.kernel().into(),
+            package.suite.as_str().into(),
+            package.release.as_str().into(),
+            package.name.as_str().into(),
+            is_here.into(),
+            if is_here { "fetched" } else { "" }.into(),
+        ]);
+    }
+    let mut report = Report::new("lab/1", "kernels");
+    report.verdict = format!("{} kernels, of which {} were fetched.", packages.len(), cached.len());
+    report.tables.push(table);
+    let left_out = offer.left_out.iter();
+    report.assumptions.extend(left_out.map(|it| format!("{} was left out: {}", it.suite, it.why)));
+    print(&report, &args.face)?;
+    Ok(Answer::Yes)
+}
