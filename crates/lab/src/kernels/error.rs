@@ -107,7 +107,7 @@ impl Error {
             Error::Gone { .. } => "name another version: suites drop what is old",
             Error::BadPackage { .. } => "name another version, and report this one",
             Error::NoSpace { .. } => {
-                "a kernel needs 300 MB while it is fetched; XDG_CACHE_HOME names another place"
+                "300 MB are needed while kernels are fetched; XDG_CACHE_HOME names another place"
             }
             Error::NotAllowed { .. } => "XDG_CACHE_HOME names another place",
             Error::File { .. } => "take the file away: what is missing is fetched again",

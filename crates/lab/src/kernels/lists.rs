@@ -131,14 +131,14 @@ linux-image-cloud-amd64
 ";
 
     const MADISON: &str = "\
-linux-image-6.12.117+deb13-cloud-amd64 | 6.12.117-1 | http://m/debian-security trixie-security/main amd64 Packages
-linux-image-6.12.117+deb13-cloud-amd64 | 6.12.117-1 | http://m/debian trixie/main amd64 Packages
-linux-image-6.12.117+deb13-cloud-amd64-unsigned | 6.12.117-1 | http://m/debian trixie/main amd64 Packages
-linux-image-7.2.13+deb14-cloud-amd64 |   7.2.13-1 | http://m/debian sid/main amd64 Packages
-linux-binary-7.2.13+deb14-cloud-amd64 |   7.2.13-1 | http://m/debian sid/main amd64 Packages
-linux-image-6.1.0-50-cloud-amd64-unsigned |  6.1.176-1 | http://m/debian bookworm/main amd64 Packages
-linux-image-cloud-amd64 |   7.2.13-1 | http://m/debian sid/main amd64 Packages
-     linux | 7.2.13-1 | http://m/debian sid/main Sources
+linux-image-6.12.117+deb13-cloud-amd64 | 6.12.117-1 | http://m/s trixie-security/main amd64 Packages
+linux-image-6.12.117+deb13-cloud-amd64 | 6.12.117-1 | http://m/d trixie/main amd64 Packages
+linux-image-6.12.117+deb13-cloud-amd64-unsigned | 6.12.117-1 | http://m/d trixie/main amd64 Packages
+linux-image-7.2.13+deb14-cloud-amd64 |   7.2.13-1 | http://m/d sid/main amd64 Packages
+linux-binary-7.2.13+deb14-cloud-amd64 |   7.2.13-1 | http://m/d sid/main amd64 Packages
+linux-image-6.1.0-50-cloud-amd64-unsigned |  6.1.176-1 | http://m/d bookworm/main amd64 Packages
+linux-image-cloud-amd64 |   7.2.13-1 | http://m/d sid/main amd64 Packages
+     linux | 7.2.13-1 | http://m/d sid/main Sources
 ";
 
     const URIS: &str = "\

@@ -55,11 +55,8 @@ mod tests {
         drop(lock);
         let mut program = program.expect("a program");
         assert!(!is_free(&folder));
-        program.kill().and_then(|()| program.wait()).map(drop).unwrap_or_else(
-            |error: io::Error| {
-                panic!("{error}");
-            },
-        );
+        program.kill().expect("ours");
+        program.wait().expect("ours");
         assert!(is_free(&folder));
     }
 }

@@ -18,6 +18,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::statvfs;
+
 use self::apt::Apt;
 pub use self::error::Error;
 pub use self::kernel::{Image, Kernel};
@@ -58,7 +60,7 @@ impl Kernels {
         Ok(Kernels::open(cache.join("wastenot").join("kernels")))
     }
 
-    /// The kernels in a folder, which is made once there is one.
+    /// The kernels in a folder. It is made when the first is fetched.
     pub fn open(dir: impl Into<PathBuf>) -> Kernels {
         Kernels { dir: dir.into() }
     }
@@ -130,6 +132,7 @@ impl Kernels {
     }
 
     fn update(&self, lock: &Lock, progress: &dyn Fn(&str)) -> Result<Offer, Error> {
+        self.has_room()?;
         progress("reading the lists of Debian's archive");
         let (kernels, left_out) = Apt::open(&self.dir.join(APT), lock)?.update()?;
         let offer = Offer { kernels, left_out };
@@ -150,6 +153,7 @@ impl Kernels {
         }
         let work = self.dir.join(UNFINISHED);
         remove(&work)?;
+        self.has_room()?;
         let kernel = self.download(lock, package, &work, progress);
         // An error says more than what is left of it, which may be what filled the disk.
         let removed = remove(&work);
@@ -190,6 +194,14 @@ impl Kernels {
         Kernel::open(&to).ok_or_else(|| Error::file(&to, ErrorKind::NotFound.into()))
     }
 
+    /// Asked before: on a full disk apt may wait forever.
+    fn has_room(&self) -> Result<(), Error> {
+        let disk = statvfs(&self.dir).map_err(|error| Error::file(&self.dir, error.into()))?;
+        let mb = disk.f_bavail.saturating_mul(disk.f_frsize) / 1_000_000;
+        let why = || format!("{} has {mb} MB", self.dir.display());
+        if mb < ROOM_MB { Err(Error::NoSpace { why: why() }) } else { Ok(()) }
+    }
+
     fn folder(&self, package: &Package) -> PathBuf {
         self.dir.join(package.folder())
     }
@@ -197,6 +209,8 @@ impl Kernels {
 
 /// What is being fetched. Whoever holds the lock finds here what an interrupted process left.
 const UNFINISHED: &str = "unfinished";
+/// What lists or a kernel take at most while they are fetched; what stays is less.
+const ROOM_MB: u64 = 300;
 /// The state of apt.
 const APT: &str = "apt";
 const OFFER: &str = "offer.json";
