@@ -19,6 +19,10 @@ pub trait Bench: Debug + Sync {
     fn doing(&self) -> String;
     /// How it did that, as in `simulated`.
     fn how(&self) -> String;
+    /// What it has of its own, and puts in the place of what a scenario says.
+    fn has(&self) -> String {
+        String::new()
+    }
     /// What its figures rest on, one sentence each.
     fn assumes(&self) -> Vec<String>;
     /// What it makes of a variant: one that is not the simulator may have a machine and a scheduler

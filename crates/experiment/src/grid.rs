@@ -69,8 +69,8 @@ impl<'s> Grid<'s> {
         let mut changes = scenario.changes.clone();
         let has_own = |(taken, given): (&Variant, &Variant)| taken != given;
         let is_other = taken.iter().zip(&variants).any(has_own);
-        if is_other {
-            changes.insert(0, format!("what {} has", bench.name()));
+        if is_other && options.scheduler.is_none() {
+            changes.insert(0, bench.has());
         }
         if let Some(choice) = &options.scheduler {
             changes.insert(0, format!("scheduler {}", label(choice)));

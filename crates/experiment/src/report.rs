@@ -67,7 +67,11 @@ pub fn report(all: &[Experiment]) -> Report {
     report.measure("seeds", "", first.seeds.clone(), Unit::None);
     let label = if first.seeds.len() == 1 { "Seed" } else { "Seeds" };
     report.measure("", label, ranges(&first.seeds), Unit::None);
-    report.verdict = format!("{}{}", first.verdict(), benches.limited()).trim().to_owned();
+    let verdict = match all.len() {
+        1 => first.verdict(),
+        _ => format!("{} {}.", sentence(&first.about), capital(&listed(&how))),
+    };
+    report.verdict = format!("{verdict}{}", benches.limited()).trim().to_owned();
     report.tables = vec![benches.schedulers_table(), benches.variants_table()];
     if all.iter().any(|it| !it.figures.is_empty()) {
         report.tables.push(benches.figures_table());
@@ -230,6 +234,11 @@ fn listed(names: &[&str]) -> String {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => names.concat(),
     }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::Read as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use wastenot_sim::Options;
 use crate::host::{plan, scheduler};
 use crate::image::Image;
 use crate::job::{self, Cell, Done, Job, Policy};
-use crate::qemu::{Guest, PROGRAM, Qemu};
+use crate::qemu::{Guest, PROGRAM, Qemu, Way};
 use crate::{Error, image, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
@@ -27,9 +28,13 @@ pub struct Guests {
     version: String,
     kernel: PathBuf,
     qemu: Qemu,
+    /// The version of QEMU.
+    emulator: String,
     shift: u8,
     /// Whether to end.
     is_over: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Whether QEMU counted the instructions of any guest.
+    counted: AtomicBool,
     /// What came back and was not asked for yet.
     done: Mutex<HashMap<(String, u64), Result<Run, (String, String)>>>,
 }
@@ -43,15 +48,20 @@ impl fmt::Debug for Guests {
 impl Guests {
     /// The kernel `version`, whose image is in the file `kernel`. An instruction takes
     /// 2^`shift` ns where QEMU counts them. A run ends when `is_over` says so.
+    ///
+    /// # Errors
+    /// There is no QEMU.
     pub fn new(
         version: &str,
         kernel: PathBuf,
         qemu: Qemu,
         shift: u8,
         is_over: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Guests {
+    ) -> Result<Guests, Error> {
+        let emulator = qemu.version()?;
         let (version, is_over) = (version.to_owned(), Box::new(is_over));
-        Guests { version, kernel, qemu, shift, is_over, done: Mutex::default() }
+        let (counted, done) = (AtomicBool::new(false), Mutex::default());
+        Ok(Guests { version, kernel, qemu, emulator, shift, is_over, counted, done })
     }
 
     /// Boots a guest that runs all `cells`, which have the same machine, and takes what comes back.
@@ -82,7 +92,8 @@ impl Guests {
                 done();
             }
         };
-        let disk = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        let (disk, way) = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        self.counted.fetch_or(way == Way::Counted, Ordering::Relaxed);
         let mut files: HashMap<String, Vec<u8>> = HashMap::new();
         let mut archive = tar::Archive::new(disk);
         for entry in archive.entries().map_err(|error| whole(lost(error)))? {
@@ -99,7 +110,14 @@ impl Guests {
             let (json, wn) = Done::files(n);
             let none = Vec::new();
             let [json, wn] = [json, wn].map(|name| files.get(&name).unwrap_or(&none));
-            let ran = came_back(json, wn, &options.name);
+            let ran = came_back(json, wn, &options.name).map(|mut run| {
+                let how = match way {
+                    Way::Kvm => format!("QEMU {}, KVM", self.emulator),
+                    Way::Counted => format!("QEMU {}, icount shift={}", self.emulator, self.shift),
+                };
+                run.history.head.source.notes.push(("guest".into(), how));
+                run
+            });
             all.insert((variant.name.clone(), options.seed), ran);
         }
         Ok(())
@@ -183,17 +201,25 @@ impl Bench for Guests {
         format!("run in Linux {}", self.version)
     }
 
+    fn has(&self) -> String {
+        format!("the scheduler of Linux {}", self.version)
+    }
+
     fn assumes(&self) -> Vec<String> {
-        let what =
-            "run in a guest of QEMU: [costs], [ambient] and schedulers of the scenario took \
-                    no part"
-                .to_owned();
+        let emulator = &self.emulator;
+        let what = format!(
+            "run in guests of QEMU {emulator}: [costs] and [ambient] of the scenario took no part"
+        );
         let counted = format!(
-            "without KVM QEMU counts instructions: each takes {} ns, and CPUs take turns, so that \
-             the kernel's work is dear in comparison with that of tasks",
+            "QEMU counted instructions: each takes {} ns, and the CPUs of a guest take turns, so \
+             that work of the kernel takes far longer, compared with that of tasks, than on \
+             hardware; and how much longer depends on the version of QEMU",
             1u32 << self.shift
         );
-        vec![what, counted]
+        match self.counted.load(Ordering::Relaxed) {
+            true => vec![what, counted],
+            false => vec![what],
+        }
     }
 
     fn takes(&self, mut variant: Variant) -> Variant {

@@ -62,9 +62,13 @@ impl Bench for Host {
         format!("run on this machine (Linux {})", self.kernel)
     }
 
+    fn has(&self) -> String {
+        "this machine and its scheduler".into()
+    }
+
     fn assumes(&self) -> Vec<String> {
-        let what = "run on this machine: whatever else it did took part, and [costs], [ambient] and \
-                    schedulers of the scenario did not";
+        let what = "run on this machine: all else that it did took part, and [costs] and [ambient] of \
+                    the scenario did not";
         vec![what.into()]
     }
 

@@ -17,12 +17,15 @@ use wastenot_model::Machine;
 
 use crate::Error;
 use crate::image::LIBRARIES;
+use crate::job::SAYS;
 use crate::topology;
 
 /// How many lines of the console are kept.
 const LINES: usize = 60;
 /// The size of the disk that results are written to. It takes memory only as it is written.
 const DISK: u64 = 8 << 30;
+/// How long a guest with KVM may take until it is up.
+const KVM_PATIENCE: Duration = Duration::from_secs(20);
 /// How often it is looked whether to end.
 const TURN: Duration = Duration::from_millis(100);
 
@@ -39,7 +42,7 @@ pub(crate) struct Guest<'g> {
     pub(crate) words: &'g str,
     /// Nanoseconds of an instruction, as a power of two.
     pub(crate) shift: u8,
-    /// So long the guest may say nothing.
+    /// How long the guest may say nothing.
     pub(crate) patience: Duration,
 }
 
@@ -79,8 +82,20 @@ pub(crate) fn may_use_kvm(machine: &Machine) -> bool {
 }
 
 impl Qemu {
+    /// The version of QEMU; figures of guests depend on it.
+    ///
+    /// # Errors
+    /// There is no QEMU.
+    pub fn version(&self) -> Result<String, Error> {
+        let output = Command::new(QEMU).arg("--version").output().map_err(|_| Error::NoQemu)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let version = text.split("version ").nth(1).and_then(|rest| rest.split(' ').next());
+        Ok(version.unwrap_or("of an unknown version").trim().to_owned())
+    }
+
     /// Boots `guest`, passes each line of its console to `said`, and gives its disk when it has
-    /// powered off. `is_over` ends it before that.
+    /// powered off, and whether CPUs of this machine ran its instructions. `is_over` ends it before
+    /// that.
     ///
     /// # Errors
     /// There is no QEMU, it fails, or the guest says nothing for too long.
@@ -89,10 +104,31 @@ impl Qemu {
         guest: &Guest<'_>,
         is_over: &dyn Fn() -> bool,
         said: &mut dyn FnMut(&str),
+    ) -> Result<(File, Way), Error> {
+        if may_use_kvm(guest.machine) {
+            // KVM can be there and not work, as in a guest without nested virtualisation.
+            let mut is_up = false;
+            let mut said = |line: &str| {
+                is_up |= line.starts_with(SAYS);
+                said(line);
+            };
+            match self.boot_by(Way::Kvm, guest, is_over, &mut said) {
+                Ok(disk) => return Ok((disk, Way::Kvm)),
+                Err(error) if is_up || matches!(error, Error::Interrupted) => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let disk = self.boot_by(Way::Counted, guest, is_over, said)?;
+        Ok((disk, Way::Counted))
+    }
+
+    fn boot_by(
+        &self,
+        way: Way,
+        guest: &Guest<'_>,
+        is_over: &dyn Fn() -> bool,
+        said: &mut dyn FnMut(&str),
     ) -> Result<File, Error> {
-        let memory = |name: &str| -> io::Result<File> {
-            Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
-        };
         let failed = |doing| {
             move |error: io::Error| Error::Qemu { doing, why: wastenot_host::reason(&error) }
         };
@@ -100,37 +136,11 @@ impl Qemu {
         image.write_all(guest.image).map_err(failed("keep the image"))?;
         let mut disk = memory("wastenot-disk").map_err(failed("make a disk"))?;
         disk.set_len(DISK).map_err(failed("make a disk"))?;
-        let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        let mut command = self.command();
-        let kvm = may_use_kvm(guest.machine);
-        match kvm {
-            true => command.args(["-accel", "kvm", "-cpu", "host"]),
-            false => {
-                let shift = format!("shift={},sleep=off", guest.shift);
-                command.args(["-accel", "tcg,thread=single,tb-size=512", "-icount", &shift]);
-                command.args(["-cpu", "qemu64"])
-            }
-        };
-        command.args(topology::arguments(guest.machine)?);
-        command.args(["-display", "none", "-serial", "stdio", "-monitor", "none", "-nodefaults"]);
-        command.args(["-no-reboot", "-bios", "qboot.rom", "-kernel"]).arg(guest.kernel);
-        command.args(["-initrd", &path(&image), "-append"]);
-        // Loops of delay need no measuring, and the clock is the one of the instructions.
-        command.arg(format!(
-            "console=ttyS0 panic=-1 quiet tsc=reliable nowatchdog mitigations=off \
-             rcupdate.rcu_cpu_stall_suppress=1 lpj=10000000 rdinit={PROGRAM} \
-             LD_LIBRARY_PATH={LIBRARIES} -- {}",
-            guest.words
-        ));
-        let drive = format!("file={},if=none,id=d0,format=raw,cache=unsafe", path(&disk));
-        command.args(["-drive", &drive, "-device", "nvme,drive=d0,serial=1"]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::NoQemu,
-            _ => failed("start QEMU")(error),
-        })?;
+        let child = self.command(way, guest, &image, &disk)?.spawn();
+        let child = child.map_err(failed("start QEMU"))?;
         let mut running = Running::of(child);
-        let end = running.listen(guest.patience, is_over, said);
+        let patience = if way == Way::Kvm { KVM_PATIENCE } else { guest.patience };
+        let end = running.listen((patience, guest.patience), is_over, said);
         let console = running.console.join("\n");
         let status = running.end().map_err(failed("wait for QEMU"))?;
         match end {
@@ -140,16 +150,59 @@ impl Qemu {
             }
             End::Closed if status.code() == Some(NOT_FOUND) => Err(Error::NoQemu),
             End::Closed => Err(Error::QemuFailed { how: status.to_string(), console }),
-            End::Silent => Err(Error::Hangs { patience: guest.patience, console }),
+            End::Silent(patience) => Err(Error::Hangs { patience, console }),
             End::Over => Err(Error::Interrupted),
         }
     }
 
-    fn command(&self) -> Command {
+    fn command(
+        &self,
+        way: Way,
+        guest: &Guest<'_>,
+        image: &File,
+        disk: &File,
+    ) -> Result<Command, Error> {
+        let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
         let mut command = Command::new(&self.starter.0);
         command.args(&self.starter.1);
-        command
+        match way {
+            Way::Kvm => command.args(["-accel", "kvm", "-cpu", "host"]),
+            Way::Counted => {
+                let shift = format!("shift={},sleep=off", guest.shift);
+                command.args(["-accel", "tcg,thread=single,tb-size=512", "-icount", &shift]);
+                command.args(["-cpu", "qemu64"])
+            }
+        };
+        command.args(topology::arguments(guest.machine)?);
+        command.args(["-display", "none", "-serial", "stdio", "-monitor", "none", "-nodefaults"]);
+        command.args(["-no-reboot", "-bios", "qboot.rom", "-kernel"]).arg(guest.kernel);
+        command.args(["-initrd", &path(image), "-append"]);
+        // Loops of delay need no measuring, and the clock is the one of the instructions.
+        command.arg(format!(
+            "console=ttyS0 panic=-1 quiet tsc=reliable nowatchdog mitigations=off \
+             rcupdate.rcu_cpu_stall_suppress=1 lpj=10000000 rdinit={PROGRAM} \
+             LD_LIBRARY_PATH={LIBRARIES} -- {}",
+            guest.words
+        ));
+        let drive = format!("file={},if=none,id=d0,format=raw,cache=unsafe", path(disk));
+        command.args(["-drive", &drive, "-device", "nvme,drive=d0,serial=1"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(command)
     }
+}
+
+/// A file in memory: nothing is left of it when this program ends, however that is.
+fn memory(name: &str) -> io::Result<File> {
+    Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
+}
+
+/// Who runs the instructions of a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// CPUs of this machine.
+    Kvm,
+    /// QEMU, which translates and counts them.
+    Counted,
 }
 
 /// The program in the image.
@@ -158,7 +211,7 @@ pub(crate) const PROGRAM: &str = "/wastenot";
 /// Why nothing more is heard of a guest.
 enum End {
     Closed,
-    Silent,
+    Silent(Duration),
     Over,
 }
 
@@ -190,15 +243,18 @@ impl Running {
 
     fn listen(
         &mut self,
-        patience: Duration,
+        (first, then): (Duration, Duration),
         is_over: &dyn Fn() -> bool,
         said: &mut dyn FnMut(&str),
     ) -> End {
-        let mut heard = Instant::now();
+        let (mut heard, mut patience) = (Instant::now(), first);
         loop {
             match self.lines.recv_timeout(TURN) {
                 Ok(line) => {
                     heard = Instant::now();
+                    if line.starts_with(SAYS) {
+                        patience = then;
+                    }
                     said(&line);
                     if self.console.len() == LINES {
                         self.console.remove(0);
@@ -207,7 +263,9 @@ impl Running {
                 }
                 Err(RecvTimeoutError::Disconnected) => return End::Closed,
                 Err(RecvTimeoutError::Timeout) if is_over() => return End::Over,
-                Err(RecvTimeoutError::Timeout) if heard.elapsed() > patience => return End::Silent,
+                Err(RecvTimeoutError::Timeout) if heard.elapsed() > patience => {
+                    return End::Silent(patience);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }

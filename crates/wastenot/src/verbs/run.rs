@@ -68,7 +68,8 @@ fn bench(on: &On) -> Result<Box<dyn Bench>, Stop> {
                 (kernel.package.version.kernel(), kernel.image.path().to_owned());
             let signals = listen()?;
             let is_over = move || signals::comes_within(&signals, Duration::ZERO);
-            Box::new(Guests::new(version, image, qemu, SHIFT, is_over))
+            let guests = Guests::new(version, image, qemu, SHIFT, is_over);
+            Box::new(guests.map_err(|error| Stop::new(&error, error.help()))?)
         }
     })
 }

@@ -22,7 +22,7 @@ use crate::shell::{Desk, said};
 static MACHINE: Mutex<()> = Mutex::new(());
 
 /// The machine to record, or why not.
-fn machine(test: &str) -> Option<MutexGuard<'static, ()>> {
+pub(crate) fn machine(test: &str) -> Option<MutexGuard<'static, ()>> {
     let guard = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     match wastenot_record::probe_bpf(&wastenot_record::Options::default()) {
         Ok(()) if is_root() => Some(guard),
@@ -51,7 +51,7 @@ fn is_root() -> bool {
     status.lines().any(|line| line.starts_with("Uid:\t0\t0"))
 }
 
-fn read(path: &Path) -> History {
+pub(crate) fn read(path: &Path) -> History {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     wastenot_read::read(&bytes, &Options::default()).expect("a recording")
 }

@@ -1,0 +1,175 @@
+//! `wastenot run` where tasks are real: on this machine, and in a guest.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use wastenot_model::{Event, History};
+
+use crate::record::{machine, read};
+use crate::root;
+use crate::shell::{Desk, said};
+
+/// Four tasks that meet at a barrier, and a pair that talks through pipes.
+const SCENARIO: &str = r#"
+schema = "wastenot.scenario/1"
+machine = "numa:2 core:2 pu:1"
+scheduler = { name = "eevdf-6.12" }
+limit = "30s"
+
+[barriers.all]
+parties = 4
+
+[pipes.there]
+[pipes.back]
+
+[[tasks]]
+name = "master"
+program = ["loop 4", "fork worker", "end", "fork ping", "fork pong", "wait all"]
+
+[[tasks]]
+name = "worker"
+forked = true
+program = ["loop 10", "compute 1ms +-30%", "barrier all", "mark round", "end"]
+
+[[tasks]]
+name = "ping"
+forked = true
+program = ["loop 50", "put there", "get back", "end"]
+
+[[tasks]]
+name = "pong"
+forked = true
+program = ["loop 50", "get there", "compute 50us", "put back", "end"]
+
+"#;
+
+/// What does not depend on who schedules.
+const FIGURES: &str = r#"[[figures]]
+name = "rounds"
+measure = "marks"
+
+[[figures]]
+name = "CPU time"
+measure = "cpu-time"
+of = "worker"
+"#;
+
+/// A scenario with what is to be run in it, on a desk.
+fn desk(more: &str) -> Desk {
+    let desk = Desk::laid();
+    desk.put("s.toml", format!("{SCENARIO}{more}"));
+    desk
+}
+
+/// The report of a run, as JSON.
+fn run(desk: &Desk, arguments: &str) -> Value {
+    let output = desk.bash(&format!("wastenot run s.toml {arguments} --json"));
+    assert!(output.status.success(), "{}", said(&output).0);
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// The value of a figure.
+fn figure(report: &Value, bench: &str, name: &str) -> f64 {
+    let rows = report["figures"].as_array().expect("figures");
+    let row = rows.iter().find(|row| row["bench"] == bench && row["name"] == name);
+    row.and_then(|row| row["value"].as_f64()).unwrap_or_else(|| panic!("{name} on {bench}"))
+}
+
+/// How many tasks of this name ran.
+fn tasks(history: &History, name: &str) -> usize {
+    let named = history.tasks().filter(|(_, task)| history.name(task.name) == name);
+    let ran = |id| {
+        history
+            .entries()
+            .any(|entry| matches!(entry.event, Event::Switch { next, .. } if next == id))
+    };
+    named.filter(|(id, _)| ran(*id)).count()
+}
+
+#[test]
+fn tasks_run_on_this_machine_as_in_the_simulator() {
+    let Some(_turn) = machine("lab::tasks_run_on_this_machine_as_in_the_simulator") else { return };
+    let desk = desk(FIGURES);
+    let report = run(&desk, "--on host --on sim --repeat 2");
+    for bench in ["host", "sim"] {
+        assert_eq!(figure(&report, bench, "rounds"), 40.0);
+    }
+    let [real, simulated] = ["host", "sim"].map(|bench| figure(&report, bench, "CPU time"));
+    // Real tasks also do system calls, and are interrupted.
+    assert!((0.98..1.5).contains(&(real / simulated)), "{real} ns and {simulated} ns");
+    let output = desk.bash("wastenot run s.toml --on host -o one.wn");
+    assert!(output.status.success(), "{}", said(&output).0);
+    let history = read(&desk.path().join("one.wn"));
+    let of = |name| tasks(&history, name);
+    assert_eq!((of("worker"), of("ping"), of("pong")), (4, 1, 1));
+}
+
+/// Whether guests can be booted here, with this kernel; else `test` says why not.
+fn can_boot(test: &str, desk: &Desk, kernel: &str) -> bool {
+    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
+        println!("SKIPPED {test}: no QEMU: apt install qemu-system-x86");
+        return false;
+    }
+    let output = desk.bash(&format!("wastenot lab fetch {kernel}"));
+    if !output.status.success() {
+        println!("SKIPPED {test}: no kernel: {}", said(&output).0);
+    }
+    output.status.success()
+}
+
+/// The folders of processes of QEMU.
+fn guests() -> Vec<String> {
+    let processes = fs::read_dir("/proc").expect("proc").flatten();
+    let is = |path: &Path| {
+        let name = fs::read_to_string(path.join("comm")).unwrap_or_default();
+        let line = fs::read_to_string(path.join("cmdline")).unwrap_or_default();
+        name.starts_with("qemu-system") && line.contains("wastenot")
+    };
+    processes.filter(|it| is(&it.path())).map(|it| it.path().display().to_string()).collect()
+}
+
+#[test]
+fn a_guest_runs_a_scenario_under_its_kernel_and_under_a_policy() {
+    let test = "lab::a_guest_runs_a_scenario_under_its_kernel_and_under_a_policy";
+    let policy = root().join("policies/work-stealing.rota");
+    let desk = desk(&format!(
+        "[[variants]]\nname = \"own\"\n[[variants]]\nname = \"policy\"\n\
+         scheduler = {{ name = \"{}\" }}\n",
+        policy.display()
+    ));
+    if !can_boot(test, &desk, "7.2") {
+        return;
+    }
+    let before = guests();
+    let report = run(&desk, "--on 7.2 --repeat 2 -o all/");
+    let variants = report["variants"].as_array().expect("variants");
+    let bench = variants[0]["bench"].as_str().expect("its kernel");
+    assert!(bench.starts_with("7.2."), "{bench}");
+    let schedulers: Vec<&str> = variants.iter().filter_map(|it| it["scheduler"].as_str()).collect();
+    assert_eq!(schedulers, [format!("linux {bench}").as_str(), "ws"]);
+    for variant in ["own", "policy"] {
+        for seed in 1..=2 {
+            let history = read(&desk.path().join(format!("all/s-{variant}-{bench}-{seed}.wn")));
+            assert_eq!(tasks(&history, "worker"), 4);
+            let machine = &history.head.machine;
+            let nodes: Vec<_> = machine.cpus.iter().map(|cpu| cpu.node).collect();
+            assert_eq!(nodes, [Some(0), Some(0), Some(1), Some(1)]);
+            assert_eq!(
+                history.head.source.kernel.as_ref().map(|it| it.contains(bench)),
+                Some(true)
+            );
+            // Whether the policy scheduled is in the recording, too.
+            let sched_ext = history
+                .head
+                .source
+                .notes
+                .iter()
+                .any(|(key, name)| key == "sched_ext" && name == "ws");
+            assert_eq!(sched_ext, variant == "policy");
+        }
+    }
+    let left: Vec<String> = guests().into_iter().filter(|it| !before.contains(it)).collect();
+    assert!(left.is_empty(), "guests are left: {left:?}");
+}
