@@ -4,7 +4,7 @@ use wastenot_model::report::{Unit, ranges};
 use wastenot_model::{Column, Machine, Report, Span, Table, Value};
 
 use crate::experiment::{Experiment, Outcome, Worked};
-use crate::real_time;
+use crate::{Bench as _, Sim, real_time};
 
 impl Experiment {
     /// The answer of `wastenot run`.
@@ -117,8 +117,10 @@ impl<'e> Benches<'e> {
             _ if limited.len() == self.variants().count() => "All runs".to_owned(),
             _ => format!("Runs of {}", listed(&names)),
         };
+        let is_simulated = self.all.iter().all(|it| it.bench == Sim.name());
+        let time = if is_simulated { "simulated time" } else { "time" };
         format!(
-            " {who} ended at the limit of time, before their tasks ended: a completion \
+            " {who} ended at the limit of {time}, before their tasks ended: a completion \
              is unknown, and the other figures are of the time until then."
         )
     }

@@ -29,6 +29,11 @@ pub use self::package::Package;
 use self::tool::Tool;
 pub use self::version::Version;
 
+/// Whether `wanted` may name a kernel: it is a version, or a suite.
+pub fn is_name(wanted: &str) -> bool {
+    wanted.starts_with(|first: char| first.is_ascii_digit()) || apt::SUITES.contains(&wanted)
+}
+
 /// A folder of kernels, filled from Debian's archive.
 ///
 /// Each kernel has a folder, which appears once it is whole. Beside them are the state of apt, the

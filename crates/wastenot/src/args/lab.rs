@@ -8,7 +8,16 @@ use super::check::Face;
 
 /// Kernels to try schedulers in: list, fetch, look into one
 #[derive(Args, Debug)]
-#[command(arg_required_else_help = true)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+`run --on 7.2` runs a scenario in a guest with that kernel (docs/lab.md).
+
+Examples:
+  wastenot lab list
+  wastenot lab fetch 6.12 7.2
+  wastenot run scenarios/lab/barrier.toml --on 7.2"
+)]
 pub(crate) struct Lab {
     #[command(subcommand)]
     pub(crate) what: What,
@@ -29,10 +38,16 @@ pub(crate) enum What {
 
 /// List the kernels of Debian that can be had, and those that were fetched
 ///
-/// They are those of the suites from bullseye to sid, for cloud machines: `run
-/// --on` boots them in QEMU. Nothing is installed, and the system's apt is left
-/// as it is.
+/// They are those of the suites from bullseye to sid, for cloud machines. `run`
+/// boots them in QEMU. Nothing is installed, and the system's apt is left as it
+/// is.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Exit codes: 0 listed; 2 failure.
+
+Examples:
+  wastenot lab list
+  wastenot lab list --refresh --json")]
 pub(crate) struct List {
     /// Read the lists of the archive again, though they are not a day old
     #[arg(long)]
@@ -43,6 +58,14 @@ pub(crate) struct List {
 
 /// Fetch kernels into the cache, as `run --on` does by itself
 #[derive(Args, Debug)]
+#[command(after_help = "\
+They are kept in ~/.cache/wastenot/kernels ($XDG_CACHE_HOME).
+
+Exit codes: 0 fetched; 2 failure.
+
+Examples:
+  wastenot lab fetch 7.2
+  wastenot lab fetch 5.10 6.1 6.12.118 sid --refresh")]
 pub(crate) struct Fetch {
     /// A version, as 7.2 or 6.12.117, or the name of a suite, as sid
     #[arg(value_name = "KERNEL", required = true)]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use wastenot_experiment::Seeds;
+use wastenot_lab::kernels::is_name;
 
 use super::check::Face;
 use super::scheduler::Under;
@@ -37,9 +38,7 @@ Examples:
   wastenot run scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
   wastenot run scenarios/real-time/dhall.toml --variant p-edf --set limit=1s
   wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv
-  wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5
-  wastenot run scenarios/lab/barrier.toml --on 7.2 \\
-    --scheduler policies/work-stealing.rota -o histories/")]
+  wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5")]
 pub(crate) struct Run {
     /// Scenario (TOML) or rt-app file (JSON); `-` is standard input
     #[arg(value_name = "SCENARIO")]
@@ -100,8 +99,8 @@ impl FromStr for On {
         match text {
             "sim" => Ok(On::Sim),
             "host" => Ok(On::Host),
-            "" => Err("expected sim, host, or a kernel, as in 7.2"),
-            kernel => Ok(On::Kernel(kernel.to_owned())),
+            kernel if is_name(kernel) => Ok(On::Kernel(kernel.to_owned())),
+            _ => Err("expected sim, host, or a kernel, as in 7.2"),
         }
     }
 }
