@@ -15,5 +15,5 @@ mod running;
 pub use compile::compile;
 pub use error::Error;
 pub use fill::tables;
-pub use object::{Loaded, Object, Verified};
+pub use object::{Loaded, Object, Verified, operations};
 pub use running::{Exit, Running, STEPS};

@@ -6,7 +6,8 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::btf::Btf;
-use libbpf_rs::{MapCore as _, MapType, ObjectBuilder, OpenObject};
+use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
+use libbpf_rs::{MapCore as _, MapType, ObjectBuilder, OpenObject, ProgramType};
 use wastenot_rota::emit::Tables;
 
 use crate::fill::{Places, constants, fill, places};
@@ -111,6 +112,20 @@ impl Object {
             }),
         }
     }
+}
+
+/// The programs of the schedulers that are loaded now, by whom ever, by name.
+pub fn operations() -> Vec<Verified> {
+    let is_operation = |it: &ProgramInfo| it.ty == ProgramType::StructOps;
+    let all = ProgInfoIter::default().filter(is_operation);
+    let mut all: Vec<Verified> = all
+        .map(|it| Verified {
+            name: it.name.to_string_lossy().into_owned(),
+            instructions: it.verified_insns.into(),
+        })
+        .collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
 }
 
 impl Loaded {

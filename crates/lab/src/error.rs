@@ -26,17 +26,23 @@ pub enum Error {
         /// Which.
         policy: String,
     },
-    /// The kernel ended a policy.
-    #[error("the kernel ended {policy}: {exit}")]
+    /// The kernel ended a scheduler, or it never began.
+    #[error("the kernel ended {scheduler}: {exit}")]
     Ended {
         /// Which.
-        policy: String,
+        scheduler: String,
         /// Why.
         exit: String,
     },
     /// No guest has the machine.
     #[error("no guest has this machine: {0}")]
     Unbuildable(#[from] Unbuildable),
+    /// There is no such program.
+    #[error("there is no file {program}")]
+    NoProgram {
+        /// Which.
+        program: String,
+    },
     /// There is no QEMU.
     #[error("qemu-system-x86_64 is missing")]
     NoQemu,
@@ -81,6 +87,7 @@ impl Error {
                 "`wastenot prove` may know why; `wastenot deploy` tries it".into()
             }
             Error::Unbuildable(_) => "choose another one with `--machine`".into(),
+            Error::NoProgram { .. } => "name the program that loads the scheduler".into(),
             Error::NoQemu => "apt install qemu-system-x86".into(),
             Error::Qemu { .. } | Error::QemuFailed { .. } | Error::Hangs { .. } => {
                 "`wastenot lab shell` shows what such a guest does".into()

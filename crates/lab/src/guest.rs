@@ -3,16 +3,16 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
-use wastenot_deploy::{Object, Running};
-use wastenot_model::{History, Machine};
-use wastenot_rota::ir::Program;
+use wastenot_model::History;
 use wastenot_runner::Told;
 
-use crate::job::{self, Cell, Done, Job, Policy};
+use crate::job::{self, Cell, Done, Job};
+use crate::loaded::Loaded;
 use crate::{Error, real};
 
 /// What is mounted where. What a kernel lacks is left out.
@@ -47,7 +47,7 @@ pub fn guest() -> io::Result<()> {
 }
 
 /// Tells the one who booted this.
-fn say(what: &str) {
+pub(crate) fn say(what: &str) {
     let mut out = io::stdout();
     let _ = writeln!(out, "{} {what}", job::SAYS);
     let _ = out.flush();
@@ -58,27 +58,30 @@ fn work() -> io::Result<()> {
         let _ = fs::create_dir_all(path);
         let _ = mount(kind, path, kind, MountFlags::empty(), None);
     }
+    if Path::new(SHELL).exists() {
+        return shell();
+    }
     let job: Job = serde_json::from_slice(&fs::read(job::FILE)?)?;
     let disk = File::options().write(true).open(job::DISK)?;
     let mut results = tar::Builder::new(disk);
     let machine = wastenot_record::machine();
     say(&format!("up {} {}", wastenot_host::kernel(), machine.len()));
-    let mut scheduling: Option<(usize, Scheduling)> = None;
+    let mut loaded: Option<(usize, Loaded)> = None;
     for (n, cell) in job.cells.iter().enumerate() {
         say(&format!("begin {n}"));
-        if scheduling.as_ref().map(|(policy, _)| *policy) != cell.policy {
-            drop(scheduling.take());
+        if loaded.as_ref().map(|(which, _)| *which) != cell.scheduler {
+            drop(loaded.take());
         }
-        let ran = cell.policy.map_or(Ok(()), |policy| {
-            // One that the kernel ended begins again.
-            let goes_on = scheduling.as_ref().is_some_and(|(_, it)| it.running.exit().is_none());
-            if !goes_on {
-                drop(scheduling.take());
-                scheduling = Some((policy, Scheduling::begin(&job.policies[policy], &machine)?));
+        let ready = cell.scheduler.map_or(Ok(()), |which| {
+            // One that the kernel ended is loaded again.
+            if loaded.as_ref().is_some_and(|(_, it)| it.exit().is_none()) {
+                return Ok(());
             }
+            drop(loaded.take());
+            loaded = Some((which, Loaded::load(&job.schedulers[which], &machine)?));
             Ok(())
         });
-        let ran = ran.and_then(|()| run(cell, scheduling.as_ref().map(|(_, it)| it)));
+        let ran = ready.and_then(|()| run(cell, loaded.as_ref().map(|(_, it)| it)));
         let (json, wn) = Done::files(n);
         let told = match ran {
             Ok((history, told)) => {
@@ -94,8 +97,19 @@ fn work() -> io::Result<()> {
         results.get_mut().sync_data()?;
         say(&format!("done {n}"));
     }
+    drop(loaded);
     results.into_inner()?.sync_all()?;
     say("end");
+    Ok(())
+}
+
+/// Where a guest to look into has busybox.
+pub(crate) const SHELL: &str = "/bin/busybox";
+
+/// Lets the one who booted this type.
+fn shell() -> io::Result<()> {
+    Command::new(SHELL).args(["--install", "-s", "/bin"]).status()?;
+    Command::new(SHELL).arg("sh").env("PATH", "/bin:/").env("PS1", "guest# ").status()?;
     Ok(())
 }
 
@@ -106,45 +120,21 @@ fn append(to: &mut tar::Builder<File>, name: &str, bytes: &[u8]) -> io::Result<(
     to.append_data(&mut header, name, bytes)
 }
 
-fn run(cell: &Cell, scheduling: Option<&Scheduling>) -> Result<(History, Told), Error> {
+fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
     let placed = std::cell::Cell::new(None::<Instant>);
     let turn = || {
         if placed.get().is_none_or(|at| at.elapsed() >= PLACE) {
-            scheduling.iter().for_each(|it| it.place());
+            loaded.iter().for_each(|it| it.place());
             placed.set(Some(Instant::now()));
         }
         false
     };
     let ran = real::run(&cell.plan, cell.decisions, &turn)?;
-    match scheduling.and_then(|it| it.running.exit().map(|exit| (it, exit))) {
+    match loaded.and_then(|it| it.exit().map(|exit| (it, exit))) {
         None => Ok(ran),
-        Some((it, exit)) => Err(Error::Ended { policy: it.name.clone(), exit: exit.to_string() }),
+        Some((it, exit)) => Err(Error::Ended { scheduler: it.name.clone(), exit }),
     }
 }
 
 /// How often new cgroups are placed.
 const PLACE: Duration = Duration::from_secs(1);
-
-/// A policy that schedules.
-struct Scheduling {
-    name: String,
-    program: Program,
-    running: Running,
-}
-
-impl Scheduling {
-    fn begin(policy: &Policy, machine: &Machine) -> Result<Scheduling, Error> {
-        let name = policy.name.clone();
-        let program = wastenot_rota::compile(&policy.text)
-            .map_err(|_| Error::Faulty { policy: name.clone() })?;
-        let mut object = Object::of(Path::new(&name), &policy.object)?;
-        object.fill(&wastenot_deploy::tables(&program, machine)?)?;
-        let running = object.load()?.start()?;
-        Ok(Scheduling { name, program, running })
-    }
-
-    fn place(&self) {
-        // What it cannot place is scheduled by the first partition.
-        let _ = self.running.place(&self.program);
-    }
-}

@@ -1,9 +1,9 @@
 //! A kernel in guests as a bench.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,25 +12,43 @@ use wastenot_experiment::{Bench, Error as Failed, Run};
 use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
 use wastenot_scenario::scenario::{Choice, Variant};
-use wastenot_sim::Options;
 
 use crate::host::{plan, scheduler};
 use crate::image::Image;
-use crate::job::{self, Cell, Done, Job, Policy};
-use crate::qemu::{Guest, PROGRAM, Qemu, Way};
-use crate::{Error, image, real, topology};
+use crate::job::{self, Cell, Done, How, Job, Scheduler};
+use crate::qemu::{Guest, Qemu, Way};
+use crate::{Error, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// How long an instruction takes unless another `shift` is asked for.
+const USUAL_SHIFT: u8 = 1;
+
+/// Which guests.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The version of the kernel, in words.
+    pub version: String,
+    /// The file of its image.
+    pub kernel: PathBuf,
+    /// An instruction takes 2^`shift` ns where QEMU counts them: 1, or for controls 0 and 2.
+    pub shift: u8,
+    /// A program that loads a scheduler of sched_ext and unloads it on SIGINT, with its arguments,
+    /// in the place of the kernel's scheduler and of policies.
+    pub command: Vec<String>,
+}
+
 /// Runs scenarios in a kernel, in guests of QEMU: all cells of a machine in one.
 pub struct Guests {
-    version: String,
-    kernel: PathBuf,
+    /// As in `--on`: `7.2.13`, `7.2.13 scx_simple`.
+    name: String,
+    of: Options,
     qemu: Qemu,
     /// The version of QEMU.
     emulator: String,
-    shift: u8,
+    /// What guests said of the schedulers that they loaded, each sentence once.
+    verified: Mutex<Vec<String>>,
     /// Whether to end.
     is_over: Box<dyn Fn() -> bool + Send + Sync>,
     /// Whether QEMU counted the instructions of any guest.
@@ -41,55 +59,73 @@ pub struct Guests {
 
 impl fmt::Debug for Guests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guests").field("version", &self.version).finish_non_exhaustive()
+        f.debug_struct("Guests").field("of", &self.of).finish_non_exhaustive()
     }
 }
 
 impl Guests {
-    /// The kernel `version`, whose image is in the file `kernel`. An instruction takes
-    /// 2^`shift` ns where QEMU counts them. A run ends when `is_over` says so.
+    /// Guests. A run ends when `is_over` says so.
     ///
     /// # Errors
-    /// There is no QEMU.
+    /// There is no QEMU, or no such program.
     pub fn new(
-        version: &str,
-        kernel: PathBuf,
+        of: Options,
         qemu: Qemu,
-        shift: u8,
         is_over: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Guests, Error> {
+        let mut name = of.version.clone();
+        if of.shift != USUAL_SHIFT {
+            let _ = write!(name, " shift={}", of.shift);
+        }
+        if let Some(program) = of.command.first() {
+            let file = Path::new(program);
+            let stem = file.file_name().filter(|_| file.is_file());
+            let stem = stem.ok_or_else(|| Error::NoProgram { program: program.clone() })?;
+            let _ = write!(name, " {}", stem.to_string_lossy());
+        }
         let emulator = qemu.version()?;
-        let (version, is_over) = (version.to_owned(), Box::new(is_over));
-        let (counted, done) = (AtomicBool::new(false), Mutex::default());
-        Ok(Guests { version, kernel, qemu, emulator, shift, is_over, counted, done })
+        let (counted, is_over) = (AtomicBool::new(false), Box::new(is_over));
+        let (verified, done) = (Mutex::default(), Mutex::default());
+        Ok(Guests { name, of, qemu, emulator, verified, is_over, counted, done })
+    }
+
+    /// The name of the scheduler that a program loads.
+    fn command(&self) -> Option<&str> {
+        Path::new(self.of.command.first()?).file_name()?.to_str()
     }
 
     /// Boots a guest that runs all `cells`, which have the same machine, and takes what comes back.
     fn boot(
         &self,
         machine: &Machine,
-        cells: &[&(&Variant, Options)],
+        cells: &[&(&Variant, wastenot_sim::Options)],
         done: &dyn Fn(),
     ) -> Result<(), Failed> {
-        let job = job(cells)?;
+        let job = self.job(cells)?;
         let whole = |error: Error| Failed::Bench {
-            what: format!("Linux {} in a guest: {error}", self.version),
+            what: format!("Linux {} in a guest: {error}", self.of.version),
             help: error.help(),
         };
         let lost = |error| Error::Qemu { doing: "read the results", why: format!("{error}") };
-        let image = image_of(&job).map_err(whole)?;
+        let image = image_of(&job, self.of.command.first()).map_err(whole)?;
         let guest = Guest {
-            kernel: &self.kernel,
+            kernel: &self.of.kernel,
             machine,
             image: &image,
-            words: "lab guest",
-            shift: self.shift,
+            shift: self.of.shift,
             patience: PATIENCE,
         };
         let mut said = |line: &str| {
             let says = line.strip_prefix(job::SAYS).map(str::trim).unwrap_or_default();
             if says.starts_with("done ") {
                 done();
+            }
+            if says.starts_with("verified ") {
+                let mut all = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+                let says = format!("Linux {} {says}", self.of.version);
+                if !all.contains(&says) {
+                    all.push(says);
+                }
             }
         };
         let (disk, way) = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
@@ -113,7 +149,9 @@ impl Guests {
             let ran = came_back(json, wn, &options.name).map(|mut run| {
                 let how = match way {
                     Way::Kvm => format!("QEMU {}, KVM", self.emulator),
-                    Way::Counted => format!("QEMU {}, icount shift={}", self.emulator, self.shift),
+                    Way::Counted | Way::Typed => {
+                        format!("QEMU {}, icount shift={}", self.emulator, self.of.shift)
+                    }
                 };
                 run.history.head.source.notes.push(("guest".into(), how));
                 run
@@ -122,30 +160,34 @@ impl Guests {
         }
         Ok(())
     }
-}
 
-/// The job of a guest: `cells` in the order of their policies.
-fn job(cells: &[&(&Variant, Options)]) -> Result<Job, Failed> {
-    let mut job = Job::default();
-    for (variant, options) in cells {
-        let policy = match &variant.scheduler.text {
-            None => None,
-            Some(text) => {
-                let is = |it: &Policy| it.name == variant.scheduler.name && it.text == *text;
-                if !job.policies.last().is_some_and(is) {
-                    job.policies.push(compiled(&variant.scheduler, text)?);
+    /// The job of a guest: `cells` in the order of their schedulers.
+    fn job(&self, cells: &[&(&Variant, wastenot_sim::Options)]) -> Result<Job, Failed> {
+        let mut job = Job::default();
+        if let Some(name) = self.command() {
+            let words = [vec![SCHEDULER.to_owned()], self.of.command[1..].to_vec()].concat();
+            job.schedulers.push(Scheduler { name: name.to_owned(), how: How::Command(words) });
+        }
+        for (variant, options) in cells {
+            let choice = &variant.scheduler;
+            if let (None, Some(text)) = (self.command(), &choice.text) {
+                let same = |it: &How| matches!(it, How::Policy { text: it, .. } if it == text);
+                let is = |it: &Scheduler| it.name == choice.name && same(&it.how);
+                if !job.schedulers.last().is_some_and(is) {
+                    job.schedulers.push(compiled(choice, text)?);
                 }
-                Some(job.policies.len() - 1)
             }
-        };
-        let plan = plan(variant, options)?;
-        job.cells.push(Cell { plan, policy, decisions: options.notes });
+            let has_own = self.command().is_some() || choice.text.is_some();
+            let scheduler = if has_own { job.schedulers.len().checked_sub(1) } else { None };
+            let plan = plan(variant, options)?;
+            job.cells.push(Cell { plan, scheduler, decisions: options.notes });
+        }
+        Ok(job)
     }
-    Ok(job)
 }
 
 /// A policy as the kernel takes it.
-fn compiled(choice: &Choice, text: &str) -> Result<Policy, Failed> {
+fn compiled(choice: &Choice, text: &str) -> Result<Scheduler, Failed> {
     let bench = |what: String, help: &str| Failed::Bench { what, help: help.into() };
     let name = choice.name.clone();
     if let Some((tunable, _)) = choice.tunables.first() {
@@ -159,18 +201,20 @@ fn compiled(choice: &Choice, text: &str) -> Result<Policy, Failed> {
     })?;
     let object = wastenot_deploy::compile(&emitted);
     let object = object.map_err(|error| bench(error.to_string(), error.help()))?;
-    Ok(Policy { name, text: text.to_owned(), object })
+    Ok(Scheduler { name, how: How::Policy { text: text.to_owned(), object } })
 }
 
-/// The first file system of a guest with this job.
-fn image_of(job: &Job) -> Result<Vec<u8>, Error> {
+/// Where the program of a scheduler is in a guest.
+const SCHEDULER: &str = "/scheduler";
+
+/// The first file system of a guest with this job, and with the program of a scheduler.
+fn image_of(job: &Job, program: Option<&String>) -> Result<Vec<u8>, Error> {
     let failed = |why: String| Error::Qemu { doing: "make the image", why };
-    let mut image = Image::default();
-    for folder in ["/dev", "/proc", "/sys", "/tmp"] {
-        image.folder(folder);
+    let mut image = Image::with_this_program().map_err(|error| failed(error.to_string()))?;
+    if let Some(program) = program {
+        let added = image.program(SCHEDULER, Path::new(program));
+        added.map_err(|error| failed(format!("{program}: {error}")))?;
     }
-    image.device("/dev/console", (5, 1));
-    image::add_this_program(&mut image, PROGRAM).map_err(|error| failed(error.to_string()))?;
     let job = serde_json::to_vec(job).map_err(|error| failed(error.to_string()))?;
     image.file(job::FILE, &job);
     Ok(image.finish())
@@ -190,19 +234,20 @@ fn came_back(json: &[u8], wn: &[u8], name: &str) -> Result<Run, (String, String)
 
 impl Bench for Guests {
     fn name(&self) -> &str {
-        &self.version
+        &self.name
     }
 
     fn doing(&self) -> String {
-        format!("running in Linux {}:", self.version)
+        format!("running in Linux {}:", self.name)
     }
 
     fn how(&self) -> String {
-        format!("run in Linux {}", self.version)
+        format!("run in Linux {}", self.name)
     }
 
     fn has(&self) -> String {
-        format!("the scheduler of Linux {}", self.version)
+        let scheduler = self.command().unwrap_or("the scheduler");
+        format!("{scheduler} of Linux {}", self.of.version)
     }
 
     fn assumes(&self) -> Vec<String> {
@@ -214,17 +259,19 @@ impl Bench for Guests {
             "QEMU counted instructions: each takes {} ns, and the CPUs of a guest take turns, so \
              that work of the kernel takes far longer, compared with that of tasks, than on \
              hardware; and how much longer depends on the version of QEMU",
-            1u32 << self.shift
+            1u32 << self.of.shift
         );
-        match self.counted.load(Ordering::Relaxed) {
-            true => vec![what, counted],
-            false => vec![what],
-        }
+        let counted = Some(counted).filter(|_| self.counted.load(Ordering::Relaxed));
+        let verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        [what].into_iter().chain(counted).chain(verified).collect()
     }
 
     fn takes(&self, mut variant: Variant) -> Variant {
         variant.costs = Costs::default();
-        variant.scheduler = scheduler(&variant.scheduler, &self.version);
+        variant.scheduler = match self.command() {
+            None => scheduler(&variant.scheduler, &self.of.version),
+            Some(name) => Choice::named(name),
+        };
         variant
     }
 
@@ -236,12 +283,12 @@ impl Bench for Guests {
             ),
             help: "choose another one with `--machine`, as `numa:4 core:4 pu:1`".into(),
         })?;
-        plan(variant, &Options::default()).map(drop)
+        plan(variant, &wastenot_sim::Options::default()).map(drop)
     }
 
     fn prepare(
         &self,
-        cells: &[(&Variant, Options)],
+        cells: &[(&Variant, wastenot_sim::Options)],
         done: &(dyn Fn(usize) + Sync),
     ) -> Result<(), Failed> {
         let mut machines: Vec<&Machine> = Vec::new();
@@ -252,7 +299,7 @@ impl Bench for Guests {
         }
         let count = std::cell::Cell::new(0);
         for machine in machines {
-            let is = |cell: &&(&Variant, Options)| cell.0.machine == *machine;
+            let is = |cell: &&(&Variant, wastenot_sim::Options)| cell.0.machine == *machine;
             let mut all: Vec<_> = cells.iter().filter(is).collect();
             // Stable: a policy is loaded once for all its cells.
             all.sort_by_key(|(variant, _)| (&variant.scheduler.name, &variant.scheduler.text));
@@ -264,7 +311,7 @@ impl Bench for Guests {
         Ok(())
     }
 
-    fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Failed> {
+    fn run(&self, variant: &Variant, options: &wastenot_sim::Options) -> Result<Run, Failed> {
         let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = all.remove(&(variant.name.clone(), options.seed));
         let ran = ran.unwrap_or_else(|| {
@@ -273,7 +320,7 @@ impl Bench for Guests {
         ran.map_err(|(what, help)| Failed::Run {
             variant: variant.name.clone(),
             seed: options.seed,
-            what: format!("in Linux {}: {what}", self.version),
+            what: format!("in Linux {}: {what}", self.name),
             help,
         })
     }

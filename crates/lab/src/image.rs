@@ -4,15 +4,19 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::process::Command;
 
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, elf};
+
+use crate::qemu::PROGRAM;
 
 /// An archive that grows.
 #[derive(Debug, Default)]
 pub(crate) struct Image {
     bytes: Vec<u8>,
-    folders: Vec<String>,
+    /// Of all entries.
+    paths: Vec<String>,
     nodes: u32,
 }
 
@@ -22,6 +26,58 @@ const FILE: u32 = 0o100_755;
 const DEVICE: u32 = 0o020_600;
 
 impl Image {
+    /// The file system of a guest that this program runs.
+    pub(crate) fn with_this_program() -> io::Result<Image> {
+        let mut image = Image::default();
+        for folder in ["/dev", "/proc", "/sys", "/tmp", "/bin"] {
+            image.folder(folder);
+        }
+        image.device("/dev/console", (5, 1));
+        let program = fs::read("/proc/self/exe")?;
+        image.file(PROGRAM, loaded(&program));
+        let maps = fs::read_to_string("/proc/self/maps")?;
+        image.libraries(&program, &mapped(&maps))?;
+        Ok(image)
+    }
+
+    /// Adds a program of this machine as `path`, with the libraries that it needs.
+    pub(crate) fn program(&mut self, path: &str, from: &Path) -> io::Result<()> {
+        let program = fs::read(from)?;
+        self.file(path, loaded(&program));
+        let Some(interpreter) = interpreter(&program) else { return Ok(()) };
+        // What it would load, as ldd(1) has it: `libz.so.1 => /lib/libz.so.1 (0x...)`.
+        let output = Command::new(&interpreter).arg("--list").arg(from).output()?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(io::Error::other(why));
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        let file = |line: &str| {
+            let path = line.split("=>").last()?.split(" (").next()?.trim();
+            path.starts_with('/').then(|| path.to_owned())
+        };
+        let files: Vec<String> = text.lines().filter_map(file).chain([interpreter]).collect();
+        self.libraries(&program, &files.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Adds those of `files` that are libraries, and the interpreter of `program` where it has it.
+    fn libraries(&mut self, program: &[u8], files: &[&str]) -> io::Result<()> {
+        let interpreter = interpreter(program);
+        for file in files {
+            let library = fs::read(file)?;
+            let Some(name) = soname(&library) else { continue };
+            let is_interpreter = |path: &&String| Path::new(path).ends_with(&name);
+            let path = match interpreter.as_ref().filter(is_interpreter) {
+                Some(path) => path.clone(),
+                None => format!("{LIBRARIES}/{name}"),
+            };
+            if !self.paths.contains(&path) {
+                self.file(&path, loaded(&library));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a file, and the folders above it. `path` begins with `/`.
     pub(crate) fn file(&mut self, path: &str, content: &[u8]) {
         let above = Path::new(path).parent().map(Path::to_owned).unwrap_or_default();
@@ -31,13 +87,12 @@ impl Image {
 
     /// Adds a folder, and those above it.
     pub(crate) fn folder(&mut self, path: &str) {
-        if path == "/" || path.is_empty() || self.folders.iter().any(|it| it == path) {
+        if path == "/" || path.is_empty() || self.paths.iter().any(|it| it == path) {
             return;
         }
         if let Some(above) = Path::new(path).parent() {
             self.folder(&above.display().to_string());
         }
-        self.folders.push(path.to_owned());
         self.entry(path, FOLDER, (0, 0), &[]);
     }
 
@@ -55,6 +110,7 @@ impl Image {
     fn entry(&mut self, path: &str, mode: u32, device: (u32, u32), content: &[u8]) {
         let name = path.trim_start_matches('/');
         self.nodes += 1;
+        self.paths.push(path.to_owned());
         let fields = [
             self.nodes,
             mode,
@@ -86,26 +142,6 @@ impl Image {
 
 /// Where the libraries are in a guest; its kernel sets `LD_LIBRARY_PATH` to it.
 pub(crate) const LIBRARIES: &str = "/lib";
-
-/// Adds this program as `path`, with the libraries that it has loaded.
-pub(crate) fn add_this_program(image: &mut Image, path: &str) -> io::Result<()> {
-    let program = fs::read("/proc/self/exe")?;
-    let interpreter = interpreter(&program);
-    image.file(path, loaded(&program));
-    let mut seen = Vec::new();
-    for file in mapped(&fs::read_to_string("/proc/self/maps")?) {
-        let library = fs::read(file)?;
-        let Some(name) = soname(&library).filter(|name| !seen.contains(name)) else { continue };
-        let is_interpreter =
-            interpreter.as_ref().is_some_and(|it| Path::new(it).file_name() == Some(name.as_ref()));
-        match &interpreter {
-            Some(path) if is_interpreter => image.file(path, loaded(&library)),
-            _ => image.file(&format!("{LIBRARIES}/{name}"), loaded(&library)),
-        }
-        seen.push(name);
-    }
-    Ok(())
-}
 
 /// The files whose code is mapped, each once, in the text of /proc/self/maps.
 fn mapped(maps: &str) -> Vec<&str> {

@@ -13,26 +13,33 @@ pub(crate) const SAYS: &str = "wastenot:";
 /// What a guest has to do.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Job {
-    pub(crate) policies: Vec<Policy>,
-    /// In the order of their policies.
+    pub(crate) schedulers: Vec<Scheduler>,
+    /// In the order of their schedulers.
     pub(crate) cells: Vec<Cell>,
 }
 
-/// A policy that schedules.
+/// A scheduler that is not the kernel's own.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Policy {
+pub(crate) struct Scheduler {
     pub(crate) name: String,
-    pub(crate) text: String,
-    /// What clang made of its C.
-    pub(crate) object: Vec<u8>,
+    pub(crate) how: How,
+}
+
+/// How a scheduler is loaded.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum How {
+    /// A policy in Rota, with what clang made of its C.
+    Policy { text: String, object: Vec<u8> },
+    /// A program in the image that loads it, with its arguments, and unloads it on SIGINT.
+    Command(Vec<String>),
 }
 
 /// A run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) plan: Plan,
-    /// Which policy schedules; none is the scheduler of the kernel.
-    pub(crate) policy: Option<usize>,
+    /// Which of the schedulers; none is the kernel's own.
+    pub(crate) scheduler: Option<usize>,
     pub(crate) decisions: bool,
 }
 

@@ -11,13 +11,14 @@ mod host;
 mod image;
 mod job;
 pub mod kernels;
+mod loaded;
 mod qemu;
 mod real;
 mod topology;
 
 pub use error::Error;
 pub use guest::guest;
-pub use guests::Guests;
+pub use guests::{Guests, Options};
 pub use host::Host;
-pub use qemu::{Qemu, exec};
+pub use qemu::{Qemu, exec, shell};
 pub use topology::Unbuildable;

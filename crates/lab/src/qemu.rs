@@ -16,7 +16,8 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use wastenot_model::Machine;
 
 use crate::Error;
-use crate::image::LIBRARIES;
+use crate::guest::SHELL;
+use crate::image::{Image, LIBRARIES};
 use crate::job::SAYS;
 use crate::topology;
 
@@ -38,8 +39,6 @@ pub(crate) struct Guest<'g> {
     pub(crate) machine: &'g Machine,
     /// The first file system.
     pub(crate) image: &'g [u8],
-    /// What the program in it is started with.
-    pub(crate) words: &'g str,
     /// Nanoseconds of an instruction, as a power of two.
     pub(crate) shift: u8,
     /// How long the guest may say nothing.
@@ -172,6 +171,7 @@ impl Qemu {
                 command.args(["-accel", "tcg,thread=single,tb-size=512", "-icount", &shift]);
                 command.args(["-cpu", "qemu64"])
             }
+            Way::Typed => command.args(["-accel", "tcg,thread=single,tb-size=512"]),
         };
         command.args(topology::arguments(guest.machine)?);
         command.args(["-display", "none", "-serial", "stdio", "-monitor", "none", "-nodefaults"]);
@@ -181,13 +181,41 @@ impl Qemu {
         command.arg(format!(
             "console=ttyS0 panic=-1 quiet tsc=reliable nowatchdog mitigations=off \
              rcupdate.rcu_cpu_stall_suppress=1 lpj=10000000 rdinit={PROGRAM} \
-             LD_LIBRARY_PATH={LIBRARIES} -- {}",
-            guest.words
+             LD_LIBRARY_PATH={LIBRARIES} -- lab guest"
         ));
         let drive = format!("file={},if=none,id=d0,format=raw,cache=unsafe", path(disk));
         command.args(["-drive", &drive, "-device", "nvme,drive=d0,serial=1"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
+    }
+}
+
+/// Boots `kernel` with a shell for the one who types, and waits until that one has left. `busybox`
+/// is the program that has the shell, and all else but this one.
+///
+/// # Errors
+/// There is no QEMU, or it fails.
+pub fn shell(qemu: &Qemu, kernel: &Path, machine: &Machine, busybox: &Path) -> Result<(), Error> {
+    let failed =
+        |doing| move |error: io::Error| Error::Qemu { doing, why: wastenot_host::reason(&error) };
+    qemu.version()?;
+    let image = || {
+        let mut image = Image::with_this_program()?;
+        image.program(SHELL, busybox)?;
+        let mut file = memory("wastenot-image")?;
+        file.write_all(&image.finish())?;
+        Ok((file, memory("wastenot-disk")?))
+    };
+    let (image, disk) = image().map_err(failed("make the image"))?;
+    disk.set_len(DISK).map_err(failed("make a disk"))?;
+    let guest = Guest { kernel, machine, image: &[], shift: 1, patience: Duration::MAX };
+    // Who types wants an answer: instructions are not counted.
+    let mut command = qemu.command(Way::Typed, &guest, &image, &disk)?;
+    command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    let status = command.status().map_err(failed("start QEMU"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Error::QemuFailed { how: status.to_string(), console: String::new() }),
     }
 }
 
@@ -203,6 +231,8 @@ pub(crate) enum Way {
     Kvm,
     /// QEMU, which translates and counts them.
     Counted,
+    /// QEMU, which translates them.
+    Typed,
 }
 
 /// The program in the image.

@@ -28,6 +28,7 @@ pub(crate) struct Lab {
 pub(crate) enum What {
     List(List),
     Fetch(Fetch),
+    Shell(Shell),
     /// Be the first process of a guest
     #[command(hide = true)]
     Guest,
@@ -73,6 +74,25 @@ pub(crate) struct Fetch {
     /// Fetch the newest there is, though an older one is in the cache
     #[arg(long)]
     pub(crate) refresh: bool,
+}
+
+/// Boot a kernel, with a shell and wastenot in it
+///
+/// `exit` powers it off. It needs busybox on this machine.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exit codes: 0 it was powered off; 2 failure.
+
+Examples:
+  wastenot lab shell 7.2
+  wastenot lab shell 6.12 --machine bulldozer64")]
+pub(crate) struct Shell {
+    /// A version, as 7.2 or 6.12.117, or the name of a suite, as sid
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernel: String,
+    /// Machine that QEMU builds: a preset, or an hwloc description
+    #[arg(long, value_name = "MACHINE", default_value = "numa:2 core:2 pu:1")]
+    pub(crate) machine: String,
 }
 
 /// Become QEMU, and end with the process that started it

@@ -54,6 +54,9 @@ pub(crate) struct Run {
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) under: Under,
+    /// With a kernel: also run under the scheduler that this program loads (sched_ext)
+    #[arg(long, value_name = "COMMAND", conflicts_with = "scheduler")]
+    pub(crate) scheduler_cmd: Option<String>,
     /// Run only this variant; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Vec<String>,
@@ -88,22 +91,38 @@ pub(crate) enum On {
     Sim,
     /// This machine.
     Host,
-    /// A kernel in a guest: its version, or the suite that has it.
-    Kernel(String),
+    /// A kernel in a guest.
+    Kernel(Kernel),
+}
+
+/// A kernel as typed: `7.2`, or `7.2,shift=0`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kernel {
+    /// Its version, or the suite that has it.
+    pub(crate) name: String,
+    /// An instruction takes 2^`shift` ns, unless KVM executes it.
+    pub(crate) shift: u8,
 }
 
 impl FromStr for On {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<On, &'static str> {
-        match text {
-            "sim" => Ok(On::Sim),
-            "host" => Ok(On::Host),
-            kernel if is_name(kernel) => Ok(On::Kernel(kernel.to_owned())),
+        let (name, shift) = match text.split_once(",shift=") {
+            None => (text, 1),
+            Some((name, shift)) => (name, shift.parse().map_err(|_| SHIFT)?),
+        };
+        match name {
+            "sim" if name == text => Ok(On::Sim),
+            "host" if name == text => Ok(On::Host),
+            _ if shift > 10 => Err(SHIFT),
+            _ if is_name(name) => Ok(On::Kernel(Kernel { name: name.to_owned(), shift })),
             _ => Err("expected sim, host, or a kernel, as in 7.2"),
         }
     }
 }
+
+const SHIFT: &str = "expected a shift from 0 to 10";
 
 /// `NAME=VALUE`.
 #[derive(Clone, Debug)]

@@ -1,18 +1,20 @@
 //! `wastenot lab`: kernels, and guests.
 
+use wastenot_lab::Qemu;
 use wastenot_lab::kernels::{Error, Image, Kernels, Lists};
 use wastenot_model::{Column, Report, Table, Unit};
 
 use super::check::print;
-use crate::args::lab::{Fetch, Lab, List, What};
+use crate::args::lab::{Fetch, Lab, List, Shell, What};
 use crate::fail::{Answer, Stop};
-use crate::{out, progress};
+use crate::{open, out, progress};
 
 /// Does what was asked.
 pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
     match &args.what {
         What::List(args) => list(args),
         What::Fetch(args) => fetch(args),
+        What::Shell(args) => shell(args),
         What::Guest => {
             let failed = |error| Stop::io("lab guest", &error, "`wastenot run --on 7.2` boots one");
             wastenot_lab::guest().map(|()| Answer::Yes).map_err(failed)
@@ -26,6 +28,29 @@ pub(super) fn kernel(wanted: &str, lists: Lists) -> Result<wastenot_lab::kernels
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
     let get = || kernels.fetch(wanted, lists, &|_| ());
     progress::during(&format!("fetching Linux {wanted}"), get).map_err(|error| failed(&error))
+}
+
+/// How QEMU is started: by this program, which becomes it.
+pub(super) fn qemu() -> Result<Qemu, Stop> {
+    let failed = |error| Stop::io("cannot find this program", &error, "try again");
+    let program = std::env::current_exe().map_err(failed)?;
+    Ok(Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) })
+}
+
+/// Boots a kernel with a shell.
+fn shell(args: &Shell) -> Result<Answer, Stop> {
+    let places = std::env::var_os("PATH").unwrap_or_default();
+    let busybox = std::env::split_paths(&places).map(|it| it.join("busybox"));
+    let Some(busybox) = busybox.into_iter().find(|it| it.is_file()) else {
+        return Err(Stop::new(
+            "busybox is missing: it has the shell",
+            "apt install busybox-static",
+        ));
+    };
+    let machine = open::machine("--machine", &args.machine)?;
+    let kernel = kernel(&args.kernel, Lists::Kept)?;
+    let left = wastenot_lab::shell(&qemu()?, kernel.image.path(), &machine, &busybox);
+    left.map(|()| Answer::Yes).map_err(|error| Stop::new(&error, error.help()))
 }
 
 fn failed(error: &Error) -> Stop {

@@ -1,11 +1,12 @@
 //! `wastenot run`: scenarios, simulated.
 
+use std::io::PipeReader;
 use std::path::Path;
 use std::time::Duration;
 
 use wastenot_experiment::{Bench, Error, Experiment, Grid, Options, Sim};
 use wastenot_lab::kernels::Lists;
-use wastenot_lab::{Guests, Host, Qemu};
+use wastenot_lab::{Guests, Host};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
         store: args.resume.clone(),
         ..Options::default()
     };
-    let benches = args.on.iter().map(bench).collect::<Result<Vec<_>, Stop>>()?;
+    let benches = benches(args)?;
     let mut experiments = Vec::new();
     for bench in &benches {
         let grid = Grid::new(&scenario, &**bench, &options).map_err(|error| failed(&error))?;
@@ -50,32 +51,46 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// The bench of `--on`.
-fn bench(on: &On) -> Result<Box<dyn Bench>, Stop> {
+/// The benches of `--on`: each kernel once with its own scheduler, and once with the one that a
+/// program loads.
+fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
     let listen = || signals::listen().map_err(|error| Stop::new(error, "try again"));
-    Ok(match on {
-        On::Sim => Box::new(Sim),
-        On::Host => {
-            let signals = listen()?;
-            Box::new(Host::new(move || signals::comes_within(&signals, Duration::ZERO)))
+    let is_over = |signals: PipeReader| move || signals::comes_within(&signals, Duration::ZERO);
+    let command: Option<Vec<String>> = args
+        .scheduler_cmd
+        .iter()
+        .map(|it| it.split_whitespace().map(str::to_owned).collect())
+        .next();
+    if command.is_some() && !args.on.iter().any(|on| matches!(on, On::Kernel(_))) {
+        let help = "add `--on 7.2`, or another kernel from 6.13 on";
+        return Err(Stop::new("--scheduler-cmd loads a scheduler in a guest", help));
+    }
+    let mut benches: Vec<Box<dyn Bench>> = Vec::new();
+    for on in &args.on {
+        match on {
+            On::Sim => benches.push(Box::new(Sim)),
+            On::Host => benches.push(Box::new(Host::new(is_over(listen()?)))),
+            On::Kernel(wanted) => {
+                let kernel = lab::kernel(&wanted.name, Lists::Kept)?;
+                let of = wastenot_lab::Options {
+                    version: kernel.package.version.kernel().to_owned(),
+                    kernel: kernel.image.path().to_owned(),
+                    shift: wanted.shift,
+                    command: Vec::new(),
+                };
+                let with = command
+                    .iter()
+                    .map(|it| wastenot_lab::Options { command: it.clone(), ..of.clone() });
+                for of in [of.clone()].into_iter().chain(with) {
+                    let guests = Guests::new(of, lab::qemu()?, is_over(listen()?));
+                    benches
+                        .push(Box::new(guests.map_err(|error| Stop::new(&error, error.help()))?));
+                }
+            }
         }
-        On::Kernel(wanted) => {
-            let kernel = lab::kernel(wanted, Lists::Kept)?;
-            let failed = |error| Stop::io("cannot find this program", &error, "try again");
-            let program = std::env::current_exe().map_err(failed)?;
-            let qemu = Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) };
-            let (version, image) =
-                (kernel.package.version.kernel(), kernel.image.path().to_owned());
-            let signals = listen()?;
-            let is_over = move || signals::comes_within(&signals, Duration::ZERO);
-            let guests = Guests::new(version, image, qemu, SHIFT, is_over);
-            Box::new(guests.map_err(|error| Stop::new(&error, error.help()))?)
-        }
-    })
+    }
+    Ok(benches)
 }
-
-/// An instruction takes so long in a guest without KVM: 2 ns.
-const SHIFT: u8 = 1;
 
 /// Whether `-o` names a folder for all runs.
 fn is_folder(output: &Path) -> bool {

@@ -43,8 +43,8 @@ fn every_example_in_help_works() {
             panic!("`wastenot {verb} --help` shows no examples");
         });
         let lines = examples.lines().map(str::trim).filter(|line| !line.is_empty());
-        // What records this machine is tried in `record`, and what needs kernels in `lab`, where that
-        // is allowed.
+        // What records this machine is tried in `record`, and what needs kernels in `lab`, where
+        // that is allowed.
         let elsewhere = |line: &&str| {
             let needs_kernels = line.contains("--on 7.2") || line.starts_with("wastenot lab");
             line.starts_with("sudo ") || needs_kernels
