@@ -23,7 +23,7 @@ use crate::{Error, real, topology};
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How long an instruction takes unless another `shift` is asked for.
-const USUAL_SHIFT: u8 = 1;
+pub const USUAL_SHIFT: u8 = 1;
 
 /// Which guests.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 //! [`Host`] is this machine. [`Guests`] are machines that QEMU builds: each boots a kernel with
 //! this program as its first process ([`guest`]), which does the same there and powers off.
 
+pub mod bisect;
 mod error;
 mod guest;
 mod guests;
@@ -18,7 +19,7 @@ mod topology;
 
 pub use error::Error;
 pub use guest::guest;
-pub use guests::{Guests, Options};
+pub use guests::{Guests, Options, USUAL_SHIFT};
 pub use host::Host;
 pub use qemu::{Qemu, exec, shell};
 pub use topology::Unbuildable;

@@ -1,6 +1,7 @@
 //! `wastenot lab`
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
@@ -29,6 +30,7 @@ pub(crate) enum What {
     List(List),
     Fetch(Fetch),
     Shell(Shell),
+    Bisect(Bisect),
     /// Be the first process of a guest
     #[command(hide = true)]
     Guest,
@@ -93,6 +95,38 @@ pub(crate) struct Shell {
     /// Machine that QEMU builds: a preset, or an hwloc description
     #[arg(long, value_name = "MACHINE", default_value = "numa:2 core:2 pu:1")]
     pub(crate) machine: String,
+}
+
+/// Find the version of the kernel that changed a figure of a scenario
+///
+/// It halves the versions that Debian has between the two, runs the scenario in
+/// each with every seed, and compares the values of the figure by their ranks.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exit codes: 0 found; 1 the figure is alike in both; 2 failure.
+
+Examples:
+  wastenot lab bisect scenarios/lab/barrier.toml --figure waste \\
+    --from 6.12 --to 7.2 --repeat 6")]
+pub(crate) struct Bisect {
+    /// Scenario (TOML)
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) file: PathBuf,
+    /// The figure: one of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub(crate) figure: String,
+    /// The first version
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) from: String,
+    /// The last version
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) to: String,
+    /// How often each version runs it: 4 is the least that can decide
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(value_parser = clap::value_parser!(u64).range(4..=100))]
+    pub(crate) repeat: u64,
+    #[command(flatten)]
+    pub(crate) face: Face,
 }
 
 /// Become QEMU, and end with the process that started it

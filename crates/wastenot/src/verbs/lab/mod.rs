@@ -1,5 +1,7 @@
 //! `wastenot lab`: kernels, and guests.
 
+mod bisect;
+
 use wastenot_lab::Qemu;
 use wastenot_lab::kernels::{Error, Image, Kernels, Lists};
 use wastenot_model::{Column, Report, Table, Unit};
@@ -15,6 +17,7 @@ pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
         What::List(args) => list(args),
         What::Fetch(args) => fetch(args),
         What::Shell(args) => shell(args),
+        What::Bisect(args) => bisect::run(args),
         What::Guest => {
             let failed = |error| Stop::io("lab guest", &error, "`wastenot run --on 7.2` boots one");
             wastenot_lab::guest().map(|()| Answer::Yes).map_err(failed)

@@ -1,0 +1,141 @@
+//! `wastenot lab bisect`: which version of the kernel changed a figure.
+
+use std::time::Duration;
+
+use wastenot_experiment::{Grid, Options, Worked};
+use wastenot_lab::bisect::{End, bisect};
+use wastenot_lab::kernels::{Kernels, Lists, Package};
+use wastenot_lab::{Guests, USUAL_SHIFT};
+use wastenot_model::report::Unit;
+use wastenot_model::{Column, Report, Table};
+use wastenot_scenario::Scenario;
+
+use super::super::check::print;
+use super::super::{run as scenarios, signals};
+use super::{failed, kernel, qemu};
+use crate::args::lab::Bisect;
+use crate::fail::{Answer, Stop};
+use crate::{open, progress};
+
+/// Looks for it.
+pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
+    let help = "name a scenario (TOML); examples: scenarios/lab, format: docs/scenario.md";
+    let (name, text) = open::text(&args.file, help)?;
+    let scenario = wastenot_experiment::scenario(&name, &text);
+    let scenario = scenario.map_err(|error| Stop::new(&error, error.help()))?;
+    let names = scenario.figures.iter().map(|it| it.name.as_str()).collect::<Vec<_>>();
+    if !names.contains(&args.figure.as_str()) {
+        let what = format!("there is no figure `{}`", args.figure);
+        return Err(Stop::new(what, format!("its figures are {}", names.join(", "))));
+    }
+    let versions = between(&args.from, &args.to)?;
+    // The figure of the version that was tried last: it puts values into words.
+    let mut worked: Option<Worked> = None;
+    let found = bisect(versions.len(), |version| {
+        let figure = worked.insert(measure(args, &scenario, &versions[version])?);
+        let values = figure.values.iter().copied().collect::<Option<Vec<f64>>>();
+        values.ok_or_else(|| {
+            let version = versions[version].version.kernel();
+            let what = format!("{} is unknown in Linux {version}", args.figure);
+            Stop::new(what, "a run may have reached its limit: raise `limit` in the scenario")
+        })
+    })?;
+    let shown = |value: f64| worked.as_ref().map(|worked| worked.show(value));
+    let mut report = Report::new("bisect/1", format!("{}: {}", scenario.name, args.figure));
+    let of = |version: usize| versions[version].version.kernel();
+    let last = versions.len() - 1;
+    let answer = match found.end {
+        End::Alike { chance } => {
+            report.verdict = format!(
+                "Linux {} and {} cannot be told apart by it: by chance alone they would differ as \
+                 much in {:.0} % of cases. More repeats may tell.",
+                of(0),
+                of(last),
+                chance * 100.0
+            );
+            Answer::No
+        }
+        End::Changed { before, after, chance } => {
+            report.verdict = format!(
+                "It changed between Linux {} and {}, which are neighbours in Debian. By chance \
+                 alone these two would differ as much in {:.1} % of cases.",
+                of(before),
+                of(after),
+                chance * 100.0
+            );
+            Answer::Yes
+        }
+    };
+    let columns = [
+        Column::new("version", "Linux", Unit::None),
+        Column::new("suite", "suite", Unit::None),
+        Column::for_people("min", Unit::None),
+        Column::for_people("median", Unit::None),
+        Column::for_people("max", Unit::None),
+        Column::for_programs("values", Unit::None),
+    ];
+    let mut table = Table::new("versions", "Versions that were tried", columns);
+    table.shown = usize::MAX;
+    for (version, values) in &found.tried {
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = |n: usize| sorted.get(n).copied().and_then(shown);
+        table.push(vec![
+            of(*version).into(),
+            versions[*version].suite.as_str().into(),
+            at(0).into(),
+            at((sorted.len() - 1) / 2).into(),
+            at(sorted.len() - 1).into(),
+            values.clone().into(),
+        ]);
+    }
+    report.tables.push(table);
+    print(&report, &args.face)?;
+    Ok(answer)
+}
+
+/// The kernels that can be had from one version to another, oldest first, each version once.
+fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
+    let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
+    let read = || kernels.available(Lists::Kept, &|_| ());
+    let offer = progress::during("reading the lists of Debian's archive", read);
+    let offer = offer.map_err(|error| failed(&error))?;
+    let end = |name: &str| offer.newest(name).cloned().map_err(|error| failed(&error));
+    let (from, to) = (end(from)?, end(to)?);
+    let mut all = offer.kernels.clone();
+    all.retain(|it| from.version <= it.version && it.version <= to.version);
+    all.sort_by(|a, b| a.version.cmp(&b.version));
+    all.dedup_by(|a, b| a.version.kernel() == b.version.kernel());
+    if all.len() < 2 {
+        let (from, to) = (from.version.kernel(), to.version.kernel());
+        let what = format!("there is nothing between Linux {from} and {to}");
+        return Err(Stop::new(what, "name the older one first; `wastenot lab list` shows all"));
+    }
+    Ok(all)
+}
+
+/// The figure in one version.
+fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Worked, Stop> {
+    let version = package.version.kernel().to_owned();
+    let kernel = kernel(&version, Lists::Kept)?;
+    let of = wastenot_lab::Options {
+        version: version.clone(),
+        kernel: kernel.image.path().to_owned(),
+        shift: USUAL_SHIFT,
+        command: Vec::new(),
+    };
+    let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
+    let is_over = move || signals::comes_within(&signals, Duration::ZERO);
+    let guests = Guests::new(of, qemu()?, is_over);
+    let guests = guests.map_err(|error| Stop::new(&error, error.help()))?;
+    let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };
+    let ran = Grid::new(scenario, &guests, &options).and_then(|grid| {
+        let cells = grid.len();
+        progress::counting(&format!("running in Linux {version}"), cells, |done| grid.run(done))
+    });
+    let experiment = ran.map_err(|error| scenarios::failed(&error))?;
+    experiment.figure(&args.figure).cloned().ok_or_else(|| {
+        let what = format!("{} has no {}", scenario.name, args.figure);
+        Stop::new(what, "name a figure of the scenario")
+    })
+}
