@@ -477,6 +477,8 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 		.task = task->pid,
 	};
 
+	/* A short task may have taken its name without having been looked at since. */
+	look(task, event.time, 0);
 	emit(&event);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 mod all {
     mod agree;
+    mod names;
     mod tracefs;
     mod watch;
 }
