@@ -7,6 +7,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 #[cfg(task)]
 use std::os::fd::AsRawFd;
 #[cfg(task)]
+use std::os::unix::process::CommandExt as _;
+#[cfg(task)]
 use std::process::{Child, Command, Stdio};
 
 #[cfg(task)]
@@ -14,7 +16,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 #[cfg(task)]
 use crate::groups::Groups;
-use crate::{Error, Plan, Told};
+use crate::{Error, Plan, Told, told};
 
 /// The program, without a C library.
 #[cfg(task)]
@@ -64,6 +66,8 @@ impl Plan {
             .stdin(gone)
             .stdout(Stdio::from(shared))
             .stderr(Stdio::null())
+            // Who ends all processes of our group leaves it, and it ends its tasks.
+            .process_group(0)
             .spawn()
             .map_err(failed("start the program"))?;
         let names = self.names.clone();
@@ -98,13 +102,14 @@ impl Running {
     pub fn told(mut self) -> Result<Told, Error> {
         let failed = |doing| move |error: io::Error| Error::Start { doing, error };
         let status = self.child.wait().map_err(failed("wait for the program"))?;
-        if !status.success() {
-            return Err(Error::Ended { how: status.to_string() });
-        }
         let mut bytes = Vec::new();
         let read = self.plan.seek(SeekFrom::Start(0));
         let read = read.and_then(|_| self.plan.read_to_end(&mut bytes));
         read.map_err(failed("read the plan"))?;
+        if !status.success() {
+            told::processes(&bytes).into_iter().for_each(end);
+            return Err(Error::Ended { how: status.to_string() });
+        }
         Told::read(&bytes, &self.names)
     }
 }
@@ -134,6 +139,13 @@ impl Running {
     pub fn told(self) -> Result<Told, Error> {
         match self.0 {}
     }
+}
+
+/// Ends a process of the program, which was killed and could not do it.
+#[cfg(task)]
+fn end(pid: i32) {
+    let pid = rustix::process::Pid::from_raw(pid);
+    pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
 }
 
 #[cfg(task)]

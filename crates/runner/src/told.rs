@@ -117,3 +117,16 @@ impl Told {
         })
     }
 }
+
+/// The processes of a plan that have not ended, as far as it knows.
+pub(crate) fn processes(plan: &[u8]) -> Vec<i32> {
+    let head = Reader(plan);
+    let tasks = 0..head.u32(at::BORN).min(plan::TASKS);
+    let tasks = tasks.map(|n| (n, head.u64(at::TASKS) as usize + n as usize * plan::TASK));
+    let lives = |&(n, task): &(u32, usize)| head.u32(task + 12) == n && head.u32(task + 128) > 0;
+    tasks
+        .filter(lives)
+        .map(|(_, task)| head.u32(task + 116) as i32)
+        .filter(|&pid| pid > 0)
+        .collect()
+}

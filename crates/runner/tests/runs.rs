@@ -2,8 +2,8 @@
 
 use wastenot_model::workload::{Group, Launch, MarkId, Program, Step, Template, TemplateId};
 use wastenot_model::workload::{Variate, Waiting};
-use wastenot_model::{CpuId, Span, Time, Workload};
-use wastenot_runner::{End, Plan, Told};
+use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
+use wastenot_runner::{End, Error, Plan, Told, Unfit};
 
 fn program(steps: &[Step]) -> Program {
     Program::new(steps.to_vec()).expect("nested")
@@ -224,10 +224,41 @@ fn who_is_not_wanted_any_more_leaves_nothing() {
 
 /// How many processes of this name there are.
 fn left(name: &str) -> usize {
+    processes(name).len()
+}
+
+/// The processes of this name.
+fn processes(name: &str) -> Vec<std::path::PathBuf> {
     let all = std::fs::read_dir("/proc").expect("proc").flatten();
-    let named = all.filter(|it| {
-        let comm = std::fs::read_to_string(it.path().join("comm"));
+    let named = all.map(|it| it.path()).filter(|it| {
+        let comm = std::fs::read_to_string(it.join("comm"));
         comm.is_ok_and(|comm| comm.trim_end() == name)
     });
-    named.count()
+    named.collect()
+}
+
+#[test]
+fn tasks_end_although_their_program_was_killed() {
+    let mut workload = Workload::new();
+    let session = workload.group(Group { session: true, ..Group::root() });
+    let hog = Template::new("wastenot-hog-v", program(&[compute(Span::s(1000))]));
+    let hog = workload.template(Template { group: session, ..hog });
+    (0..3).for_each(|_| workload.launch(hog, CpuId(0)));
+    let plan = Plan::new(&workload, 1, 1, Span::s(100)).expect("fits");
+    let running = plan.begin().expect("begins");
+    let wait = |count: usize| {
+        (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            left("wastenot-hog-v") == count
+        })
+    };
+    assert!(wait(3), "three tasks run");
+    let stat = processes("wastenot-hog-v")[0].join("stat");
+    let stat = std::fs::read_to_string(stat).expect("stat");
+    let parent = stat.rsplit(')').next().and_then(|it| it.split(' ').nth(2)?.parse().ok());
+    let parent = parent.and_then(rustix::process::Pid::from_raw).expect("a parent");
+    rustix::process::kill_process(parent, rustix::process::Signal::KILL).expect("it is there");
+    let error = running.told().expect_err("it was killed");
+    assert!(matches!(error, Error::Ended { .. }), "{error}");
+    assert!(wait(0), "tasks are left");
 }
