@@ -86,6 +86,14 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// There was no room for marks: how many there were is not known.
+    #[error("the tasks made {lost} marks more than are kept ({kept})")]
+    LostMarks {
+        /// For how many there was no room.
+        lost: u32,
+        /// How many were kept.
+        kept: u32,
+    },
     /// The program ended before its time.
     #[error("the program that runs the tasks ended before its time: {how}")]
     Ended {
@@ -101,6 +109,7 @@ impl Error {
             Error::NotBuilt => "apt install clang, and build it again",
             Error::Cgroup { .. } => "cgroups need root; in a container they may be read-only",
             Error::NoCgroups => "mount -t cgroup2 none /sys/fs/cgroup",
+            Error::LostMarks { .. } => "let them mark less often, or a smaller `limit` end the run",
             Error::Start { .. } | Error::Ended { .. } => {
                 "try again; `wastenot doctor` may know more"
             }

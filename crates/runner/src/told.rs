@@ -22,8 +22,6 @@ pub struct Told {
     pub tasks: Vec<Did>,
     /// What they marked, in the order of time.
     pub marks: Vec<Marked>,
-    /// Marks for which there was no room.
-    pub lost_marks: u32,
 }
 
 /// Why a run was over.
@@ -97,8 +95,11 @@ impl Told {
             ended_ns: Some(head.u64(task(n) + 96)).filter(|&ns| ns > 0),
         });
         let marked = head.u32(at::MARKED);
+        if let Some(lost) = marked.checked_sub(plan::MARKS).filter(|&lost| lost > 0) {
+            return Err(Error::LostMarks { lost, kept: plan::MARKS });
+        }
         let mark = |n: u32| head.u64(at::MARKS) as usize + n as usize * plan::MARK;
-        let marks = (0..marked.min(plan::MARKS)).map(|n| Marked {
+        let marks = (0..marked).map(|n| Marked {
             at_ns: head.u64(mark(n)),
             late_ns: head.u64(mark(n) + 8),
             task: head.u32(mark(n) + 16),
@@ -113,7 +114,6 @@ impl Told {
             end,
             tasks: did.collect(),
             marks,
-            lost_marks: marked.saturating_sub(plan::MARKS),
         })
     }
 }

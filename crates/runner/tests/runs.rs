@@ -262,3 +262,15 @@ fn tasks_end_although_their_program_was_killed() {
     assert!(matches!(error, Error::Ended { .. }), "{error}");
     assert!(wait(0), "tasks are left");
 }
+
+#[test]
+fn marks_without_room_are_not_left_out_unseen() {
+    let mut workload = Workload::new();
+    let mark = workload.mark("m");
+    let steps = [Step::Loop(Some(65_540)), Step::Mark(mark), END];
+    let task = workload.template(Template::new("task", program(&steps)));
+    workload.launch(task, CpuId(0));
+    let plan = Plan::new(&workload, 1, 1, Span::s(20)).expect("fits");
+    let error = plan.begin().expect("begins").told().expect_err("four have no room");
+    assert!(matches!(error, Error::LostMarks { lost: 4, kept: 65_536 }), "{error}");
+}
