@@ -14,7 +14,7 @@ typedef long long s64;
 enum {
 	SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_mmap = 9, SYS_rt_sigaction = 13,
 	SYS_pipe2 = 293, SYS_sched_yield = 24, SYS_getpid = 39, SYS_clone = 56, SYS_exit = 60,
-	SYS_wait4 = 61, SYS_kill = 62, SYS_fcntl = 72, SYS_setsid = 112, SYS_setpriority = 141,
+	SYS_wait4 = 61, SYS_kill = 62, SYS_fcntl = 72, SYS_setsid = 112, SYS_getpriority = 140, SYS_setpriority = 141,
 	SYS_prctl = 157, SYS_gettid = 186, SYS_futex = 202, SYS_sched_setaffinity = 203,
 	SYS_clock_gettime = 228, SYS_clock_nanosleep = 230, SYS_openat = 257, SYS_ppoll = 271,
 	SYS_eventfd2 = 290, SYS_prlimit64 = 302, SYS_sched_setattr = 314, SYS_execveat = 322,
@@ -46,7 +46,7 @@ enum {
 	SYS_read = 63, SYS_write = 64, SYS_ppoll = 73, SYS_exit = 93, SYS_futex = 98,
 	SYS_clock_gettime = 113, SYS_clock_nanosleep = 115, SYS_sched_setaffinity = 122,
 	SYS_sched_yield = 124, SYS_kill = 129, SYS_rt_sigaction = 134, SYS_setpriority = 140,
-	SYS_setsid = 157, SYS_prctl = 167, SYS_getpid = 172, SYS_gettid = 178, SYS_clone = 220,
+	SYS_getpriority = 141, SYS_setsid = 157, SYS_prctl = 167, SYS_getpid = 172, SYS_gettid = 178, SYS_clone = 220,
 	SYS_mmap = 222, SYS_wait4 = 260, SYS_prlimit64 = 261, SYS_sched_setattr = 274,
 	SYS_execveat = 281,
 };

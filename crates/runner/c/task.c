@@ -140,6 +140,9 @@ static void process_begins(u32 me, u32 parent_group)
 	thread_begins((void *)(u64)me);
 }
 
+// The nice value with which the launcher was started.
+static s32 launcher_nice;
+
 // Creates a task. `parent` is NONE for the launcher, which is in no group.
 static void spawn(u32 parent, u32 template)
 {
@@ -156,7 +159,7 @@ static void spawn(u32 parent, u32 template)
 	task->parent = parent;
 	task->random = stream(PLAN->seed, template, 1 + ticket(&it->born));
 	task->affinity = creator ? creator->affinity : 0;
-	task->nice = creator ? creator->nice : 0;
+	task->nice = creator ? creator->nice : launcher_nice;
 	task->process = process ? me : creator->process;
 	if (it->awaited && creator)
 		__atomic_add_fetch(&PLAN->awaited, 1, __ATOMIC_SEQ_CST);
@@ -443,6 +446,8 @@ static u32 number(const char *text)
 	u32 number = 0;
 	while (*text >= '0' && *text <= '9')
 		number = number * 10 + (*text++ - '0');
+	// The kernel gives 20 less the value, so that it is no error.
+	launcher_nice = 20 - sys2(SYS_getpriority, 0, 0);
 	return number;
 }
 

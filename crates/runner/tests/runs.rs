@@ -274,3 +274,34 @@ fn marks_without_room_are_not_left_out_unseen() {
     let error = plan.begin().expect("begins").told().expect_err("four have no room");
     assert!(matches!(error, Error::LostMarks { lost: 4, kept: 65_536 }), "{error}");
 }
+
+#[test]
+fn nice_values_are_those_of_the_scenario_however_it_was_started() {
+    let mut workload = Workload::new();
+    for (name, nice) in [("wastenot-nice-0", 0), ("wastenot-nice-7", 7)] {
+        let hog = Template::new(name, program(&[compute(Span::s(1000))]));
+        let hog = workload.template(Template { nice, ..hog });
+        workload.launch(hog, CpuId(0));
+    }
+    let plan = Plan::new(&workload, 1, 1, Span::s(100)).expect("fits");
+    // It is the thread that is nice, and the program inherits that.
+    let begin = move || {
+        let own = rustix::process::getpriority_process(None).expect("a nice value");
+        rustix::process::setpriority_process(None, own + 5).expect("nicer");
+        plan.begin().map_err(|error| error.to_string())
+    };
+    let running = std::thread::spawn(begin).join().expect("no panic").expect("begins");
+    let seen = |name: &str, nice: &str| {
+        (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let stats = processes(name).into_iter().filter_map(|it| {
+                let stat = std::fs::read_to_string(it.join("stat")).ok()?;
+                Some(stat.rsplit(')').next()?.split(' ').nth(17)? == nice)
+            });
+            stats.into_iter().any(|it| it)
+        })
+    };
+    assert!(seen("wastenot-nice-0", "0"));
+    assert!(seen("wastenot-nice-7", "7"));
+    drop(running);
+}
