@@ -79,6 +79,8 @@ impl Plan {
         if cpus > MASK * 8 {
             return Err(Unfit::Crowd { there: cpus });
         }
+        // Where none is awaited all are, as in the simulator: or it would be over at once.
+        let awaits = workload.templates.iter().any(|it| it.awaited);
         let mut masks = Masks { all: vec![CpuSet::first(cpus)] };
         let programs: Vec<u32> = workload.affinities.iter().map(|set| masks.of(set)).collect();
         let mut steps = Writer::default();
@@ -98,7 +100,7 @@ impl Plan {
             templates.text(&name, 16).u32(first).u32(count).u32(affinity).u32(template.group.0);
             let process = is_process(workload, TemplateId(n as u32));
             templates.u32(i32::from(template.nice) as u32).u32(process.into());
-            templates.u32(template.awaited.into()).u32(0);
+            templates.u32((template.awaited || !awaits).into()).u32(0);
             for (at, &step) in template.program.steps().iter().enumerate() {
                 let after = template.program.after_end_of(at) as u32;
                 write_step(&mut steps, workload, step, after, &programs);
@@ -130,7 +132,8 @@ impl Plan {
         let marks = (tasks + TASKS as usize * TASK).next_multiple_of(64);
         let bytes = (marks + MARKS as usize * MARK).next_multiple_of(4096) as u64;
         let awaited = workload.launches.iter();
-        let awaited = awaited.filter(|it| workload.templates[it.template.index()].awaited).count();
+        let is_awaited = |it: TemplateId| !awaits || workload.templates[it.index()].awaited;
+        let awaited = awaited.filter(|it| is_awaited(it.template)).count();
         let mut head = Writer::default();
         head.u64(MAGIC).u64(bytes).u64(seed).u64(limit.0);
         for &offset in offsets.iter().chain(&[tasks as u64, marks as u64]) {

@@ -305,3 +305,15 @@ fn nice_values_are_those_of_the_scenario_however_it_was_started() {
     assert!(seen("wastenot-nice-7", "7"));
     drop(running);
 }
+
+#[test]
+fn where_none_is_awaited_all_are() {
+    let mut workload = Workload::new();
+    let mark = workload.mark("m");
+    let steps = [compute(Span::ms(2)), Step::Mark(mark)];
+    let task = Template { awaited: false, ..Template::new("task", program(&steps)) };
+    let task = workload.template(task);
+    (0..2).for_each(|_| workload.launch(task, CpuId(0)));
+    let told = run(&workload, Span::s(20));
+    assert_eq!((told.end, marks(&told, mark)), (End::Done, 2));
+}
