@@ -362,8 +362,10 @@ static void open_pipes(void)
 static void launch(const struct launch *it)
 {
 	struct mask from = { { 0 } };
-	from.words[it->from / 64] = 1ULL << (it->from % 64);
-	sys3(SYS_sched_setaffinity, 0, PLAN->mask_bytes, &from);
+	if (it->from < MASK_WORDS * 64) {
+		from.words[it->from / 64] = 1ULL << (it->from % 64);
+		sys3(SYS_sched_setaffinity, 0, PLAN->mask_bytes, &from);
+	}
 	set_affinity(0);
 	spawn(NONE, it->template);
 }

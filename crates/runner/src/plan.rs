@@ -92,9 +92,7 @@ impl Plan {
                 return Err(Unfit::LongName { name });
             }
             let affinity = template.affinity.as_ref();
-            if let Some(set) = affinity.filter(|set| set.iter().all(|it| it.index() >= cpus)) {
-                return Err(Unfit::NoCpu { name, cpus: set.to_string(), there: cpus });
-            }
+            affinity.map_or(Ok(()), |set| there(&name, set, cpus))?;
             let affinity = affinity.map_or(0, |set| masks.of(set));
             let count = template.program.steps().len() as u32;
             templates.text(&name, 16).u32(first).u32(count).u32(affinity).u32(template.group.0);
@@ -102,6 +100,9 @@ impl Plan {
             templates.u32(i32::from(template.nice) as u32).u32(process.into());
             templates.u32((template.awaited || !awaits).into()).u32(0);
             for (at, &step) in template.program.steps().iter().enumerate() {
+                if let Step::Affinity(id) = step {
+                    there(&name, &workload.affinities[id.index()], cpus)?;
+                }
                 let after = template.program.after_end_of(at) as u32;
                 write_step(&mut steps, workload, step, after, &programs);
             }
@@ -164,6 +165,14 @@ impl Plan {
             head[at..at + PATH].copy_from_slice(&file.0);
         }
         head
+    }
+}
+
+/// Refuses tasks that may run on CPUs only that are not there.
+fn there(name: &str, set: &CpuSet, cpus: usize) -> Result<(), Unfit> {
+    match set.iter().all(|it| it.index() >= cpus) {
+        true => Err(Unfit::NoCpu { name: name.into(), cpus: set.to_string(), there: cpus }),
+        false => Ok(()),
     }
 }
 
