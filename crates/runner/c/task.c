@@ -9,7 +9,7 @@
 #include "plan.h"
 #include "sys.h"
 
-enum what { FORKING = 1, EXECUTING, JOINING, RENICING, TASKS, PIPES, PLUGGING };
+enum what { NOTHING, FORKING, EXECUTING, JOINING, RENICING, TASKS, PIPES, PLUGGING };
 
 // Stacks of threads are used again: the kernel clears the word when a thread has left its stack.
 enum { STACK = 16384 };
@@ -48,7 +48,7 @@ static void write_file(const char *path, const char *text, u32 length, u32 what,
 	long result = fd < 0 ? fd : sys3(SYS_write, fd, text, length);
 	if (fd >= 0)
 		sys1(SYS_close, fd);
-	if (result < 0)
+	if (result < 0 && what != NOTHING)
 		fail(what, result, task);
 }
 
@@ -322,16 +322,16 @@ static void follow(u32 me)
 	leave(me);
 }
 
-static void plug(const struct hotplug *it)
+static void plug(u32 cpu, int up, u32 what)
 {
 	char path[64] = "/sys/devices/system/cpu/cpu", number[12];
-	const char *rest = "/online", *digits = decimal(it->cpu, number + sizeof number);
+	const char *rest = "/online", *digits = decimal(cpu, number + sizeof number);
 	char *at = path + 27;
 	while (*digits)
 		*at++ = *digits++;
 	while (*rest)
 		*at++ = *rest++;
-	write_file(path, it->up ? "1" : "0", 1, PLUGGING, NONE);
+	write_file(path, up ? "1" : "0", 1, what, NONE);
 }
 
 // Pipes of the kernel, with their tokens, and room as tokens of another one.
@@ -370,20 +370,37 @@ static void launch(const struct launch *it)
 	spawn(NONE, it->template);
 }
 
+// Each process is killed once: its number may soon be that of a stranger.
 static void end_all(void)
 {
 	u32 born = PLAN->born < PLAN->n_tasks ? PLAN->born : PLAN->n_tasks;
 	for (u32 n = 0; n < born; n++) {
 		struct task *task = task_at(n);
-		if (task->process == n && task->pid && task->live)
-			sys2(SYS_kill, task->pid, SIGKILL);
+		u32 pid = task->process == n && task->live ? task->pid : 0;
+		if (pid) {
+			task->pid = 0;
+			sys2(SYS_kill, pid, SIGKILL);
+		}
+	}
+}
+
+// How many of the changes of CPUs were made.
+static u32 plugged;
+
+// CPUs that a scenario took off come back: the next run, and whoever else is here, has them again.
+static void bring_back(void)
+{
+	for (u32 n = 0; n < plugged; n++) {
+		const struct hotplug *it = AT(hotplug, hotplugs) + n;
+		if (!it->up)
+			plug(it->cpu, 1, NOTHING);
 	}
 }
 
 static u32 launch_all(void)
 {
 	u64 start = PLAN->start_ns = now(CLOCK_MONOTONIC);
-	u32 launched = 0, plugged = 0;
+	u32 launched = 0;
 	for (;;) {
 		u64 due = PLAN->limit_ns, at = now(CLOCK_MONOTONIC) - start;
 		if (PLAN->failed_errno)
@@ -400,7 +417,7 @@ static u32 launch_all(void)
 			continue;
 		}
 		if (plugged < PLAN->n_hotplugs && cpu->at_ns <= at) {
-			plug(cpu);
+			plug(cpu->cpu, cpu->up, PLUGGING);
 			plugged++;
 			continue;
 		}
@@ -429,6 +446,8 @@ static void run(void)
 		sys4(SYS_rt_sigaction, ignored[n], &ignore, 0, 8);
 	sys2(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
 	sys2(SYS_prctl, PR_SET_TIMERSLACK, 1);
+	// The kernel gives 20 less the value, so that it is no error.
+	launcher_nice = 20 - sys2(SYS_getpriority, 0, 0);
 	PLAN->done_fd = sys2(SYS_eventfd2, 0, 0);
 	PLAN->program_fd = sys3(SYS_openat, AT_FDCWD, "/proc/self/exe", 0);
 	open_pipes();
@@ -441,6 +460,7 @@ static void run(void)
 		end_all();
 		sys4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, 0);
 	} while (sys4(SYS_wait4, -1, 0, 1, 0) >= 0);
+	bring_back();
 }
 
 static u32 number(const char *text)
@@ -448,8 +468,6 @@ static u32 number(const char *text)
 	u32 number = 0;
 	while (*text >= '0' && *text <= '9')
 		number = number * 10 + (*text++ - '0');
-	// The kernel gives 20 less the value, so that it is no error.
-	launcher_nice = 20 - sys2(SYS_getpriority, 0, 0);
 	return number;
 }
 
