@@ -103,7 +103,8 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
         .skip(1)
         .any(|group| !group.session || group.quota.is_some() || group.shares != plain.shares);
     let used = workload.templates.iter().any(|template| template.group != GroupId(0));
-    let reads = Scheduler::named(&choice.name).is_some_and(|kind| kind.groups);
+    // What is neither one of the simulator nor a policy is the scheduler of a real kernel.
+    let reads = Scheduler::named(&choice.name).map_or(choice.text.is_none(), |kind| kind.groups);
     (told && used && !reads).then(|| {
         format!("{} does not look at groups: neither at shares nor at quotas", choice.name)
     })
@@ -185,4 +186,23 @@ pub(crate) fn label(choice: &Choice) -> String {
     let kind = Scheduler::named(&choice.name);
     let label = kind.and_then(|kind| Some(Settings::of(kind, &choice.tunables).ok()?.label(kind)));
     label.unwrap_or_else(|| choice.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use wastenot_model::Span;
+    use wastenot_model::workload::{Program, Quota, Template};
+
+    use super::*;
+
+    #[test]
+    fn the_scheduler_of_a_real_kernel_looks_at_groups() {
+        let mut workload = Workload::new();
+        let quota = Some(Quota { runtime: Span::ms(10), period: Span::ms(100) });
+        let group = workload.group(Group { parent: Some(GroupId(0)), quota, ..Group::root() });
+        let task = Template::new("task", Program::new(Vec::new()).expect("nested"));
+        workload.template(Template { group, ..task });
+        assert_eq!(unread(&Choice::named("linux 7.2.13"), &workload), None);
+        assert!(unread(&Choice::named("global-fifo"), &workload).is_some());
+    }
 }
