@@ -1,4 +1,4 @@
-//! What operations cost on a machine, for simulations. The defaults are zero: then every effect
+//! What operations cost on a machine, for simulations. The defaults take no time: then every effect
 //! that a simulation shows results from decisions.
 
 use super::Distance;
@@ -21,10 +21,18 @@ pub struct Costs {
     /// Whether a spinning sibling costs nothing (`pause`, `yield`), instead of as much as a working
     /// one.
     pub spin_yields: bool,
+    /// The price of newly-idle balancing of a domain, for each of its CPUs. Linux measures it
+    /// (`max_newidle_lb_cost`), and leaves a pass out where the CPU was idle for less on average. It
+    /// is compared only: it takes no CPU time. At most a second.
+    pub scan: Span,
     /// The speed of a CPU for a task that first ran n+1 hops away, as a share, in (0, 1]; for more
     /// hops the last value counts.
     pub remote: Vec<f64>,
 }
+
+/// The default of [`Costs::scan`]: an assumption of the order of reported figures, a cache miss or
+/// two for a run queue that other CPUs write.
+const SCAN: Span = Span(100);
 
 impl Default for Costs {
     fn default() -> Costs {
@@ -35,6 +43,7 @@ impl Default for Costs {
             cold: Span::ZERO,
             smt: 1.0,
             spin_yields: false,
+            scan: SCAN,
             remote: Vec::new(),
         }
     }

@@ -76,6 +76,8 @@ pub struct View {
     pub groups: Vec<Group>,
     /// Affinities; the first holds all CPUs.
     pub masks: Vec<CpuSet>,
+    /// The price of balancing for each CPU of a domain ([`crate::machine::Costs::scan`]).
+    pub scan: Span,
     /// Seed for what a policy leaves to chance ([`crate::workload::Random::stream`]).
     pub seed: u64,
 }

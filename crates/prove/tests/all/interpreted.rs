@@ -3,7 +3,7 @@
 
 use wastenot_model::policy::{Context, CpuView, Place as At, TaskView, View, Why};
 use wastenot_model::workload::{GroupId, Random};
-use wastenot_model::{CpuId, CpuSet, Policy as _, TaskId, Time};
+use wastenot_model::{CpuId, CpuSet, Policy as _, Span, TaskId, Time};
 use wastenot_prove::explore::{Events, Place, Situation, Task, World, failing, waits};
 use wastenot_prove::machines;
 use wastenot_rota::chance;
@@ -122,6 +122,7 @@ impl Stage {
             tasks,
             groups: Vec::new(),
             masks,
+            scan: Span::ZERO,
             seed: 1,
         };
         let policy = Interpreter::new(program.clone(), &[]).expect("no parameters are set");

@@ -6,7 +6,7 @@
 
 use wastenot_model::policy::{Context, CpuView, Place, TaskView, View};
 use wastenot_model::workload::GroupId;
-use wastenot_model::{CpuId, CpuSet, Machine, TaskId, Time};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, TaskId, Time};
 
 use super::balance::Gives;
 use super::handler::{self, at};
@@ -86,6 +86,7 @@ impl Forced {
             tasks: tasks.iter().enumerate().map(task).collect(),
             groups: Vec::new(),
             masks,
+            scan: Span::ZERO,
             seed: 1,
         };
         let mut cx = Context::new(view, false);

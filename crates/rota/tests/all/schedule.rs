@@ -98,6 +98,7 @@ impl Player {
             tasks: Vec::new(),
             groups: groups(program),
             masks: masks(&all, &mut random),
+            scan: Span::ZERO,
             seed,
         };
         let mut player = Player {

@@ -110,6 +110,11 @@ fn costs(fields: &Fields) -> Result<Costs, Wrong> {
     costs.switch = fields.span("switch")?.unwrap_or_default();
     costs.ipi = fields.span("ipi")?.unwrap_or_default();
     costs.cold = fields.span("cold")?.unwrap_or_default();
+    if let Some(node) = fields.get("scan") {
+        let scan = span(node, "scan")?;
+        let fits = (scan <= Span::s(1)).then_some(scan);
+        costs.scan = fits.ok_or_else(|| expected(node, "scan", "at most 1s"))?;
+    }
     costs.spin_yields = fields.flag("spin-yields")?;
     if let Some(node) = fields.get("migration") {
         let Value::Array(values) = &node.value else {

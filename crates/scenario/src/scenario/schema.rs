@@ -104,6 +104,13 @@ pub(crate) const COSTS: Section = Section {
             "whether a spinning sibling leaves full speed to the other",
         ),
         key(
+            "scan",
+            "TIME",
+            "the price of newly-idle balancing for each CPU of a domain: models of Linux leave \
+             a pass out where the CPU was idle for less on average; it takes no CPU time; \
+             default: `100ns`",
+        ),
+        key(
             "remote",
             "list of 0.1 to 1",
             "speed one, two, ... hops away from the task's first node, as shares; default: \

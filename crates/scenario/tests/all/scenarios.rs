@@ -188,7 +188,7 @@ name = "a"
 [[variants]]
 name = "b"
 parameters = { grain = "2ms" }
-costs = { ipi = "3us" }
+costs = { ipi = "3us", scan = "20us" }
 scheduler = { name = "osv", thyst = "2ms" }
 [sweep]
 n = [2, 3]
@@ -207,6 +207,7 @@ n = [2, 3]
     };
     assert_eq!((grain(a), grain(b)), (Span::ms(1), Span::ms(2)));
     assert_eq!((a.costs.ipi, b.costs.ipi, b.costs.switch), (Span::ZERO, Span::us(3), Span::us(1)));
+    assert_eq!((a.costs.scan, b.costs.scan), (Span(100), Span::us(20)));
     assert_eq!(b.scheduler.tunables, [("thyst".to_owned(), "2ms".to_owned())]);
 }
 
@@ -283,6 +284,7 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
         ("seeds = 0", 1, "`seeds` is `0`", "a whole number from 1"),
         ("limit = 5", 1, "`limit` is `5`", "a time needs a unit: `5ns`"),
         ("costs = { swich = \"1us\" }", 1, "[costs] has no key `swich`", "did you mean `switch`?"),
+        ("costs = { scan = \"2s\" }", 1, "`scan` is `2s`", "at most 1s"),
         ("costs = { smt = 0.0 }", 1, "`smt`", "from 0.1 to 1"),
         ("costs = { migration = [\"1us\"] }", 1, "`migration`", "four times"),
         ("[groups.a]\nquota = \"10ms\"", 2, "`quota`", "10ms/100ms"),

@@ -1,5 +1,6 @@
 //! Creates tasks and the policy's kernel threads, and records what is known of them.
 
+use wastenot_model::machine::Costs;
 use wastenot_model::policy::{CpuView, Happening, Place, TaskView, View};
 use wastenot_model::workload::{Group, Random, Template, TemplateId};
 use wastenot_model::{
@@ -102,7 +103,7 @@ pub(super) fn tid(task: TaskId) -> i32 {
     FIRST + task.ordinal() as i32
 }
 
-pub(crate) fn view_all(machine: &Machine, groups: &[Group]) -> View {
+pub(crate) fn view_all(machine: &Machine, costs: &Costs, groups: &[Group]) -> View {
     let online = machine.online();
     let cpus = machine.cpus.iter().map(|cpu| CpuView {
         current: None,
@@ -119,6 +120,7 @@ pub(crate) fn view_all(machine: &Machine, groups: &[Group]) -> View {
         tasks: Vec::new(),
         groups: groups.to_vec(),
         masks: vec![CpuSet::first(machine.len())],
+        scan: costs.scan,
         seed: 0,
     }
 }

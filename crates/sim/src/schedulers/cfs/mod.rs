@@ -5,9 +5,10 @@
 //! that decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
 //! scheduling, `LAST_BUDDY`; of 6.12 the delayed dequeue, the class of groups whose SMT siblings
-//! are busy, and that a new weight moves the deadline and lag of a queued task. The cost of
-//! balancing, which the kernel measures, is assumed to be [`balance::SCAN_COST`] for each CPU of a
-//! domain.
+//! are busy, and that a new weight moves the deadline and lag of a queued task. The price of
+//! balancing, which the kernel measures, is assumed to be [`View::scan`] for each CPU of a domain.
+//!
+//! [`View::scan`]: wastenot_model::policy::View::scan
 //!
 //! Cost: a wakeup looks at one cache (a word of bits for 64 CPUs), queues grow as the logarithm of
 //! their length, and balancing a domain looks at each of its CPUs.

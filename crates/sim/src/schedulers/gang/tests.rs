@@ -1,6 +1,6 @@
 use wastenot_model::policy::{CpuView, Place, TaskView, View};
 use wastenot_model::workload::{Group, GroupId};
-use wastenot_model::{CpuSet, Machine, Time};
+use wastenot_model::{CpuSet, Machine, Span, Time};
 
 use super::*;
 
@@ -29,6 +29,7 @@ fn placed(cpus: usize, jobs: &[Option<u32>]) -> (Context, Matrix) {
         tasks: tasks.collect(),
         groups: vec![Group::root()],
         masks: vec![CpuSet::first(cpus)],
+        scan: Span::ZERO,
         seed: 0,
         machine,
     };

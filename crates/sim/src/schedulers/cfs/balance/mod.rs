@@ -14,10 +14,6 @@ use wastenot_model::{CpuId, CpuSet, Decision, TaskId, decisions};
 use super::rules::{Era, Imbalance, MIGRATION_COST};
 use super::{Cfs, cpu_id, mask};
 
-/// The cost of balancing for each CPU of a domain, in ns. The kernel measures it; this is an
-/// assumption of the order of reported figures: a cache miss or two for a run queue that other CPUs
-/// write.
-pub(super) const SCAN_COST: u64 = 100;
 /// The longest interval between balancings, in ms, that results when all tasks are pinned.
 const MAX_PINNED_INTERVAL: u64 = 512;
 /// The interval at which the blocked load of idle CPUs is updated (`LOAD_AVG_PERIOD`), in ms.
@@ -214,7 +210,7 @@ impl Cfs {
             if avg_idle < cost + domain.max_cost {
                 break;
             }
-            let spent = SCAN_COST * u64::from(domain.weight);
+            let spent = cx.scan.0 * u64::from(domain.weight);
             pulled = self.look(cx, cpu, level, Phase::Newly, &mut true);
             let domain = &mut self.topology.chains[cpu as usize][level];
             domain.max_cost = domain.max_cost.max(spent);
