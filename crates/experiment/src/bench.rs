@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use wastenot_model::History;
+use wastenot_model::workload::Class;
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 
@@ -76,7 +77,9 @@ impl Bench for Sim {
     }
 
     fn fits(&self, variant: &Variant) -> Result<(), Error> {
-        let Made::RealTime(real) = made(&variant.scheduler)? else { return Ok(()) };
+        let made = made(&variant.scheduler)?;
+        classes_fit(variant, &made)?;
+        let Made::RealTime(real) = made else { return Ok(()) };
         let fits = edf::fits(&variant.machine, &variant.workload, &real);
         fits.map_err(|wrong| unfit(variant, &real, &wrong))
     }
@@ -108,6 +111,31 @@ impl Bench for Sim {
             }
         }
     }
+}
+
+/// Refuses classes that the scheduler does not know: their tasks would run as ordinary ones.
+/// Real-time schedulers take runtime, deadline and period of every task, so they know that of
+/// deadlines.
+fn classes_fit(variant: &Variant, made: &Made) -> Result<(), Error> {
+    let is_known = |class: Class| match class {
+        Class::Other => true,
+        Class::Deadline { .. } => matches!(made, Made::RealTime(_)),
+        _ => false,
+    };
+    let unknown = variant.workload.templates.iter().find(|it| !is_known(it.class));
+    let Some(task) = unknown else { return Ok(()) };
+    let what = format!(
+        "variant `{}`: `{}` is in the class `{}`, which {} does not have in the simulator",
+        variant.name, task.name, task.class, variant.scheduler.name
+    );
+    let help = match task.class {
+        Class::Deadline { .. } => {
+            "run it on a kernel: --on 7.2; or under a real-time scheduler: --scheduler \
+             sched-deadline"
+        }
+        _ => "run it on a kernel: --on 7.2",
+    };
+    Err(Error::Bench { what, help: help.into() })
 }
 
 fn unfit(variant: &Variant, real: &edf::Real, wrong: &edf::NotSporadic) -> Error {

@@ -101,7 +101,7 @@ pub enum Error {
         /// Why.
         what: String,
     },
-    /// A bench that is not the simulator cannot run a variant, or not at all.
+    /// A bench cannot run a variant, or not at all.
     #[error("{what}")]
     Bench {
         /// What it cannot do, and why.

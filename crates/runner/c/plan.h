@@ -31,6 +31,9 @@ struct template {
 	s32 nice;
 	// Whether its tasks are processes, whoever creates them: they execute, or their parent does.
 	u32 process, awaited, born;
+	// Scheduling class, as sched_setattr takes it.
+	u32 policy, priority;
+	u64 runtime_ns, deadline_ns, period_ns;
 };
 
 struct launch {
@@ -80,7 +83,9 @@ struct task {
 	u32 has_beat, forked, reaped, pid;
 	struct counter children_ended;
 	// Of a process: how many of its tasks have not ended. A process is known by its first task.
-	u32 live, pad;
+	u32 live;
+	// The scheduling class in which it was created: that of its creator.
+	u32 policy;
 };
 
 struct mark {
@@ -93,7 +98,9 @@ struct plan {
 	u64 steps, templates, launches, hotplugs, groups, masks, meetings, tasks, marks;  // offsets
 	u32 n_launches, n_hotplugs, n_meetings, n_tasks, n_marks, mask_bytes;
 	u32 sizes[8];      // of step, template, launch, group, meeting, task, mark, hotplug
-	u32 awaited, done_fd, program_fd, pad;
+	u32 awaited, done_fd, program_fd;
+	// Whether any task is in a class above the fair one.
+	u32 has_real_time;
 	// What happened.
 	u64 start_ns, end_ns;
 	u32 end, born, marked, failed_errno, failed_what, failed_task;

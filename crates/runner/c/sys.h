@@ -94,6 +94,16 @@ enum {
 	PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_FIXED = 0x10,
 	MAP_ANONYMOUS = 0x20, PR_SET_NAME = 15, PR_SET_TIMERSLACK = 29, PR_SET_CHILD_SUBREAPER = 36,
 	F_SETPIPE_SZ = 1031, RLIMIT_NOFILE = 7,
+	SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2, SCHED_DEADLINE = 6, SCHED_FLAG_RESET_ON_FORK = 1,
+};
+
+// include/uapi/linux/sched/types.h, as of its first version.
+struct sched_attr {
+	u32 size, policy;
+	u64 flags;
+	s32 nice;
+	u32 priority;
+	u64 runtime, deadline, period;
 };
 
 struct timespec { s64 tv_sec, tv_nsec; };

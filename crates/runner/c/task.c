@@ -9,7 +9,9 @@
 #include "plan.h"
 #include "sys.h"
 
-enum what { NOTHING, FORKING, EXECUTING, JOINING, RENICING, TASKS, PIPES, PLUGGING };
+enum what {
+	NOTHING, FORKING, EXECUTING, JOINING, RENICING, TASKS, PIPES, PLUGGING, CLASSING,
+};
 
 // Stacks of threads are used again: the kernel clears the word when a thread has left its stack.
 enum { STACK = 16384 };
@@ -63,6 +65,22 @@ static void renice(u32 task, s32 nice)
 	long result = sys3(SYS_setpriority, 0, 0, nice);
 	if (result < 0)
 		fail(RENICING, result, task);
+}
+
+// The class of a task's template; `tid` is 0 for the caller. A task of SCHED_DEADLINE may create
+// others only if they begin as ordinary tasks.
+static long set_class(u32 tid, const struct task *task)
+{
+	const struct template *it = template_at(task->template);
+	struct sched_attr to = { sizeof to, it->policy,
+		it->policy == SCHED_DEADLINE ? SCHED_FLAG_RESET_ON_FORK : 0, task->nice, it->priority,
+		it->runtime_ns, it->deadline_ns, it->period_ns };
+	return sys3(SYS_sched_setattr, tid, &to, 0);
+}
+
+static int is_real_time(u32 policy)
+{
+	return policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
 }
 
 // What is drawn is CPU time of this task; by how much the last time was exceeded is taken off.
@@ -122,6 +140,11 @@ static void thread_begins(void *argument)
 		set_affinity(task->affinity = template->affinity);
 	if (task->nice != template->nice)
 		renice(me, task->nice = template->nice);
+	if (task->policy != SCHED_OTHER || template->policy != SCHED_OTHER) {
+		long result = set_class(0, task);
+		if (result < 0)
+			fail(CLASSING, result, me);
+	}
 	follow(me);
 }
 
@@ -160,6 +183,11 @@ static void spawn(u32 parent, u32 template)
 	task->random = stream(PLAN->seed, template, 1 + ticket(&it->born));
 	task->affinity = creator ? creator->affinity : 0;
 	task->nice = creator ? creator->nice : launcher_nice;
+	task->policy = creator ? template_at(creator->template)->policy : SCHED_OTHER;
+	if (task->policy == SCHED_DEADLINE) {
+		task->policy = SCHED_OTHER;
+		task->nice = 0;
+	}
 	task->process = process ? me : creator->process;
 	if (it->awaited && creator)
 		__atomic_add_fetch(&PLAN->awaited, 1, __ATOMIC_SEQ_CST);
@@ -181,6 +209,10 @@ static void spawn(u32 parent, u32 template)
 	}
 	if (result < 0)
 		fail(FORKING, result, me);
+	// It would begin as an ordinary task, behind all that it is to preempt. It sets its class, too,
+	// and is heard if that is refused.
+	else if (!creator && is_real_time(it->policy))
+		set_class(result, task);
 }
 
 static char *decimal(u32 number, char *end)
@@ -448,6 +480,10 @@ static void run(void)
 	sys2(SYS_prctl, PR_SET_TIMERSLACK, 1);
 	// The kernel gives 20 less the value, so that it is no error.
 	launcher_nice = 20 - sys2(SYS_getpriority, 0, 0);
+	// Tasks above the fair class must not keep it from creating others, and from ending all.
+	struct sched_attr above = { sizeof above, SCHED_FIFO, SCHED_FLAG_RESET_ON_FORK, 0, 99, 0, 0, 0 };
+	if (PLAN->has_real_time)
+		sys3(SYS_sched_setattr, 0, &above, 0);
 	PLAN->done_fd = sys2(SYS_eventfd2, 0, 0);
 	PLAN->program_fd = sys3(SYS_openat, AT_FDCWD, "/proc/self/exe", 0);
 	open_pipes();

@@ -2,6 +2,10 @@
 
 use std::io;
 
+use wastenot_model::Span;
+
+use crate::plan;
+
 /// A workload that cannot be run for real.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -28,6 +32,34 @@ pub enum Unfit {
         /// How many CPUs there are.
         there: usize,
     },
+    /// A task of the class of deadlines whose runtime, deadline and period do not go together.
+    #[error("`{name}` asks for {runtime} by {deadline} in each {period}")]
+    Runtime {
+        /// The task's name.
+        name: String,
+        /// Its runtime.
+        runtime: Span,
+        /// Its deadline.
+        deadline: Span,
+        /// Its period.
+        period: Span,
+    },
+    /// A task of the class of deadlines with a period that the kernel does not take.
+    #[error("`{name}` is in the class `deadline` and has a period of {period}")]
+    Period {
+        /// The task's name.
+        name: String,
+        /// Its period.
+        period: Span,
+    },
+    /// A task of the class of deadlines that may not run everywhere.
+    #[error("`{name}` is in the class `deadline`, and may run on {cpus} only")]
+    Narrow {
+        /// The task's name.
+        name: String,
+        /// Its affinity, or one that it changes to.
+        cpus: String,
+    },
     /// A group has both tasks and groups below it: cgroups do not allow that.
     #[error("the group `{name}` has tasks and a group below it")]
     InnerTasks {
@@ -43,6 +75,13 @@ impl Unfit {
             Unfit::LongName { .. } => "give it a shorter one",
             Unfit::NoCpu { .. } => "choose a machine that has these CPUs: --machine",
             Unfit::Crowd { .. } => "choose a smaller machine: --machine",
+            Unfit::Runtime { .. } => {
+                "the kernel takes a runtime from 1.024us to the deadline, and that to the period"
+            }
+            Unfit::Period { .. } => "the kernel takes periods from 100us to 4.194304s",
+            Unfit::Narrow { .. } => {
+                "the kernel admits it on all CPUs only: take out its affinities"
+            }
             Unfit::InnerTasks { .. } => "put its tasks into a group of their own below it",
         }
     }
@@ -113,9 +152,17 @@ impl Error {
             Error::Start { .. } | Error::Ended { .. } => {
                 "try again; `wastenot doctor` may know more"
             }
+            Error::Refused { doing: plan::CLASSING, error, .. } if is_busy(error) => {
+                "tasks in the class `deadline` may have 95 % of the CPUs together, and less where \
+                 the kernel keeps some for other classes: give them less `wcet`, or more CPUs"
+            }
             Error::Refused { .. } => {
                 "run it as root; for more tasks raise `ulimit -u` and kernel.pid_max"
             }
         }
     }
+}
+
+fn is_busy(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ResourceBusy
 }

@@ -1,8 +1,8 @@
 //! A workload as the program in `c/` reads it: `c/plan.h` says how.
 
 use serde::{Deserialize, Serialize};
-use wastenot_model::workload::{Step, TemplateId, Variate, Waiting};
-use wastenot_model::{CpuSet, Span, Workload};
+use wastenot_model::workload::{Class, Step, Template, TemplateId, Variate, Waiting};
+use wastenot_model::{CpuSet, SchedClass, Span, Workload};
 
 use crate::Unfit;
 use crate::bytes::{Reader, Writer};
@@ -28,7 +28,7 @@ const PIPES: usize = 200;
 const TOKENS: u32 = 65_536;
 
 /// What may be refused, as `c/task.c` numbers it.
-pub(crate) const DOING: [&str; 8] = [
+pub(crate) const DOING: [&str; 9] = [
     "run",
     "create a task",
     "execute a program",
@@ -37,7 +37,11 @@ pub(crate) const DOING: [&str; 8] = [
     "create more tasks than 32768; the last one was created by",
     "open a pipe",
     "take a CPU off or on",
+    CLASSING,
 ];
+
+/// The last of them.
+pub(crate) const CLASSING: &str = "set the scheduling class of";
 
 /// Where fields of the head are.
 pub(crate) mod at {
@@ -93,12 +97,14 @@ impl Plan {
             }
             let affinity = template.affinity.as_ref();
             affinity.map_or(Ok(()), |set| there(&name, set, cpus))?;
+            reservation(workload, template, cpus)?;
             let affinity = affinity.map_or(0, |set| masks.of(set));
             let count = template.program.steps().len() as u32;
             templates.text(&name, 16).u32(first).u32(count).u32(affinity).u32(template.group.0);
             let process = is_process(workload, TemplateId(n as u32));
             templates.u32(i32::from(template.nice) as u32).u32(process.into());
             templates.u32((template.awaited || !awaits).into()).u32(0);
+            write_class(&mut templates, template.class);
             for (at, &step) in template.program.steps().iter().enumerate() {
                 if let Step::Affinity(id) = step {
                     there(&name, &workload.affinities[id.index()], cpus)?;
@@ -142,10 +148,12 @@ impl Plan {
         }
         head.u32(workload.launches.len() as u32).u32(workload.hotplug.len() as u32);
         head.u32(count_of_meetings(workload)).u32(TASKS).u32(MARKS).u32(mask_bytes);
-        for size in [32, 48, 16, PATH + 8, 64, TASK, MARK, 16] {
+        for size in [32, 80, 16, PATH + 8, 64, TASK, MARK, 16] {
             head.u32(size as u32);
         }
-        head.u32(awaited as u32).u32(0).u32(0).u32(0);
+        let is_above = |it: &Template| SchedClass::of(it.class.policy()).is_above_fair();
+        let has_real_time = workload.templates.iter().any(is_above);
+        head.u32(awaited as u32).u32(0).u32(0).u32(has_real_time.into());
         for (part, offset) in parts.iter().zip(&offsets) {
             head.0.resize(*offset as usize, 0);
             head.0.extend(&part.0);
@@ -185,10 +193,48 @@ fn notes(workload: &Workload) -> Vec<String> {
     if workload.templates.iter().any(|it| it.priority != 1.0) {
         notes.push("Priorities of OSv were left out.".into());
     }
-    if workload.templates.iter().any(|it| it.deadline.is_some() || it.wcet.is_some()) {
-        notes.push("Tasks with deadlines ran in the class of ordinary tasks.".into());
+    let is_told = |it: &&Template| it.deadline.is_some() || it.wcet.is_some();
+    let mut with_deadlines = workload.templates.iter().filter(is_told);
+    if with_deadlines.any(|it| !matches!(it.class, Class::Deadline { .. })) {
+        let note = "Tasks with deadlines that are not in the class `deadline` ran without them.";
+        notes.push(note.into());
     }
     notes
+}
+
+/// Refuses what the kernel refuses a task of the class of deadlines (kernel/sched/deadline.c,
+/// `__checkparam_dl`; kernel/sched/syscalls.c).
+fn reservation(workload: &Workload, task: &Template, cpus: usize) -> Result<(), Unfit> {
+    const RUNTIME: Span = Span(1024);
+    // The defaults of kernel.sched_deadline_period_{min,max}_us.
+    const PERIODS: [Span; 2] = [Span::us(100), Span::us(1 << 22)];
+    let Class::Deadline { runtime, deadline, period } = task.class else { return Ok(()) };
+    let name = || task.name.clone();
+    if !(RUNTIME <= runtime && runtime <= deadline && deadline <= period) {
+        return Err(Unfit::Runtime { name: name(), runtime, deadline, period });
+    }
+    if !(PERIODS[0] <= period && period <= PERIODS[1]) {
+        return Err(Unfit::Period { name: name(), period });
+    }
+    let all = CpuSet::first(cpus);
+    let changes = task.program.steps().iter().filter_map(|step| match step {
+        Step::Affinity(id) => workload.affinities.get(id.index()),
+        _ => None,
+    });
+    let is_narrow = |set: &CpuSet| all.iter().any(|cpu| !set.contains(cpu));
+    match task.affinity.iter().chain(changes).find(|set| is_narrow(set)) {
+        Some(set) => Err(Unfit::Narrow { name: name(), cpus: set.to_string() }),
+        None => Ok(()),
+    }
+}
+
+fn write_class(out: &mut Writer, class: Class) {
+    let (runtime, deadline, period) = match class {
+        Class::Deadline { runtime, deadline, period } => (runtime.0, deadline.0, period.0),
+        _ => (0, 0, 0),
+    };
+    out.u32(class.policy().into()).u32(class.priority().into());
+    out.u64(runtime).u64(deadline).u64(period);
 }
 
 /// Whether tasks of a template are processes, whoever creates them: what executes a program ends

@@ -1,6 +1,6 @@
 //! Workloads on this machine: what tasks do is what their programs say.
 
-use wastenot_model::workload::{Group, Launch, MarkId, Program, Step, Template, TemplateId};
+use wastenot_model::workload::{Class, Group, Launch, MarkId, Program, Step, Template, TemplateId};
 use wastenot_model::workload::{Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
 use wastenot_runner::{End, Error, Plan, Told, Unfit};
@@ -329,4 +329,133 @@ fn cpus_that_are_not_there() {
     workload.template(Template::new("far", program(&[Step::Affinity(far)])));
     let unfit = Plan::new(&workload, 2, 1, Span::s(20)).expect_err("it has no CPU");
     assert!(matches!(unfit, Unfit::NoCpu { there: 2, .. }), "{unfit}");
+}
+
+/// How many processes and threads of this name there are with this policy and real-time priority
+/// (proc(5): fields 41 and 40 of `stat`).
+fn seen(name: &str, class: Class) -> usize {
+    let threads = std::fs::read_dir("/proc").expect("proc").flatten();
+    let threads = threads.filter_map(|it| std::fs::read_dir(it.path().join("task")).ok());
+    let of_class = threads.flatten().flatten().filter(|it| {
+        let stat = std::fs::read_to_string(it.path().join("stat")).unwrap_or_default();
+        let Some((before, rest)) = stat.rsplit_once(')') else { return false };
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let number = |n: usize| fields.get(n - 3).and_then(|it| it.parse().ok());
+        before.ends_with(&format!("({name}"))
+            && number(41) == Some(u32::from(class.policy()))
+            && number(40) == Some(u32::from(class.priority()))
+    });
+    of_class.count()
+}
+
+#[test]
+fn tasks_have_the_classes_that_they_ask_for_whoever_creates_them() {
+    use std::os::unix::fs::MetadataExt as _;
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0);
+    if !is_root {
+        println!("SKIPPED tasks_have_the_classes: it sets real-time classes: run it as root");
+        return;
+    }
+    let mut workload = Workload::new();
+    let stay = Step::Sleep(Variate::Fixed(Span::s(100)));
+    let (runtime, period) = (Span::ms(2), Span::ms(50));
+    let classes = [
+        ("wn-fifo", Class::Fifo { priority: 50 }),
+        ("wn-rr", Class::RoundRobin { priority: 7 }),
+        ("wn-batch", Class::Batch),
+        ("wn-idle", Class::Idle),
+        ("wn-deadline", Class::Deadline { runtime, deadline: period, period }),
+        ("wn-other", Class::Other),
+    ];
+    let kinds = classes.map(|(name, class)| {
+        workload.template(Template { class, ..Template::new(name, program(&[stay])) })
+    });
+    // Each class creates each: as threads, and those that execute as processes.
+    for (n, (_, class)) in classes.into_iter().enumerate() {
+        let forks = kinds.map(Step::Fork);
+        let mut steps = vec![stay; 0];
+        steps.extend(forks);
+        steps.extend((n % 2 == 1).then_some(Step::Exec));
+        steps.push(stay);
+        let parent = Template { class, ..Template::new("wn-parent", program(&steps)) };
+        let parent = workload.template(parent);
+        workload.launch(parent, CpuId(0));
+    }
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let plan = Plan::new(&workload, cpus, 1, Span::s(100)).expect("fits");
+    let mut running = plan.begin().expect("begins");
+    let all = || classes.iter().map(|(name, class)| seen(name, *class)).collect::<Vec<_>>();
+    let there = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        all() == [6; 6] && seen("wn-parent", Class::Idle) == 1
+    });
+    if running.is_over().expect("known") {
+        println!("SKIPPED tasks_have_the_classes: {}", running.told().expect_err("refused"));
+        return;
+    }
+    assert!(there, "{:?}", all());
+    drop(running);
+    assert!(classes.iter().all(|(name, _)| left(name) == 0));
+}
+
+#[test]
+fn what_the_kernel_refuses_deadlines_is_refused_before() {
+    let (ms, one) = (Span::ms, CpuSet::parse("0"));
+    let plan = |class: [Span; 3], affinity: Option<CpuSet>, steps: &[Step]| {
+        let [runtime, deadline, period] = class;
+        let mut workload = Workload::new();
+        workload.affinity(CpuSet::parse("0").expect("list"));
+        let class = Class::Deadline { runtime, deadline, period };
+        let task = Template { class, affinity, ..Template::new("t", program(steps)) };
+        let task = workload.template(task);
+        workload.launch(task, CpuId(0));
+        Plan::new(&workload, 2, 1, Span::s(1)).map(|plan| plan.notes)
+    };
+    let usual = [ms(2), ms(5), ms(10)];
+    let narrow = Err(Unfit::Narrow { name: "t".into(), cpus: "0".into() });
+    assert_eq!(plan(usual, None, &[]), Ok(Vec::new()));
+    assert_eq!(plan(usual, CpuSet::parse("0-1"), &[]), Ok(Vec::new()));
+    assert_eq!(plan(usual, one, &[]), narrow);
+    assert_eq!(plan(usual, None, &[Step::Affinity(Default::default())]), narrow);
+    assert!(matches!(plan([ms(6), ms(5), ms(10)], None, &[]), Err(Unfit::Runtime { .. })));
+    assert!(matches!(plan([Span(1000), ms(5), ms(10)], None, &[]), Err(Unfit::Runtime { .. })));
+    let short = [Span::us(20), Span::us(99), Span::us(99)];
+    assert!(matches!(plan(short, None, &[]), Err(Unfit::Period { .. })));
+}
+
+#[test]
+fn a_fifo_task_goes_before_a_hog_of_its_cpu() {
+    let beside_hog = |class| {
+        let mut workload = Workload::new();
+        let done = workload.mark("done");
+        let hog = Template::new("hog", program(&[compute(Span::s(1000))]));
+        let hog = workload.template(Template { awaited: false, ..hog });
+        let steps = [
+            Step::Loop(Some(100)),
+            Step::Beat(Span::ms(5)),
+            compute(Span::us(200)),
+            Step::Mark(done),
+            END,
+        ];
+        let task = Template { class, ..Template::new("beats", program(&steps)) };
+        let task = workload.template(task);
+        (0..3).for_each(|_| workload.launch(hog, CpuId(0)));
+        workload.launch(task, CpuId(0));
+        let plan = Plan::new(&workload, 1, 1, Span::s(4)).expect("fits");
+        let mut late: Vec<u64> = match plan.begin().expect("begins").told() {
+            Ok(told) => told.marks.iter().map(|it| it.late_ns).collect(),
+            Err(error) => {
+                println!("SKIPPED a_fifo_task_goes_before_a_hog: {error}: {}", error.help());
+                return None;
+            }
+        };
+        late.sort_unstable();
+        Some(late.get(late.len() / 2).copied().unwrap_or(u64::MAX))
+    };
+    // The lowest class next to three hogs has next to nothing, so that its beats are ever later.
+    let fifo = beside_hog(Class::Fifo { priority: 10 });
+    let idle = beside_hog(Class::Idle);
+    if let (Some(fifo), Some(idle)) = (fifo, idle) {
+        assert!(fifo < 5_000_000 && idle > 4 * fifo, "{fifo} {idle}");
+    }
 }

@@ -1,13 +1,14 @@
 //! A Workload: what tasks want to do, as programs of steps, and what they share while they do it.
 //! It is written by hand, made by a catalogue or extracted from a History; the simulator and the
 //! real runner execute the same Workload.
-//! runner execute the same.
 
+mod class;
 mod nature;
 mod program;
 mod told;
 mod variate;
 
+pub use class::Class;
 pub use nature::{Nature, Natures, Synchrony};
 pub use program::{MAX_DEPTH, Program, Step, Unbalanced};
 pub use told::Programs;
@@ -74,6 +75,8 @@ pub struct Template {
     pub program: Program,
     /// Nice value, -20..=19.
     pub nice: i8,
+    /// The scheduling class that it asks Linux for; models of schedulers have none.
+    pub class: Class,
     /// The session or cgroup.
     pub group: GroupId,
     /// The CPUs on which it may run; `None` is all.
@@ -102,6 +105,7 @@ impl Template {
             name: name.into(),
             program,
             nice: 0,
+            class: Class::Other,
             group: GroupId(0),
             affinity: None,
             kthread: false,

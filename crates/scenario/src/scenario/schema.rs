@@ -190,6 +190,13 @@ pub(crate) const TASK: Section = Section {
         key("from", "CPU", "the CPU of the task that creates them; default: `0`"),
         key("from-node", "node", "the same, by node: the node's first CPU"),
         key("nice", "-20 to 19", "nice value; default: `0`"),
+        key(
+            "class",
+            "CLASS",
+            "scheduling class, in a real kernel (`run --on`): `other`, `batch`, `idle`, `fifo 50`, \
+             `rr 10` (priorities from 1 to 99), or `deadline`, with runtime, deadline and period \
+             from `wcet`, `deadline` and `every`; default: `other`",
+        ),
         key("group", "group", "the session or cgroup; default: the root"),
         key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which they may run; default: `all`"),
         key("nodes", "\"1,2\" | \"all\"", "the same, by node"),
@@ -208,7 +215,7 @@ pub(crate) const TASK: Section = Section {
             "wcet",
             "TIME",
             "the maximum CPU time of a job, for real-time schedulers; default: computed \
-             from the program",
+             from the program; required in the class `deadline`",
         ),
         key("background", "true | false", "whether the run may end before they do"),
         key("kthread", "true | false", "whether they are kernel threads"),

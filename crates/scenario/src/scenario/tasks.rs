@@ -1,6 +1,6 @@
 //! Tasks with programs of their own, or from the catalogue.
 
-use wastenot_model::workload::{GroupId, Launch, Program, Template, TemplateId};
+use wastenot_model::workload::{Class, GroupId, Launch, Program, Step, Template, TemplateId};
 use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
 
 use super::fields::{Fields, expected, text};
@@ -78,7 +78,11 @@ fn from_program(template: usize, fields: &Fields, draft: &mut Draft) -> Result<(
     let lines = fields.list("program")?;
     let written = program::read(lines, draft.machine, &draft.names, &mut draft.workload)?;
     draft.lines.set(template, written.lines);
-    draft.workload.templates[template] = Template { program: written.program, ..common };
+    let mut made = Template { program: written.program, ..common };
+    if let Some(node) = fields.get("class") {
+        made.class = class(node, Some(&made))?;
+    }
+    draft.workload.templates[template] = made;
     let count = fields.integer("count", 0..=TASKS as i64)?;
     if fields.flag("forked")? {
         return match count.or(fields.get("at").map(|_| 0)) {
@@ -116,7 +120,10 @@ fn from_catalogue(
         return Err(wrong(node.at, format!("{} has no `count`", function.name), help));
     }
     let name = fields.text("name")?.unwrap_or(function.name);
-    let common = common(name, &fields, draft)?;
+    let mut common = common(name, &fields, draft)?;
+    if let Some(node) = fields.get("class") {
+        common.class = class(node, None)?;
+    }
     let (from, at) = launched(&fields, draft.machine)?;
     let mut maker = Maker::new(draft.machine, &mut draft.workload, common, from, at);
     function.expand(&fields, &mut maker)?;
@@ -149,6 +156,71 @@ fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong>
         template.priority = priority;
     }
     Ok(template)
+}
+
+/// A scheduling class. That of deadlines needs the `task`, which has a program of its own.
+fn class(node: &Node, task: Option<&Template>) -> Result<Class, Wrong> {
+    let written = text(node, "class")?;
+    let mut words = written.split_whitespace();
+    let (name, rest) = (words.next().unwrap_or_default(), words.collect::<Vec<_>>());
+    let simple = match name {
+        "other" => Class::Other,
+        "batch" => Class::Batch,
+        "idle" => Class::Idle,
+        "deadline" if rest.is_empty() => return reservation(node, task),
+        "fifo" | "rr" => {
+            let priority = rest.first().filter(|_| rest.len() == 1);
+            let priority = priority.and_then(|it| it.parse().ok());
+            let priority = priority.filter(|it| (1..=99).contains(it)).ok_or_else(|| {
+                let what = format!("`{name} 50`, with a priority from 1 to 99, the highest");
+                expected(node, "class", &what)
+            })?;
+            return Ok(match name {
+                "fifo" => Class::Fifo { priority },
+                _ => Class::RoundRobin { priority },
+            });
+        }
+        _ => return Err(expected(node, "class", CLASSES)),
+    };
+    rest.is_empty().then_some(simple).ok_or_else(|| expected(node, "class", CLASSES))
+}
+
+const CLASSES: &str = "`other`, `batch`, `idle`, `fifo 50`, `rr 10` or `deadline`";
+
+/// What a task of the class of deadlines asks for.
+fn reservation(node: &Node, task: Option<&Template>) -> Result<Class, Wrong> {
+    let error = |what: &str, help: &str| Err(wrong(node.at, what, help));
+    let Some(task) = task else {
+        let help = "write their `program`, with `every 10ms` before each job";
+        return error("tasks of the catalogue are in no class `deadline`", help);
+    };
+    let mut periods = task.program.steps().iter().filter_map(|step| match step {
+        Step::Beat(period) => Some(*period),
+        _ => None,
+    });
+    let Some(period) = periods.next() else {
+        let help = "let it do \"every 10ms\" before each job";
+        return error("a task of the class `deadline` has no period", help);
+    };
+    if periods.any(|other| other != period) {
+        let help = "write one `every`, or equal ones";
+        return error("a task of the class `deadline` has several periods", help);
+    }
+    let Some(runtime) = task.wcet else {
+        // What is computed from the program is too little: the kernel stops the task there.
+        let help = "add `wcet = \"3ms\"`, the runtime: more than a job computes, as its system \
+                    calls take time, too";
+        return error("a task of the class `deadline` has no `wcet`", help);
+    };
+    let deadline = task.deadline.unwrap_or(period);
+    if runtime > deadline || deadline > period {
+        let what = format!(
+            "a task of the class `deadline` has a `wcet` of {runtime}, a deadline of {deadline} \
+             and a period of {period}"
+        );
+        return error(&what, "the first is at most the second, and that at most the third");
+    }
+    Ok(Class::Deadline { runtime, deadline, period })
 }
 
 /// A length of time that is not zero.

@@ -53,6 +53,10 @@ fn value(key: &Key) -> Value {
             json!({ "type": "string" })
         }
         "WAITING" => json!({ "type": "string", "pattern": "^(block|spin|\\$)" }),
+        "CLASS" => {
+            let pattern = "^(other|batch|idle|deadline|(fifo|rr) [1-9][0-9]?)$|\\$";
+            json!({ "type": "string", "pattern": pattern })
+        }
         "RECORDING" => {
             let names = ambient::all().into_iter().map(|ambient| ambient.name);
             json!({ "enum": names.chain(["none".into()]).collect::<Vec<_>>() })

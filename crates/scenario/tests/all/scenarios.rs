@@ -1,6 +1,6 @@
 //! Scenarios: how they are read, and which errors are reported.
 
-use wastenot_model::workload::{Program, Step, TemplateId, Variate, Waiting};
+use wastenot_model::workload::{Class, Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
 use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Setting, Unfit};
 use wastenot_scenario::{CATALOGUE, Error, Scenario, ambient, scenario, scenario_for};
@@ -132,6 +132,56 @@ program = ["compute forever"]
     assert_eq!((template.nice, template.group.0, template.job), (-5, 2, Some(7)));
     assert_eq!(template.affinity, CpuSet::parse("8-23"));
     assert!(template.kthread && !template.awaited && template.priority == 0.5);
+}
+
+#[test]
+fn tasks_ask_for_classes_with_what_they_take() {
+    let of = |keys: &str| {
+        let program = "program = [\"loop 9\", \"every 10ms\", \"compute 2ms\", \"end\"]";
+        workload(&format!("[[tasks]]\nname = \"t\"\n{keys}\n{program}\n")).templates[0].class
+    };
+    assert_eq!(of(""), Class::Other);
+    assert_eq!(of("class = \"batch\""), Class::Batch);
+    for (written, class) in [
+        ("other", Class::Other),
+        ("idle", Class::Idle),
+        ("fifo 50", Class::Fifo { priority: 50 }),
+        ("rr 1", Class::RoundRobin { priority: 1 }),
+    ] {
+        assert_eq!(of(&format!("class = \"{written}\"")), class);
+        assert_eq!(class.to_string(), written);
+    }
+    let (runtime, period) = (Span::ms(3), Span::ms(10));
+    let deadline = |deadline| Class::Deadline { runtime, deadline, period };
+    assert_eq!(of("class = \"deadline\"\nwcet = \"3ms\""), deadline(period));
+    let all = "class = \"deadline\"\nwcet = \"3ms\"\ndeadline = \"5ms\"";
+    assert_eq!(of(all), deadline(Span::ms(5)));
+    let kinds = workload("[[tasks]]\nuse = \"make_j\"\nclass = \"idle\"").templates;
+    assert!(kinds.len() > 1 && kinds.iter().all(|it| it.class == Class::Idle));
+}
+
+#[test]
+fn classes_that_no_task_can_have_are_refused() {
+    let task = |rest: &'static str| -> &'static str {
+        Box::leak(format!("[[tasks]]\nname = \"t\"\nclass = {rest}\n").into())
+    };
+    const EVERY: &str = "program = [\"every 10ms\", \"compute 2ms\"]";
+    let deadline = |rest: &str| -> &'static str {
+        Box::leak(format!("[[tasks]]\nname = \"t\"\nclass = \"deadline\"\n{rest}\n").into())
+    };
+    for wrong in [
+        (task("\"fifo\"\nprogram = []"), 3, "`class` is `fifo`", "`fifo 50`, with a priority"),
+        (task("\"rr 100\"\nprogram = []"), 3, "`class` is `rr 100`", "from 1 to 99"),
+        (task("\"batch 1\"\nprogram = []"), 3, "`class` is `batch 1`", "`other`, `batch`"),
+        (task("\"rt\"\nprogram = []"), 3, "`class` is `rt`", "`fifo 50`, `rr 10`"),
+        (task("7\nprogram = []"), 3, "`class` is `7`", "a text in quotes"),
+        (deadline(EVERY), 3, "has no `wcet`", "more than a job computes"),
+        (deadline("wcet = \"1ms\"\nprogram = [\"compute 1ms\"]"), 3, "no period", "every 10ms"),
+        (deadline(&format!("wcet = \"11ms\"\n{EVERY}")), 3, "`wcet` of 11.00 ms", "at most"),
+        ("[[tasks]]\nuse = \"ep\"\nclass = \"deadline\"", 3, "of the catalogue", "`program`"),
+    ] {
+        refused(wrong);
+    }
 }
 
 #[test]
