@@ -62,6 +62,12 @@ pub enum Error {
         /// The end of the console.
         console: String,
     },
+    /// The guest ended in the middle of its work.
+    #[error("the guest ended: {}", last(console))]
+    Dead {
+        /// The end of the console.
+        console: String,
+    },
     /// The guest says nothing.
     #[error("the guest has been silent for {} s: {}", patience.as_secs(), last(console))]
     Hangs {
@@ -80,7 +86,7 @@ impl Error {
     pub fn help(&self) -> String {
         match self {
             Error::Runner(error) => error.help().into(),
-            Error::Record(error) => error.help().into(),
+            Error::Record(error) => error.help(),
             Error::Deploy(error) => error.help().into(),
             Error::Faulty { .. } => "`wastenot rota check` shows them".into(),
             Error::Ended { .. } => {
@@ -89,9 +95,10 @@ impl Error {
             Error::Unbuildable(_) => "choose another one with `--machine`".into(),
             Error::NoProgram { .. } => "name the program that loads the scheduler".into(),
             Error::NoQemu => "apt install qemu-system-x86".into(),
-            Error::Qemu { .. } | Error::QemuFailed { .. } | Error::Hangs { .. } => {
-                "`wastenot lab shell` shows what such a guest does".into()
-            }
+            Error::Qemu { .. }
+            | Error::QemuFailed { .. }
+            | Error::Dead { .. }
+            | Error::Hangs { .. } => "`wastenot lab shell` shows what such a guest does".into(),
             Error::Interrupted => "what had been run is kept with `--resume`".into(),
         }
     }
@@ -107,12 +114,30 @@ impl Error {
     }
 }
 
-/// The end of a console on one line.
+/// The end of a console on one line; where the kernel complains, the first complaint before it.
 fn last(console: &str) -> String {
     const LINES: usize = 3;
+    const COMPLAINTS: [&str; 4] = ["BUG:", "Oops", "general protection", "Kernel panic"];
     let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
-    match &lines[lines.len().saturating_sub(LINES)..] {
-        [] => "it said nothing".into(),
-        last => last.join("; "),
+    let complains = |line: &&&str| COMPLAINTS.iter().any(|it| line.contains(it));
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    match (lines.iter().find(complains), last) {
+        (_, []) => "it said nothing".into(),
+        (Some(first), _) if !last.contains(first) => {
+            format!("{first}; ...; {}", last.join("; "))
+        }
+        _ => last.join("; "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last;
+
+    #[test]
+    fn the_first_complaint_of_a_kernel_is_shown_with_the_end() {
+        assert_eq!(last("\n \n"), "it said nothing");
+        assert_eq!(last("a\n\nb\nc\nd"), "b; c; d");
+        assert_eq!(last("a\nBUG: x\nc\nKernel panic\ne\nf"), "BUG: x; ...; Kernel panic; e; f");
     }
 }

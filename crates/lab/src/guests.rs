@@ -16,7 +16,7 @@ use wastenot_scenario::scenario::{Choice, Variant};
 use crate::host::{plan, scheduler};
 use crate::image::Image;
 use crate::job::{self, Cell, Done, How, Job, Scheduler};
-use crate::qemu::{Guest, Qemu, Way};
+use crate::qemu::{Ended, Guest, Qemu, Way};
 use crate::{Error, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
@@ -54,8 +54,11 @@ pub struct Guests {
     /// Whether QEMU counted the instructions of any guest.
     counted: AtomicBool,
     /// What came back and was not asked for yet.
-    done: Mutex<HashMap<(String, u64), Result<Run, (String, String)>>>,
+    done: Mutex<HashMap<(String, u64), CameBack>>,
 }
+
+/// A run, or what became of it, and what to do about that.
+type CameBack = Result<Run, (String, String)>;
 
 impl fmt::Debug for Guests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,7 +131,8 @@ impl Guests {
                 }
             }
         };
-        let (disk, way) = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        let ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        let (Ended { disk, why }, way) = ended;
         self.counted.fetch_or(way == Way::Counted, Ordering::Relaxed);
         let mut files: HashMap<String, Vec<u8>> = HashMap::new();
         let mut archive = tar::Archive::new(disk);
@@ -141,12 +145,15 @@ impl Guests {
                 files.insert(name, bytes);
             }
         }
+        if files.is_empty() {
+            return Err(whole(why));
+        }
         let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         for (n, (variant, options)) in cells.iter().enumerate() {
             let (json, wn) = Done::files(n);
             let none = Vec::new();
             let [json, wn] = [json, wn].map(|name| files.get(&name).unwrap_or(&none));
-            let ran = came_back(json, wn, &options.name).map(|mut run| {
+            let ran = came_back(json, wn, &options.name, &why).map(|mut run| {
                 let how = match way {
                     Way::Kvm => format!("QEMU {}, KVM", self.emulator),
                     Way::Counted | Way::Typed => {
@@ -220,11 +227,11 @@ fn image_of(job: &Job, program: Option<&String>) -> Result<Vec<u8>, Error> {
     Ok(image.finish())
 }
 
-/// The run that a guest sent back.
-fn came_back(json: &[u8], wn: &[u8], name: &str) -> Result<Run, (String, String)> {
+/// The run that a guest sent back; `why` it ended, if it did not.
+fn came_back(json: &[u8], wn: &[u8], name: &str, why: &Error) -> CameBack {
     let help = || "boot it again; `wastenot lab shell` shows the guest".to_owned();
     let done: Done = serde_json::from_slice(json)
-        .map_err(|_| ("the guest ended before it sent this run".to_owned(), help()))?;
+        .map_err(|_| (format!("it sent no such run: {why}"), help()))?;
     let told = done.told?;
     let options = wastenot_read::Options { name: name.to_owned(), ..Default::default() };
     let history = wastenot_read::read(wn, &options);
@@ -323,5 +330,43 @@ impl Bench for Guests {
             what: format!("in Linux {}: {what}", self.name),
             help,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use wastenot_experiment::{Grid, Options, Sim};
+
+    use super::{Guests, Qemu};
+
+    #[test]
+    fn scenarios_of_the_lab_run_in_guests_and_end_in_the_simulator() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/lab");
+        let qemu = Qemu { starter: ("qemu".into(), Vec::new()) };
+        let (version, kernel) = ("7.2".to_owned(), "vmlinux".into());
+        let of = super::Options { version, kernel, shift: 1, command: Vec::new() };
+        let Ok(guests) = Guests::new(of, qemu, || false) else {
+            println!("SKIPPED scenarios in guests: no QEMU: apt install qemu-system-x86");
+            return;
+        };
+        let mut count = 0;
+        for entry in fs::read_dir(folder).expect("scenarios") {
+            let file = entry.expect("an entry").path();
+            let text = fs::read_to_string(&file).expect("a scenario");
+            let name = file.display().to_string();
+            let scenario = wastenot_experiment::scenario(&name, &text).expect(&name);
+            let options = Options { seeds: vec![1], ..Options::default() };
+            Grid::new(&scenario, &guests, &options).expect(&name);
+            let simulated = Grid::new(&scenario, &Sim, &options).expect(&name);
+            assert!(simulated.variants().iter().all(|it| it.machine.len() == 16), "{name}");
+            let simulated = simulated.run(|_| ()).expect(&name);
+            assert!(simulated.variants.iter().all(|it| it.cells[0].done), "{name}");
+            assert!(simulated.figures.iter().all(|it| it.value.is_some()), "{name}");
+            count += 1;
+        }
+        assert_eq!(count, 8);
     }
 }

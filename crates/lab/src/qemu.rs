@@ -45,6 +45,15 @@ pub(crate) struct Guest<'g> {
     pub(crate) patience: Duration,
 }
 
+/// What is left of a guest.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// Its disk.
+    pub(crate) disk: File,
+    /// Why, if it had more to do.
+    pub(crate) why: Error,
+}
+
 /// How QEMU is started.
 #[derive(Clone, Debug)]
 pub struct Qemu {
@@ -92,18 +101,18 @@ impl Qemu {
         Ok(version.unwrap_or("of an unknown version").trim().to_owned())
     }
 
-    /// Boots `guest`, passes each line of its console to `said`, and gives its disk when it has
-    /// powered off, and whether CPUs of this machine ran its instructions. `is_over` ends it before
+    /// Boots `guest`, passes each line of its console to `said`, and gives what is left of it when
+    /// it has ended, and whether CPUs of this machine ran its instructions. `is_over` ends it before
     /// that.
     ///
     /// # Errors
-    /// There is no QEMU, it fails, or the guest says nothing for too long.
+    /// There is no QEMU, or `is_over` said so.
     pub(crate) fn boot(
         &self,
         guest: &Guest<'_>,
         is_over: &dyn Fn() -> bool,
         said: &mut dyn FnMut(&str),
-    ) -> Result<(File, Way), Error> {
+    ) -> Result<(Ended, Way), Error> {
         if may_use_kvm(guest.machine) {
             // KVM can be there and not work, as in a guest without nested virtualisation.
             let mut is_up = false;
@@ -112,13 +121,12 @@ impl Qemu {
                 said(line);
             };
             match self.boot_by(Way::Kvm, guest, is_over, &mut said) {
-                Ok(disk) => return Ok((disk, Way::Kvm)),
+                Ok(ended) if is_up => return Ok((ended, Way::Kvm)),
                 Err(error) if is_up || matches!(error, Error::Interrupted) => return Err(error),
-                Err(_) => {}
+                _ => {}
             }
         }
-        let disk = self.boot_by(Way::Counted, guest, is_over, said)?;
-        Ok((disk, Way::Counted))
+        Ok((self.boot_by(Way::Counted, guest, is_over, said)?, Way::Counted))
     }
 
     fn boot_by(
@@ -127,7 +135,7 @@ impl Qemu {
         guest: &Guest<'_>,
         is_over: &dyn Fn() -> bool,
         said: &mut dyn FnMut(&str),
-    ) -> Result<File, Error> {
+    ) -> Result<Ended, Error> {
         let failed = |doing| {
             move |error: io::Error| Error::Qemu { doing, why: wastenot_host::reason(&error) }
         };
@@ -142,16 +150,16 @@ impl Qemu {
         let end = running.listen((patience, guest.patience), is_over, said);
         let console = running.console.join("\n");
         let status = running.end().map_err(failed("wait for QEMU"))?;
-        match end {
-            End::Closed if status.success() => {
-                disk.seek(SeekFrom::Start(0)).map_err(failed("read the disk"))?;
-                Ok(disk)
-            }
-            End::Closed if status.code() == Some(NOT_FOUND) => Err(Error::NoQemu),
-            End::Closed => Err(Error::QemuFailed { how: status.to_string(), console }),
-            End::Silent(patience) => Err(Error::Hangs { patience, console }),
-            End::Over => Err(Error::Interrupted),
-        }
+        let why = match end {
+            End::Closed if status.code() == Some(NOT_FOUND) => return Err(Error::NoQemu),
+            End::Over => return Err(Error::Interrupted),
+            // So ends a guest that powers off, and one whose kernel panics.
+            End::Closed if status.success() => Error::Dead { console },
+            End::Closed => Error::QemuFailed { how: status.to_string(), console },
+            End::Silent(patience) => Error::Hangs { patience, console },
+        };
+        disk.seek(SeekFrom::Start(0)).map_err(failed("read the disk"))?;
+        Ok(Ended { disk, why })
     }
 
     fn command(

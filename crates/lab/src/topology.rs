@@ -86,7 +86,7 @@ fn groups(
         return Ok(None);
     };
     let runs: Vec<usize> = all.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
-    let mut distinct = all.clone();
+    let mut distinct = all;
     distinct.sort_unstable();
     distinct.dedup();
     if runs.len() != distinct.len() {
