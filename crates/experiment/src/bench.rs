@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use wastenot_model::History;
-use wastenot_model::workload::Class;
+use wastenot_model::workload::{Class, TemplateId};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 
@@ -49,6 +49,9 @@ pub struct Run {
     pub history: History,
     /// How it ended.
     pub outcome: Outcome,
+    /// The template of each task, by [`TaskId::index`](wastenot_model::TaskId::index), where others
+    /// ran as well, which may have the same names; else names tell it.
+    pub templates: Option<Vec<Option<TemplateId>>>,
     /// What a real-time scheduler showed beside.
     pub real_time: Option<RealTime>,
 }
@@ -104,7 +107,8 @@ impl Bench for Sim {
         }
         match bad_end(&outcome, &history) {
             None => {
-                Ok(Run { history: choice::noted(history, &variant.scheduler), outcome, real_time })
+                let history = choice::noted(history, &variant.scheduler);
+                Ok(Run { history, outcome, templates: None, real_time })
             }
             Some((what, help)) => {
                 Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })

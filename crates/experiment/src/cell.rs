@@ -85,11 +85,17 @@ impl Run {
             }
         }
         for (task, known) in history.tasks() {
-            let name = history.name(known.name);
-            let Some(kind) = kinds.iter_mut().find(|kind| kind.name == name) else {
-                continue; // a kernel thread of the scheduler
-            };
             let index = task.ordinal();
+            let name = match &self.templates {
+                None => Some(history.name(known.name)),
+                Some(all) => all.get(index).copied().flatten().map(|it| {
+                    let templates = &variant.workload.templates;
+                    templates[it.index()].name.as_str()
+                }),
+            };
+            let Some(kind) = kinds.iter_mut().find(|kind| Some(&*kind.name) == name) else {
+                continue; // a kernel thread of the scheduler, or a stranger
+            };
             kind.tasks += 1;
             if let Some(ended) = self.outcome.ended.get(index).copied().flatten() {
                 kind.ended += 1;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wastenot_experiment::Run;
-use wastenot_model::workload::MarkId;
+use wastenot_model::workload::{MarkId, TemplateId};
 use wastenot_model::{Builder, History, Span, TaskId, Time, Window};
 use wastenot_read::write::edit;
 use wastenot_record::Begun;
@@ -43,12 +43,14 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
     let window = Window { from: Time(told.start_ns), to: Time(told.end_ns) };
     let history = edit::window(history, window);
     let mut ended = vec![None; history.task_count()];
+    let mut templates = vec![None; history.task_count()];
     let mut of: Vec<Option<TaskId>> = vec![None; told.tasks.len()];
     for (task, known) in history.tasks() {
         // A number may be used again: then the task is the one that began last before it was seen.
         let is = |(_, did): &(usize, &Did)| did.tid == known.tid && did.tid > 0;
         if let Some((n, did)) = told.tasks.iter().enumerate().find(is) {
             of[n] = Some(task);
+            templates[task.ordinal()] = Some(TemplateId(did.template));
             ended[task.ordinal()] = did.ended_ns.map(|ns| told.since_start(ns));
         }
     }
@@ -68,5 +70,29 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
         ended,
         rows: history.len(),
     };
-    Run { history, outcome, real_time: None }
+    Run { history, outcome, templates: Some(templates), real_time: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use wastenot_model::{By, CpuId, Entry, Event, Head, Machine, Sink as _, Task};
+
+    use super::*;
+
+    #[test]
+    fn strangers_with_the_name_of_a_task_are_not_tasks() {
+        let mut builder = Builder::new(Head::new(Machine::flat(1)));
+        let name = builder.name("sleep");
+        for (tid, time) in [(7, Time(1)), (8, Time(2))] {
+            let task = builder.task(Task::new(tid, name));
+            let event = Event::Exec { task };
+            builder.push(Entry { time, cpu: CpuId(0), by: By::UNKNOWN, event });
+        }
+        let did = Did { tid: 8, template: 3, began_ns: 0, ended_ns: Some(5) };
+        let (end, marks) = (End::Done, Vec::new());
+        let told = Told { start_ns: 0, end_ns: 9, end, tasks: vec![did], marks };
+        let run = part(&builder.finish(), &told);
+        assert_eq!(run.templates, Some(vec![None, Some(TemplateId(3))]));
+        assert_eq!(run.outcome.ended, [None, Some(Time(5))]);
+    }
 }
