@@ -13,7 +13,7 @@ use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
 use wastenot_scenario::scenario::{Choice, Variant};
 
-use crate::host::{plan, scheduler};
+use crate::host::{note, plan, scheduler};
 use crate::image::Image;
 use crate::job::{self, Cell, Done, How, Job, Scheduler};
 use crate::qemu::{Ended, Guest, Qemu, Way};
@@ -47,8 +47,9 @@ pub struct Guests {
     qemu: Qemu,
     /// The version of QEMU.
     emulator: String,
-    /// What guests said of the schedulers that they loaded, each sentence once.
-    verified: Mutex<Vec<String>>,
+    /// What is not as in the scenario, and what guests said of the schedulers that they loaded,
+    /// each sentence once.
+    notes: Mutex<Vec<String>>,
     /// Whether to end.
     is_over: Box<dyn Fn() -> bool + Send + Sync>,
     /// Whether QEMU counted the instructions of any guest.
@@ -88,8 +89,8 @@ impl Guests {
         }
         let emulator = qemu.version()?;
         let (counted, is_over) = (AtomicBool::new(false), Box::new(is_over));
-        let (verified, done) = (Mutex::default(), Mutex::default());
-        Ok(Guests { name, of, qemu, emulator, verified, is_over, counted, done })
+        let (notes, done) = (Mutex::default(), Mutex::default());
+        Ok(Guests { name, of, qemu, emulator, notes, is_over, counted, done })
     }
 
     /// The name of the scheduler that a program loads.
@@ -124,11 +125,7 @@ impl Guests {
                 done();
             }
             if says.starts_with("verified ") {
-                let mut all = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
-                let says = format!("Linux {} {says}", self.of.version);
-                if !all.contains(&says) {
-                    all.push(says);
-                }
+                note(&self.notes, &[format!("Linux {} {says}", self.of.version)]);
             }
         };
         let ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
@@ -269,8 +266,8 @@ impl Bench for Guests {
             1u32 << self.of.shift
         );
         let counted = Some(counted).filter(|_| self.counted.load(Ordering::Relaxed));
-        let verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        [what].into_iter().chain(counted).chain(verified).collect()
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        [what].into_iter().chain(counted).chain(notes).collect()
     }
 
     fn takes(&self, mut variant: Variant) -> Variant {
@@ -283,14 +280,16 @@ impl Bench for Guests {
     }
 
     fn fits(&self, variant: &Variant) -> Result<(), Failed> {
-        topology::arguments(&variant.machine).map_err(|unbuildable| Failed::Bench {
+        topology::arguments(&variant.machine, false).map_err(|unbuildable| Failed::Bench {
             what: format!(
                 "variant `{}` has a machine that no guest has: {unbuildable}",
                 variant.name
             ),
             help: "choose another one with `--machine`, as `numa:4 core:4 pu:1`".into(),
         })?;
-        plan(variant, &wastenot_sim::Options::default()).map(drop)
+        let plan = plan(variant, &wastenot_sim::Options::default())?;
+        note(&self.notes, &plan.notes);
+        Ok(())
     }
 
     fn prepare(

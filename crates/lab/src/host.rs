@@ -17,6 +17,8 @@ pub struct Host {
     kernel: String,
     /// Whether to end.
     is_over: Box<dyn Fn() -> bool + Send + Sync>,
+    /// What is not as in the scenario, each sentence once.
+    notes: Mutex<Vec<String>>,
     /// One run at a time has the machine.
     turn: Mutex<()>,
 }
@@ -36,6 +38,7 @@ impl Host {
             machine: wastenot_record::machine(),
             kernel: release,
             is_over: Box::new(is_over),
+            notes: Mutex::default(),
             turn: Mutex::new(()),
         }
     }
@@ -69,7 +72,8 @@ impl Bench for Host {
     fn assumes(&self) -> Vec<String> {
         let what = "run on this machine: all else that it did took part, and [costs] and [ambient] of \
                     the scenario did not";
-        vec![what.into()]
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        [what.into()].into_iter().chain(notes).collect()
     }
 
     fn takes(&self, mut variant: Variant) -> Variant {
@@ -91,7 +95,8 @@ impl Bench for Host {
             let help = "run it outside the container, or with `--pid=host`";
             return Err(Error::Bench { what: what.into(), help: help.into() });
         }
-        plan(variant, &Options::default()).map(drop)
+        note(&self.notes, &plan(variant, &Options::default())?.notes);
+        Ok(())
     }
 
     fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error> {
@@ -100,6 +105,16 @@ impl Bench for Host {
         let ran = real::run(&plan, options.notes, &*self.is_over);
         let (history, told) = ran.map_err(|error| error.of(variant, options))?;
         Ok(real::part(&history, &told))
+    }
+}
+
+/// Adds those of `sentences` that `notes` lack.
+pub(crate) fn note(notes: &Mutex<Vec<String>>, sentences: &[String]) {
+    let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+    for sentence in sentences {
+        if !notes.contains(sentence) {
+            notes.push(sentence.clone());
+        }
     }
 }
 

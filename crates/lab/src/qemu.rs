@@ -176,12 +176,11 @@ impl Qemu {
             Way::Kvm => command.args(["-accel", "kvm", "-cpu", "host"]),
             Way::Counted => {
                 let shift = format!("shift={},sleep=off", guest.shift);
-                command.args(["-accel", "tcg,thread=single,tb-size=512", "-icount", &shift]);
-                command.args(["-cpu", "qemu64"])
+                command.args(["-accel", "tcg,thread=single,tb-size=512", "-icount", &shift])
             }
             Way::Typed => command.args(["-accel", "tcg,thread=single,tb-size=512"]),
         };
-        command.args(topology::arguments(guest.machine)?);
+        command.args(topology::arguments(guest.machine, way == Way::Kvm)?);
         command.args(["-display", "none", "-serial", "stdio", "-monitor", "none", "-nodefaults"]);
         command.args(["-no-reboot", "-bios", "qboot.rom", "-kernel"]).arg(guest.kernel);
         command.args(["-initrd", &path(image), "-append"]);

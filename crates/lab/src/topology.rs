@@ -39,8 +39,8 @@ pub enum Unbuildable {
 ///
 /// # Errors
 /// It cannot be built: QEMU numbers CPUs one after the other, and all packages, caches and cores
-/// are alike.
-pub(crate) fn arguments(machine: &Machine) -> Result<Vec<String>, Unbuildable> {
+/// are alike. `by_kvm`: the CPUs are those of this machine.
+pub(crate) fn arguments(machine: &Machine, by_kvm: bool) -> Result<Vec<String>, Unbuildable> {
     let cpus = machine.len();
     if cpus > 255 {
         return Err(Unbuildable::Crowd { cpus });
@@ -48,9 +48,19 @@ pub(crate) fn arguments(machine: &Machine) -> Result<Vec<String>, Unbuildable> {
     if machine.cpus.windows(2).any(|pair| pair[0].capacity != pair[1].capacity) {
         return Err(Unbuildable::Unequal);
     }
-    let package = |cpu: &Cpu| cpu.package.or(cpu.node);
-    let sockets = groups(machine, "packages", package)?.unwrap_or(1);
-    let caches = groups(machine, "caches", |cpu| cpu.llc)?.unwrap_or(sockets).max(sockets);
+    let caches = groups(machine, "caches", |cpu| cpu.llc)?;
+    let sockets = match groups(machine, "packages", |cpu| cpu.package)? {
+        Some(packages) => packages,
+        // A cache is in one package.
+        None => {
+            let nodes = groups(machine, "nodes", |cpu| cpu.node)?.unwrap_or(1);
+            caches.map_or(nodes, |caches| caches.min(nodes))
+        }
+    };
+    let caches = caches.unwrap_or(sockets);
+    if caches < sockets {
+        return Err(Unbuildable::Uneven { what: "caches" });
+    }
     let cores = groups(machine, "cores", |cpu| cpu.core)?.unwrap_or(cpus).max(caches);
     let (dies, threads) = (caches / sockets, cpus / cores);
     let smp =
@@ -58,7 +68,12 @@ pub(crate) fn arguments(machine: &Machine) -> Result<Vec<String>, Unbuildable> {
     let memory = MEMORY + OF_A_CPU * cpus;
     let nodes: Vec<CpuSet> = nodes(machine);
     let each = (memory / nodes.len()).next_multiple_of(2);
+    // Of the models of CPUs that QEMU has, those of Intel report dies, from leaf 31 of CPUID on.
+    let cpu = if dies > 1 { "qemu64,vendor=GenuineIntel,level=31" } else { "qemu64" };
     let mut all = vec!["-smp".into(), smp, "-m".into(), format!("{}M", each * nodes.len())];
+    if !by_kvm {
+        all.extend(["-cpu".into(), cpu.into()]);
+    }
     for (n, cpus) in nodes.iter().enumerate() {
         let mut node = format!("node,nodeid={n},memdev=m{n}");
         for run in cpus.to_string().split(',').filter(|_| !cpus.is_empty()) {

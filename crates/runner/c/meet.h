@@ -69,25 +69,29 @@ static void barrier(struct meeting *it)
 		wait_to_pass(&it->first, round, it->waiting, it->spin_ns);
 }
 
-// A token is a byte in a pipe of the kernel.
-static void move_byte(int call, u32 fd)
+// A token is a byte in a pipe of the kernel. Who reads waits; a pipe that is full is not waited for.
+static long move_byte(int call, u32 fd)
 {
 	u8 byte = 0;
-	while (sys3(call, fd, &byte, 1) == -EINTR)
-		;
+	long result;
+	do
+		result = sys3(call, fd, &byte, 1);
+	while (result == -EINTR);
+	return result;
 }
 
-static void put(struct meeting *it)
+// Less than 0 where a pipe without a limit is full all the same.
+static long put(struct meeting *it)
 {
 	if (it->is_pipe) {
 		if (it->parties != NONE)
 			move_byte(SYS_read, it->fds[2]);
-		move_byte(SYS_write, it->fds[1]);
-		return;
+		return move_byte(SYS_write, it->fds[1]);
 	}
 	if (it->parties != NONE)
 		wait_to_pass(&it->second, ticket(&it->second_tickets), it->waiting, it->spin_ns);
 	advance(&it->first);
+	return 0;
 }
 
 static void get(struct meeting *it)

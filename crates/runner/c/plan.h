@@ -46,16 +46,21 @@ struct hotplug {
 	u32 cpu, up;
 };
 
-// Where the processes of a group register; empty for none.
-struct group {
-	char procs[248];
-	u32 session, pad;
-};
 
 struct mask { u64 words[MASK_WORDS]; };
 
 // A number that only grows. Ticket `t` may pass when it is more than `t`.
 struct counter { u32 value, sleepers; };
+
+// Where the processes of a group register; empty for none. A session also has a deputy,
+// once it is needed: a process that launches its tasks, so that they are in one session.
+struct group {
+	char procs[248];
+	u32 session, deputy;
+	struct counter asked, served;
+	// What the deputy is asked for: a place in the launches.
+	u32 launch, pad;
+};
 
 // What tasks share. Who comes takes a ticket of a counter and waits until it may pass:
 //

@@ -10,7 +10,7 @@
 #include "sys.h"
 
 enum what {
-	NOTHING, FORKING, EXECUTING, JOINING, RENICING, TASKS, PIPES, PLUGGING, CLASSING,
+	NOTHING, FORKING, EXECUTING, JOINING, RENICING, TASKS, PIPES, PLUGGING, CLASSING, FILLING,
 };
 
 // Stacks of threads are used again: the kernel clears the word when a thread has left its stack.
@@ -166,7 +166,10 @@ static void process_begins(u32 me, u32 parent_group)
 // The nice value with which the launcher was started.
 static s32 launcher_nice;
 
-// Creates a task. `parent` is NONE for the launcher, which is in no group.
+// The group of a process that launches: none for the launcher, its own for a deputy.
+static u32 own_group = NONE;
+
+// Creates a task. `parent` is NONE for who launches.
 static void spawn(u32 parent, u32 template)
 {
 	struct template *it = template_at(template);
@@ -199,7 +202,7 @@ static void spawn(u32 parent, u32 template)
 	if (process) {
 		result = sys5(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 		if (!result)
-			process_begins(me, creator ? group : NONE);
+			process_begins(me, creator ? group : own_group);
 	} else {
 		u32 *used;
 		u8 *end = free_stack(&used);
@@ -295,7 +298,9 @@ static void follow(u32 me)
 			barrier(meeting);
 			break;
 		case PUT:
-			put(meeting);
+			// What is full would be full for ever if its getter waits for this task.
+			if (put(meeting) == -EAGAIN)
+				fail(FILLING, -EAGAIN, me);
 			break;
 		case GET:
 			get(meeting);
@@ -383,9 +388,11 @@ static void open_pipes(void)
 				return fail(PIPES, result, NONE);
 			// As much as a user may have; where it is refused the usual 64 KiB have to do.
 			sys3(SYS_fcntl, it->fds[2 * pair], F_SETPIPE_SZ, 1 << 20);
+			sys3(SYS_fcntl, it->fds[2 * pair + 1], F_SETFL, O_WRONLY | O_NONBLOCK);
 			u32 tokens = pair ? it->second.value : it->first.value;
 			while (tokens--)
-				move_byte(SYS_write, it->fds[2 * pair + 1]);
+				if (move_byte(SYS_write, it->fds[2 * pair + 1]) < 0)
+					return fail(FILLING, -EAGAIN, NONE);
 		}
 	}
 }
@@ -402,6 +409,53 @@ static void launch(const struct launch *it)
 	spawn(NONE, it->template);
 }
 
+// Tasks above the fair class must not keep it from creating others, and from ending all.
+static void rise(void)
+{
+	struct sched_attr above = { sizeof above, SCHED_FIFO, SCHED_FLAG_RESET_ON_FORK, 0, 99, 0, 0, 0 };
+	if (PLAN->has_real_time)
+		sys3(SYS_sched_setattr, 0, &above, 0);
+}
+
+// Launches what it is asked for, in a session of its own.
+static void serve(u32 number)
+{
+	struct group *group = group_at(number);
+	sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	sys0(SYS_setsid);
+	if (group->procs[0])
+		write_file(group->procs, "0", 1, JOINING, NONE);
+	own_group = number;
+	rise();
+	for (u32 n = 0;; n++) {
+		wait_to_pass(&group->asked, n, BLOCK, 0);
+		launch(AT(launch, launches) + group->launch);
+		advance(&group->served);
+	}
+}
+
+// Launches by itself, or has the deputy of a session do it.
+static void launch_in_group(u32 number)
+{
+	const struct launch *it = AT(launch, launches) + number;
+	u32 of = template_at(it->template)->group;
+	struct group *group = group_at(of);
+	if (!group->session)
+		return launch(it);
+	if (!group->deputy) {
+		long result = sys5(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		if (!result)
+			serve(of);
+		if (result < 0)
+			return fail(FORKING, result, NONE);
+		group->deputy = result;
+	}
+	u32 turn = group->served.value;
+	group->launch = number;
+	advance(&group->asked);
+	wait_to_pass(&group->served, turn, BLOCK, 0);
+}
+
 // Each process is killed once: its number may soon be that of a stranger.
 static void end_all(void)
 {
@@ -413,6 +467,12 @@ static void end_all(void)
 			task->pid = 0;
 			sys2(SYS_kill, pid, SIGKILL);
 		}
+	}
+	for (u32 n = 0; n < PLAN->n_launches; n++) {
+		struct group *group = group_at(template_at((AT(launch, launches) + n)->template)->group);
+		if (group->deputy)
+			sys2(SYS_kill, group->deputy, SIGKILL);
+		group->deputy = 0;
 	}
 }
 
@@ -444,7 +504,7 @@ static u32 launch_all(void)
 		struct launch *next = AT(launch, launches) + launched;
 		struct hotplug *cpu = AT(hotplug, hotplugs) + plugged;
 		if (launched < PLAN->n_launches && next->at_ns <= at) {
-			launch(next);
+			launch_in_group(launched);
 			launched++;
 			continue;
 		}
@@ -480,10 +540,7 @@ static void run(void)
 	sys2(SYS_prctl, PR_SET_TIMERSLACK, 1);
 	// The kernel gives 20 less the value, so that it is no error.
 	launcher_nice = 20 - sys2(SYS_getpriority, 0, 0);
-	// Tasks above the fair class must not keep it from creating others, and from ending all.
-	struct sched_attr above = { sizeof above, SCHED_FIFO, SCHED_FLAG_RESET_ON_FORK, 0, 99, 0, 0, 0 };
-	if (PLAN->has_real_time)
-		sys3(SYS_sched_setattr, 0, &above, 0);
+	rise();
 	PLAN->done_fd = sys2(SYS_eventfd2, 0, 0);
 	PLAN->program_fd = sys3(SYS_openat, AT_FDCWD, "/proc/self/exe", 0);
 	open_pipes();

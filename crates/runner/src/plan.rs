@@ -20,6 +20,8 @@ pub(crate) const MARK: usize = 24;
 const MASK: usize = 128;
 /// Bytes of a group's path.
 const PATH: usize = 248;
+/// Bytes of a group.
+const GROUP: usize = 280;
 const HEAD: usize = 216;
 const MAGIC: u64 = 0x316e_6c70_2d74_7377;
 /// Most pipes that are pipes of the kernel: each needs two or four files.
@@ -28,7 +30,7 @@ const PIPES: usize = 200;
 const TOKENS: u32 = 65_536;
 
 /// What may be refused, as `c/task.c` numbers it.
-pub(crate) const DOING: [&str; 9] = [
+pub(crate) const DOING: [&str; 10] = [
     "run",
     "create a task",
     "execute a program",
@@ -38,6 +40,7 @@ pub(crate) const DOING: [&str; 9] = [
     "open a pipe",
     "take a CPU off or on",
     CLASSING,
+    "put more tokens than a pipe of the kernel holds, where no capacity is set:",
 ];
 
 /// The last of them.
@@ -124,7 +127,7 @@ impl Plan {
         }
         let mut groups = Writer::default();
         for group in &workload.groups {
-            groups.zeros(PATH).u32(group.session.into()).u32(0);
+            groups.zeros(PATH).u32(group.session.into()).zeros(GROUP - PATH - 4);
         }
         let meetings = meetings(workload);
         let mask_bytes = (cpus.div_ceil(64) * 8) as u32;
@@ -148,7 +151,7 @@ impl Plan {
         }
         head.u32(workload.launches.len() as u32).u32(workload.hotplug.len() as u32);
         head.u32(count_of_meetings(workload)).u32(TASKS).u32(MARKS).u32(mask_bytes);
-        for size in [32, 80, 16, PATH + 8, 64, TASK, MARK, 16] {
+        for size in [32, 80, 16, GROUP, 64, TASK, MARK, 16] {
             head.u32(size as u32);
         }
         let is_above = |it: &Template| SchedClass::of(it.class.policy()).is_above_fair();
@@ -169,7 +172,7 @@ impl Plan {
         for (n, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
             let mut file = Writer::default();
             file.text(&format!("{path}/cgroup.procs"), PATH);
-            let at = first + n * (PATH + 8);
+            let at = first + n * GROUP;
             head[at..at + PATH].copy_from_slice(&file.0);
         }
         head

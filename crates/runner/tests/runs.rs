@@ -253,9 +253,15 @@ fn tasks_end_although_their_program_was_killed() {
         })
     };
     assert!(wait(3), "three tasks run");
-    let stat = processes("wastenot-hog-v")[0].join("stat");
-    let stat = std::fs::read_to_string(stat).expect("stat");
-    let parent = stat.rsplit(')').next().and_then(|it| it.split(' ').nth(2)?.parse().ok());
+    // The program is the one above the task whose parent this is.
+    let above = |pid: i32| -> Option<i32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit(')').next()?.split(' ').nth(2)?.parse().ok()
+    };
+    let task = processes("wastenot-hog-v")[0].file_name().and_then(|it| it.to_str()?.parse().ok());
+    let ours = std::process::id() as i32;
+    let mut parents = std::iter::successors(task, |pid| above(*pid));
+    let parent = parents.find(|pid| above(*pid) == Some(ours));
     let parent = parent.and_then(rustix::process::Pid::from_raw).expect("a parent");
     rustix::process::kill_process(parent, rustix::process::Signal::KILL).expect("it is there");
     let error = running.told().expect_err("it was killed");
@@ -458,4 +464,46 @@ fn a_fifo_task_goes_before_a_hog_of_its_cpu() {
     if let (Some(fifo), Some(idle)) = (fifo, idle) {
         assert!(fifo < 5_000_000 && idle > 4 * fifo, "{fifo} {idle}");
     }
+}
+
+#[test]
+fn tasks_that_are_launched_into_a_session_share_it() {
+    let mut workload = Workload::new();
+    let names = ["wn-session-a", "wn-session-b"];
+    for name in names {
+        let session = workload.group(Group { session: true, ..Group::root() });
+        let hog = Template::new(name, program(&[compute(Span::s(1000))]));
+        let hog = workload.template(Template { group: session, ..hog });
+        (0..3).for_each(|_| workload.launch(hog, CpuId(0)));
+    }
+    let plan = Plan::new(&workload, 1, 1, Span::s(100)).expect("fits");
+    let running = plan.begin().expect("begins");
+    // The fourth field after the name (proc_pid_stat(5)).
+    let session = |path: &std::path::PathBuf| {
+        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+        stat.rsplit(')').next()?.split(' ').nth(4).map(str::to_owned)
+    };
+    let sessions =
+        || names.map(|name| processes(name).iter().filter_map(session).collect::<Vec<_>>());
+    let there = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        sessions().iter().all(|it| it.len() == 3)
+    });
+    let [a, b] = sessions();
+    drop(running);
+    assert!(there, "{a:?} {b:?}");
+    assert!(a.iter().all(|it| *it == a[0]) && b.iter().all(|it| *it == b[0]) && a[0] != b[0]);
+    assert!(names.iter().all(|name| left(name) == 0) && left("wastenot-task") == 0);
+}
+
+#[test]
+fn a_pipe_without_a_limit_that_is_full_is_no_deadlock() {
+    let mut workload = Workload::new();
+    let pipe = workload.pipe("p", None, Waiting::Block);
+    let steps = [Step::Loop(Some(1_200_000)), Step::Put(pipe), END];
+    let task = workload.template(Template::new("puts", program(&steps)));
+    workload.launch(task, CpuId(0));
+    let plan = Plan::new(&workload, 1, 1, Span::s(60)).expect("fits");
+    let error = plan.begin().expect("begins").told().expect_err("it is full");
+    assert!(error.to_string().contains("tokens"), "{error}");
 }
