@@ -123,3 +123,37 @@ fn nodes(machine: &Machine) -> Vec<CpuSet> {
     };
     (0..=last).map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(text: &str) -> Result<String, Unbuildable> {
+        let machine = wastenot_scenario::machine(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        arguments(&machine, false).map(|words| words.join(" "))
+    }
+
+    #[test]
+    fn machines_are_built_as_they_are() {
+        let t4x4 = built("numa:4 core:4 pu:1").expect("a machine");
+        assert!(t4x4.starts_with("-smp 16,sockets=4,dies=1,cores=4,threads=1 "), "{t4x4}");
+        assert!(t4x4.contains("-numa node,nodeid=3,memdev=m3,cpus=12-15"), "{t4x4}");
+        let dies = built("chiplet(2,2,4)").expect("a machine");
+        assert!(dies.starts_with("-smp 16,sockets=2,dies=2,cores=4,threads=1 "), "{dies}");
+        assert!(dies.contains("level=31"), "{dies}");
+        let siblings = built("pack:2 core:4 pu:2").expect("a machine");
+        assert!(siblings.starts_with("-smp 16,sockets=2,dies=1,cores=4,threads=2 "), "{siblings}");
+        // A cache that two nodes share is in one package.
+        let shared = built("l3:2 numa:2 core:2 pu:1").expect("a machine");
+        assert!(shared.starts_with("-smp 8,sockets=2,dies=1,cores=4,threads=1 "), "{shared}");
+        let distances = built("bulldozer64").expect("a machine");
+        assert!(distances.contains("-numa dist,src=7,dst=0,val="), "{distances}");
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_refused() {
+        assert_eq!(built("core:300 pu:1"), Err(Unbuildable::Crowd { cpus: 300 }));
+        let scattered = built("xeon6130x4");
+        assert!(matches!(scattered, Err(Unbuildable::Scattered { .. })), "{scattered:?}");
+    }
+}
