@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::mount::{MountFlags, mount};
@@ -66,6 +67,7 @@ fn work() -> io::Result<()> {
     let mut results = tar::Builder::new(disk);
     let machine = wastenot_record::machine();
     say(&format!("up {} {}", wastenot_host::kernel(), machine.len()));
+    thread::sleep(SETTLES);
     let mut loaded: Option<(usize, Loaded)> = None;
     for (n, cell) in job.cells.iter().enumerate() {
         say(&format!("begin {n}"));
@@ -102,6 +104,10 @@ fn work() -> io::Result<()> {
     say("end");
     Ok(())
 }
+
+/// How long a kernel has work of its own after it has booted, as tests of its cryptography. A guest
+/// that is idle sleeps through it in no time.
+const SETTLES: Duration = Duration::from_secs(3);
 
 /// Where a guest to look into has busybox.
 pub(crate) const SHELL: &str = "/bin/busybox";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wastenot_experiment::Run;
 use wastenot_model::workload::{MarkId, TemplateId};
-use wastenot_model::{Builder, History, Span, TaskId, Time, Window};
+use wastenot_model::{Builder, History, Sink as _, Span, Task, TaskId, Time, Window};
 use wastenot_read::write::edit;
 use wastenot_record::Begun;
 use wastenot_runner::{Did, End, Plan, Told};
@@ -35,7 +35,25 @@ pub(crate) fn run(
     let told = running.told()?;
     recording.finish(&mut sink);
     drop(recording);
+    name(&mut sink, plan, &told);
     Ok((sink.finish(), told))
+}
+
+/// Gives tasks their names. The recorder looks at a name when something else happens to its task:
+/// one that executed a program and ended soon after is still called as its file, `memfd:task`.
+fn name(sink: &mut Builder, plan: &Plan, told: &Told) {
+    let name_of = |task: &Task| {
+        let did = told.tasks.iter().find(|did| did.tid == task.tid && did.tid > 0)?;
+        plan.name(did.template)
+    };
+    let named: Vec<(TaskId, &str)> =
+        sink.tasks().filter_map(|(id, task)| Some((id, name_of(task)?))).collect();
+    for (id, name) in named {
+        let name = sink.name(name);
+        if let Some(task) = sink.task_mut(id) {
+            task.name = name;
+        }
+    }
 }
 
 /// What of a recording is the run: from the creation of the first task to the end.
@@ -75,7 +93,7 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
 
 #[cfg(test)]
 mod tests {
-    use wastenot_model::{By, CpuId, Entry, Event, Head, Machine, Sink as _, Task};
+    use wastenot_model::{By, CpuId, Entry, Event, Head, Machine};
 
     use super::*;
 
@@ -94,5 +112,30 @@ mod tests {
         let run = part(&builder.finish(), &told);
         assert_eq!(run.templates, Some(vec![None, Some(TemplateId(3))]));
         assert_eq!(run.outcome.ended, [None, Some(Time(5))]);
+    }
+
+    #[test]
+    fn tasks_are_called_as_in_the_scenario_whatever_the_recorder_saw() {
+        let text = "schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\n\
+                    scheduler = { name = \"osv\" }\n\
+                    [[tasks]]\nname = \"make\"\nprogram = [\"fork cc\", \"wait\"]\n\
+                    [[tasks]]\nname = \"cc\"\nforked = true\nprogram = [\"exec\"]\n";
+        let scenario = wastenot_scenario::scenario::scenario("a.toml", text).expect("a scenario");
+        let workload = &scenario.variants[0].workload;
+        let plan = Plan::new(workload, 4, 1, Span::s(1)).expect("a plan");
+        let did = |tid, template| Did { tid, template, began_ns: 0, ended_ns: None };
+        let tasks = vec![did(7, 0), did(8, 1), did(0, 1)];
+        let (end, marks) = (End::Done, Vec::new());
+        let told = Told { start_ns: 0, end_ns: 1, end, tasks, marks };
+        let mut sink = Builder::new(Head::new(scenario.variants[0].machine.clone()));
+        for (tid, called) in [(7, "make"), (8, "memfd:wastenot-"), (9, "kworker/1"), (0, "swapper")]
+        {
+            let name = sink.name(called);
+            sink.task(Task::new(tid, name));
+        }
+        name(&mut sink, &plan, &told);
+        let history = sink.finish();
+        let names: Vec<&str> = history.tasks().map(|(_, task)| history.name(task.name)).collect();
+        assert_eq!(names, ["make", "cc", "kworker/1", "swapper"]);
     }
 }

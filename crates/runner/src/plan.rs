@@ -165,6 +165,11 @@ impl Plan {
         Ok(Plan { head: head.0, bytes, names, groups: wanted, notes: notes(workload) })
     }
 
+    /// The name of a template.
+    pub fn name(&self, template: u32) -> Option<&str> {
+        self.names.get(template as usize).map(String::as_str)
+    }
+
     /// The beginning of the file, with the folders of the cgroups.
     pub(crate) fn with(&self, paths: &[String]) -> Vec<u8> {
         let mut head = self.head.clone();

@@ -68,6 +68,10 @@ impl Builder {
     pub fn task_mut(&mut self, id: TaskId) -> Option<&mut Task> {
         self.history.tasks.get_mut(id.index()?)
     }
+    /// The tasks so far.
+    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
+        self.history.tasks()
+    }
     /// Number of rows so far.
     pub fn rows(&self) -> usize {
         self.history.len()
