@@ -4,12 +4,15 @@
 //! messages`: judges task sets under simulated overheads and writes into docs/message-passing.md;
 //! `cargo xtask ambient`: derives the table of ambient load from the recordings; `cargo xtask
 //! beside`: holds it against them and writes into docs/simulate.md; `cargo xtask causes`: plants
-//! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md.
+//! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md;
+//! `cargo xtask kernels`: runs workloads in real kernels, in guests, and writes into
+//! docs/kernels.md.
 
 mod ambient;
 mod beside;
 mod causes;
 mod elsewhere;
+mod kernels;
 mod knobs;
 mod message_passing;
 mod mutants;
@@ -17,6 +20,7 @@ mod policies;
 mod seeds;
 mod trial;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -27,12 +31,22 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask ambient TRACES TABLE.csv\n       \
                      xtask beside TRACES SCENARIOS PAGE.md\n       \
                      xtask causes [SEED] OUTPUT.md [TIMES]\n       \
-                     xtask causes SEED FAULT NUMBER";
+                     xtask causes SEED FAULT NUMBER\n       \
+                     xtask kernels SCENARIOS POLICIES TABLE.csv\n       \
+                     xtask kernels TABLE.csv PAGE.md";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // What a guest's first process is, and what becomes QEMU.
+    if let ["lab", "qemu", "--", arguments @ ..] = &words[..] {
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        return ExitCode::from(wastenot_lab::exec(&arguments));
+    }
     let done = match words[..] {
+        ["lab", "guest"] => {
+            wastenot_lab::guest().map(|()| "done".into()).map_err(|error| error.to_string())
+        }
         ["seeds", scenarios, output] => seeds::write(scenarios.as_ref(), output.as_ref(), false),
         ["seeds", scenarios, output, "figures"] => {
             seeds::write(scenarios.as_ref(), output.as_ref(), true)
@@ -52,6 +66,10 @@ fn main() -> ExitCode {
             causes::number(times).and_then(|times| causes::write(seed, output.as_ref(), times))
         }
         ["causes", seed, fault, number] => causes::show(seed, fault, number),
+        ["kernels", scenarios, policies, table] => {
+            kernels::run(scenarios.as_ref(), policies.as_ref(), table.as_ref())
+        }
+        ["kernels", table, page] => kernels::write(table.as_ref(), page.as_ref()),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };

@@ -1,0 +1,372 @@
+//! Which runs there are, and running those that were not run before.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use wastenot_experiment::{Bench, Run, Sim};
+use wastenot_lab::kernels::{Kernels, Lists};
+use wastenot_lab::{Guests, Qemu};
+use wastenot_model::Time;
+use wastenot_scenario::Scenario;
+use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
+use wastenot_sim::Options;
+
+use super::rows::{Figures, OWN, Row, Rows, SIM};
+
+/// A kernel, the scheduler of the simulator that is modelled on it, and its ambient load.
+pub(super) struct Known {
+    pub(super) kernel: &'static str,
+    pub(super) model: &'static str,
+    pub(super) ambient: &'static str,
+}
+
+const fn known(kernel: &'static str, model: &'static str, ambient: &'static str) -> Known {
+    Known { kernel, model, ambient }
+}
+
+/// Kernels whose own schedulers are compared with the simulator.
+pub(super) const KERNELS: [Known; 6] = [
+    known("5.10", "cfs-5.10", "linux-5.10"),
+    known("6.1", "cfs-6.1", "linux-6.1-b"),
+    known("6.12", "eevdf-6.12", "linux-6.12-b"),
+    known("6.18", "eevdf-6.12", "linux-7.2"),
+    known("7.2", "eevdf-6.12", "linux-7.2"),
+    known("7.3", "eevdf-6.12", "linux-7.2"),
+];
+/// Kernels in which policies are tried.
+const SCHED_EXT: [&str; 5] = ["7.2", "6.18", "7.3", "7.1", "6.16"];
+/// The kernel that is run several times, and how: a name, and the shift of QEMU.
+pub(super) const CONTROLLED: &str = "7.2";
+pub(super) const CONTROLS: [(&str, u8); 3] = [("again", 1), ("shift 0", 0), ("shift 2", 2)];
+/// The name of a kernel's first boot, and of those with policies.
+pub(super) const FIRST: &str = "first";
+pub(super) const POLICIES: &str = "policies";
+/// An instruction takes 2 ns, unless something else is said.
+const SHIFT: u8 = 1;
+/// How often each workload is run in a kernel, and under a policy.
+const SEEDS: u64 = 5;
+const SEEDS_OF_POLICY: u64 = 2;
+/// Policies in one boot.
+const BATCH: usize = 6;
+/// Workloads that are not run under policies: a policy ends when a CPU goes off or on, and one
+/// machine does.
+const NOT_UNDER_POLICIES: [&str; 2] = ["hotplug", "twonode"];
+
+/// A scenario, as it is and beside the ambient load of kernels.
+struct Workload {
+    name: String,
+    plain: Scenario,
+    file: String,
+    text: String,
+}
+
+impl Workload {
+    fn read(path: &Path) -> Result<Workload, String> {
+        let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let file = path.display().to_string();
+        let plain = scenario(&file, &text, &Instead::default())?;
+        Ok(Workload { name: plain.name.clone(), plain, file, text })
+    }
+
+    /// Its variant, under `scheduler`.
+    fn variant(&self, scheduler: &Choice) -> Result<Variant, String> {
+        variant(&self.plain, &self.name, scheduler)
+    }
+
+    fn beside(&self, ambient: &str, scheduler: &Choice) -> Result<Variant, String> {
+        let set = vec![Setting { name: "ambient".into(), value: ambient.into() }];
+        let instead = Instead { set, machine: None };
+        variant(&scenario(&self.file, &self.text, &instead)?, &self.name, scheduler)
+    }
+
+    fn options(&self, seed: u64) -> Options {
+        let limit = Time(self.plain.limit.0);
+        Options { name: self.name.clone(), seed, limit, ..Options::default() }
+    }
+}
+
+fn scenario(file: &str, text: &str, instead: &Instead) -> Result<Scenario, String> {
+    wastenot_experiment::scenario_with(file, text, instead).map_err(|error| error.to_string())
+}
+
+fn variant(scenario: &Scenario, workload: &str, scheduler: &Choice) -> Result<Variant, String> {
+    let variant = scenario.variants.first();
+    let mut variant = variant.cloned().ok_or_else(|| format!("{workload}: no variant"))?;
+    variant.scheduler = scheduler.clone();
+    // In one guest names tell runs apart.
+    variant.name = format!("{workload} {}", scheduler.name);
+    Ok(variant)
+}
+
+/// A policy: its name, and what is chosen.
+struct Policy {
+    name: String,
+    choice: Choice,
+}
+
+/// A boot, and what is run in it.
+struct Boot<'b> {
+    wanted: &'b str,
+    name: &'b str,
+    shift: u8,
+    policies: &'b [Policy],
+    seeds: u64,
+}
+
+/// All that is run.
+pub(super) struct Runs {
+    workloads: Vec<Workload>,
+    policies: Vec<Policy>,
+    /// Where a History of each kernel, scheduler and workload is kept.
+    histories: PathBuf,
+}
+
+impl Runs {
+    pub(super) fn new(scenarios: &Path, policies: &Path, histories: &Path) -> Result<Runs, String> {
+        fs::create_dir_all(histories).map_err(|e| format!("{}: {e}", histories.display()))?;
+        let files = files(scenarios, "toml")?;
+        let workloads = files.iter().map(|file| Workload::read(file)).collect::<Result<_, _>>()?;
+        let policy = |file: &PathBuf| {
+            let mut choice = Choice::named(&file.display().to_string());
+            wastenot_experiment::resolve(&mut choice, Path::new(""))
+                .map_err(|error| error.to_string())?;
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            Ok::<_, String>(Policy { name, choice })
+        };
+        let policies = files_of(policies)?.iter().map(policy).collect::<Result<_, _>>()?;
+        Ok(Runs { workloads, policies, histories: histories.to_owned() })
+    }
+
+    /// A digest of all that runs are made from, but for kernels and QEMU.
+    pub(super) fn digest(&self) -> Result<String, String> {
+        let program = std::env::current_exe().and_then(fs::read);
+        let mut all = program.map_err(|error| format!("cannot read this program: {error}"))?;
+        self.workloads.iter().for_each(|it| all.extend(it.text.bytes()));
+        let texts = self.policies.iter().filter_map(|it| it.choice.text.as_ref());
+        texts.for_each(|text| all.extend(text.bytes()));
+        Ok(wastenot_store::hex(&all))
+    }
+
+    /// Runs what `rows` lacks, and adds it.
+    pub(super) fn run(&self, rows: &mut Rows) -> Result<(), String> {
+        self.simulate(rows)?;
+        let own = |wanted, name, shift| Boot { wanted, name, shift, policies: &[], seeds: SEEDS };
+        let mut first = |it: &Known| self.boot(&own(it.kernel, FIRST, SHIFT), &mut *rows);
+        // What tells most comes first: whoever interrupts this has a table of it.
+        let is_controlled = |it: &&Known| it.kernel == CONTROLLED;
+        KERNELS.iter().filter(is_controlled).try_for_each(&mut first)?;
+        self.boot_with_policies(CONTROLLED, rows)?;
+        for it in &KERNELS {
+            self.boot(&own(it.kernel, FIRST, SHIFT), rows)?;
+        }
+        for (name, shift) in CONTROLS {
+            self.boot(&own(CONTROLLED, name, shift), rows)?;
+        }
+        SCHED_EXT.iter().try_for_each(|wanted| self.boot_with_policies(wanted, rows))
+    }
+
+    fn boot_with_policies(&self, wanted: &str, rows: &mut Rows) -> Result<(), String> {
+        for (n, policies) in self.policies.chunks(BATCH).enumerate() {
+            let (name, seeds) = (format!("{POLICIES} {}", n + 1), SEEDS_OF_POLICY);
+            let boot = Boot { wanted, name: &name, shift: SHIFT, policies, seeds };
+            self.boot(&boot, rows)?;
+        }
+        Ok(())
+    }
+
+    /// The models of the kernels, and all policies, in the simulator.
+    fn simulate(&self, rows: &mut Rows) -> Result<(), String> {
+        let mut cells: Vec<(Row, Variant)> = Vec::new();
+        for workload in &self.workloads {
+            let mut models: Vec<(&str, &str)> =
+                KERNELS.iter().map(|it| (it.model, it.ambient)).collect();
+            models.dedup();
+            for (model, ambient) in models {
+                let choice = Choice::named(model);
+                let [plain, beside] =
+                    [workload.variant(&choice)?, workload.beside(ambient, &choice)?];
+                let row = |boot: &str, seed| row(SIM, boot, model, workload, seed);
+                for seed in 1..=SEEDS {
+                    cells.push((row(FIRST, seed), plain.clone()));
+                    cells.push((row(ambient, seed), beside.clone()));
+                }
+            }
+            for policy in &self.policies {
+                for seed in 1..=SEEDS_OF_POLICY {
+                    let row = row(SIM, FIRST, &policy.name, workload, seed);
+                    cells.push((row, workload.variant(&policy.choice)?));
+                }
+            }
+        }
+        let (count, begin) = (cells.len(), Instant::now());
+        for (row, variant) in cells {
+            if !rows.has(&row) {
+                let workload = self.workloads.iter().find(|it| it.name == row.workload);
+                let options = workload.map(|it| it.options(row.seed)).unwrap_or_default();
+                let ran = Sim.run(&variant, &options);
+                rows.add(vec![self.finished(row, &variant, ran)?])?;
+            }
+        }
+        say(&format!("simulated {count} runs in {} s", begin.elapsed().as_secs()));
+        Ok(())
+    }
+
+    /// Boots a kernel until all of a boot's runs are there.
+    fn boot(&self, boot: &Boot<'_>, rows: &mut Rows) -> Result<(), String> {
+        let (bench, version) = bench(boot)?;
+        let own = Policy { name: OWN.to_owned(), choice: Choice::default() };
+        let mut cells: Vec<(Row, Variant, Options)> = Vec::new();
+        for workload in &self.workloads {
+            if !boot.policies.is_empty() && NOT_UNDER_POLICIES.contains(&workload.name.as_str()) {
+                continue;
+            }
+            for scheduler in boot.policies.iter().chain([&own]) {
+                for seed in 1..=boot.seeds {
+                    let row = row(&version, boot.name, &scheduler.name, workload, seed);
+                    let variant = bench.takes(workload.variant(&scheduler.choice)?);
+                    cells.push((row, variant, workload.options(seed)));
+                }
+            }
+        }
+        // As guests do: machine by machine, scheduler by scheduler.
+        let key = |it: &Variant| {
+            (it.machine.name.clone(), it.scheduler.name.clone(), it.scheduler.text.clone())
+        };
+        cells.sort_by_cached_key(|(_, variant, _)| key(variant));
+        loop {
+            cells.retain(|(row, ..)| !rows.has(row));
+            if cells.is_empty() {
+                return Ok(());
+            }
+            self.once(boot, &bench, &cells, rows)?;
+        }
+    }
+
+    /// Boots once; at least one row more is there then.
+    fn once(
+        &self,
+        boot: &Boot<'_>,
+        bench: &Guests,
+        cells: &[(Row, Variant, Options)],
+        rows: &mut Rows,
+    ) -> Result<(), String> {
+        let begin = Instant::now();
+        say(&format!("{} ({}): {} runs to do", bench.name(), boot.name, cells.len()));
+        let asked: Vec<(&Variant, Options)> =
+            cells.iter().map(|(_, variant, options)| (variant, options.clone())).collect();
+        let prepared = bench.prepare(&asked, &|_| ());
+        let (mut news, mut deaths) = (Vec::new(), 0);
+        for (row, variant, options) in cells {
+            let ran = bench.run(variant, options);
+            if let Err(error) = &ran
+                && error.to_string().contains(DIED)
+            {
+                deaths += 1;
+                // What it had begun ended it. It may do the rest in another boot.
+                if deaths > 1 {
+                    continue;
+                }
+            }
+            news.push(self.finished(row.clone(), variant, ran)?);
+        }
+        prepared.map_err(|error| error.to_string())?;
+        let (count, failed) = (news.len(), news.iter().filter(|row| row.end == FAILED).count());
+        rows.add(news)?;
+        let seconds = begin.elapsed().as_secs();
+        say(&format!(
+            "{} ({}): {count} runs in {seconds} s, of which {failed} failed",
+            bench.name(),
+            boot.name
+        ));
+        Ok(())
+    }
+
+    /// The row of a run that has ended, one way or the other.
+    fn finished(
+        &self,
+        mut row: Row,
+        variant: &Variant,
+        ran: Result<Run, wastenot_experiment::Error>,
+    ) -> Result<Row, String> {
+        match ran {
+            Ok(run) => {
+                let cell = run.cell(variant);
+                row.end = if cell.done { "done" } else { "limit" }.to_owned();
+                (row.time_ns, row.figures) = (cell.time_ns, Figures::of(&cell));
+                row.cpus = variant.machine.len() as u64;
+                if row.seed == 1 {
+                    self.keep(&row, &run)?;
+                }
+            }
+            Err(error) => {
+                row.end = FAILED.to_owned();
+                row.why = error.to_string();
+                say(&format!("{} {}: {error}", row.scheduler, row.workload));
+            }
+        }
+        Ok(row)
+    }
+
+    fn keep(&self, row: &Row, run: &Run) -> Result<(), String> {
+        let Row { kernel, boot, scheduler, workload, .. } = row;
+        let name = format!("{workload}+{kernel}+{boot}+{scheduler}.wn").replace(' ', "-");
+        let path = self.histories.join(name);
+        let mut bytes = Vec::new();
+        let written = wastenot_read::write::wn(&run.history, &mut bytes);
+        written.map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+/// How a run ended that gave no figures.
+pub(super) const FAILED: &str = "failed";
+/// What is said of a run that its guest did not live to send.
+const DIED: &str = "it sent no such run";
+
+fn row(kernel: &str, boot: &str, scheduler: &str, workload: &Workload, seed: u64) -> Row {
+    Row {
+        kernel: kernel.to_owned(),
+        boot: boot.to_owned(),
+        scheduler: scheduler.to_owned(),
+        workload: workload.name.clone(),
+        seed,
+        end: String::new(),
+        time_ns: 0,
+        cpus: 0,
+        figures: Figures::default(),
+        why: String::new(),
+    }
+}
+
+/// The guests of a boot, and the version of their kernel.
+fn bench(boot: &Boot<'_>) -> Result<(Guests, String), String> {
+    let kernels = Kernels::of_user().map_err(|error| error.to_string())?;
+    let kernel = kernels.fetch(boot.wanted, Lists::Kept, &say).map_err(|e| e.to_string())?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let qemu = Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) };
+    let image = kernel.image.path().to_owned();
+    let version = kernel.version().to_owned();
+    let (shift, command) = (boot.shift, Vec::new());
+    let of = wastenot_lab::Options { version: version.clone(), kernel: image, shift, command };
+    let guests = Guests::new(of, qemu, || false).map_err(|error| error.to_string())?;
+    Ok((guests, version))
+}
+
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    files(folder, "rota")
+}
+
+fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let found = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|it| it == ending));
+    files.sort();
+    Ok(files)
+}
+
+/// Tells how far it is.
+fn say(what: &str) {
+    let _ = writeln!(io::stderr(), "{what}");
+}
