@@ -265,6 +265,15 @@ impl Bench for Counting {
     fn name(&self) -> &'static str {
         "counting"
     }
+    fn doing(&self) -> String {
+        Sim.doing()
+    }
+    fn how(&self) -> String {
+        Sim.how()
+    }
+    fn assumes(&self) -> Vec<String> {
+        Sim.assumes()
+    }
     fn fits(&self, variant: &Variant) -> Result<(), Error> {
         match variant.scheduler.name == "pinned" {
             true => Err(Error::Variant { name: variant.name.clone(), known: Vec::new() }),

@@ -329,7 +329,9 @@ fn cpus_that_are_not_there() {
     let mut workload = Workload::new();
     let task = workload.template(Template::new("task", program(&[compute(Span::us(10))])));
     // Whoever creates it may be on a CPU of a larger machine.
-    [0, 1000, 1024, 4000, 65_000].map(|from| workload.launch(task, CpuId(from)));
+    for from in [0, 1000, 1024, 4000, 65_000] {
+        workload.launch(task, CpuId(from));
+    }
     assert_eq!(run(&workload, Span::s(20)).tasks.len(), 5);
     let far = workload.affinity(CpuSet::parse("4-7").expect("a list"));
     workload.template(Template::new("far", program(&[Step::Affinity(far)])));
