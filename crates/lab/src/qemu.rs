@@ -102,8 +102,8 @@ impl Qemu {
     }
 
     /// Boots `guest`, passes each line of its console to `said`, and gives what is left of it when
-    /// it has ended, and whether CPUs of this machine ran its instructions. `is_over` ends it before
-    /// that.
+    /// it has ended, and whether CPUs of this machine ran its instructions. `is_over` ends it
+    /// before that.
     ///
     /// # Errors
     /// There is no QEMU, or `is_over` said so.

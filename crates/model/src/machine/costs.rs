@@ -22,8 +22,8 @@ pub struct Costs {
     /// one.
     pub spin_yields: bool,
     /// The price of newly-idle balancing of a domain, for each of its CPUs. Linux measures it
-    /// (`max_newidle_lb_cost`), and leaves a pass out where the CPU was idle for less on average. It
-    /// is compared only: it takes no CPU time. At most a second.
+    /// (`max_newidle_lb_cost`), and leaves a pass out where the CPU was idle for less on average.
+    /// It is compared only: it takes no CPU time. At most a second.
     pub scan: Span,
     /// The speed of a CPU for a task that first ran n+1 hops away, as a share, in (0, 1]; for more
     /// hops the last value counts.

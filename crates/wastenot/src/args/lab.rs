@@ -39,11 +39,11 @@ pub(crate) enum What {
     Qemu(Qemu),
 }
 
-/// List the kernels of Debian that can be had, and those that were fetched
+/// List the kernels of Debian
 ///
-/// They are those of the suites from bullseye to sid, for cloud machines. `run`
-/// boots them in QEMU. Nothing is installed, and the system's apt is left as it
-/// is.
+/// Those of the suites from bullseye to sid, for cloud machines, and those that
+/// were fetched. `run` boots them in QEMU. Nothing is installed, and the
+/// system's apt is left as it is.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Exit codes: 0 listed; 2 failure.
@@ -97,17 +97,18 @@ pub(crate) struct Shell {
     pub(crate) machine: String,
 }
 
-/// Find the version of the kernel that changed a figure of a scenario
+/// Find the version of the kernel that changed a figure
 ///
 /// It halves the versions that Debian has between the two, runs the scenario in
 /// each with every seed, and compares the values of the figure by their ranks.
 #[derive(Args, Debug)]
+#[command(override_usage = "wastenot lab bisect [OPTIONS] --figure NAME --from KERNEL \\
+                             --to KERNEL SCENARIO")]
 #[command(after_help = "\
 Exit codes: 0 found; 1 the figure is alike in both; 2 failure.
 
 Examples:
-  wastenot lab bisect scenarios/lab/barrier.toml --figure waste \\
-    --from 6.12 --to 7.2 --repeat 6")]
+  wastenot lab bisect scenarios/lab/make.toml --figure waste --from 6.1 --to 7.2")]
 pub(crate) struct Bisect {
     /// Scenario (TOML)
     #[arg(value_name = "SCENARIO")]
