@@ -32,6 +32,13 @@ pub struct Verified {
     pub instructions: u64,
 }
 
+impl Verified {
+    /// How many instructions the verifier looked at in all programs.
+    pub fn instructions_of(programs: &[Verified]) -> u64 {
+        programs.iter().fold(0, |sum, it| sum.saturating_add(it.instructions))
+    }
+}
+
 /// A scheduler that the kernel verified. It does not schedule yet.
 #[derive(Debug)]
 pub struct Loaded {
@@ -114,7 +121,7 @@ impl Object {
     }
 }
 
-/// The programs of the schedulers that are loaded now, by whom ever, by name.
+/// The programs of all schedulers that are loaded now, by name.
 pub fn operations() -> Vec<Verified> {
     let is_operation = |it: &ProgramInfo| it.ty == ProgramType::StructOps;
     let all = ProgInfoIter::default().filter(is_operation);

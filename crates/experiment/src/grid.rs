@@ -27,6 +27,9 @@ pub struct Options {
     pub store: Option<PathBuf>,
 }
 
+/// What is given each run, with its variant and its seed.
+pub type Keep<'k> = dyn Fn(&Variant, u64, &Run) -> Result<(), Error> + Sync + 'k;
+
 /// Every variant with every seed.
 #[derive(Debug)]
 pub struct Grid<'s> {
@@ -116,11 +119,11 @@ impl<'s> Grid<'s> {
         self.run_and_keep(progress, &|_, _, _| Ok(()))
     }
 
-    /// The same; `keep` is given each run, with its variant and its seed.
+    /// The same; `keep` is given each run.
     pub fn run_and_keep(
         self,
         progress: impl Fn(usize) + Sync,
-        keep: &(dyn Fn(&Variant, u64, &Run) -> Result<(), Error> + Sync),
+        keep: &Keep<'_>,
     ) -> Result<Experiment, Error> {
         let store = self.store.as_deref().map(Store::open).transpose()?;
         let cells: Vec<(&Variant, u64)> = (self.variants.iter())

@@ -23,7 +23,7 @@ pub use cell::{Cell, Kind};
 pub use choice::{is_unsafe, resolve, scenario, scenario_with};
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
-pub use grid::{Grid, Options};
+pub use grid::{Grid, Keep, Options};
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
 pub use report::report;
 pub use seeds::Seeds;

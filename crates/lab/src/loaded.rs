@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use wastenot_deploy::{Object, Running};
+use wastenot_deploy::{Object, Running, Verified};
 use wastenot_model::Machine;
 use wastenot_rota::ir::Program;
 
@@ -87,9 +87,7 @@ fn policy(name: &str, text: &str, object: &[u8], machine: &Machine) -> Result<By
     let mut object = Object::of(Path::new(name), object)?;
     object.fill(&wastenot_deploy::tables(&program, machine)?)?;
     let loaded = object.load()?;
-    let programs = loaded.programs();
-    let all = programs.iter().fold(0u64, |sum, it| sum.saturating_add(it.instructions));
-    say(&format!("verified {name}: {} programs, {all} instructions", programs.len()));
+    say_verified(name, &loaded.programs());
     Ok(By::Us { running: loaded.start()?, program })
 }
 
@@ -110,10 +108,14 @@ fn command(name: &str, words: &[String]) -> Result<By, Error> {
         let _ = child.wait();
         return Err(failed(format!("it did not begin to schedule: {}", last_said())));
     }
-    let programs = wastenot_deploy::operations();
-    let all = programs.iter().fold(0u64, |sum, it| sum.saturating_add(it.instructions));
-    say(&format!("verified {name}: {} programs, {all} instructions", programs.len()));
+    say_verified(name, &wastenot_deploy::operations());
     Ok(By::Command(child))
+}
+
+/// Tells the one who booted this what the kernel has verified.
+fn say_verified(name: &str, programs: &[Verified]) {
+    let (count, all) = (programs.len(), Verified::instructions_of(programs));
+    say(&format!("verified {name}: {count} programs, {all} instructions"));
 }
 
 /// Whether something comes true within a time.

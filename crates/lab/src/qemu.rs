@@ -68,7 +68,7 @@ const QEMU: &str = "qemu-system-x86_64";
 const NOT_FOUND: i32 = 127;
 
 /// Becomes QEMU, with these arguments, which is killed when its parent ends, however that ends.
-/// Returns the exit code if there is none.
+/// Returns, with an exit code, only if QEMU cannot be executed.
 pub fn exec(arguments: &[OsString]) -> u8 {
     let parent = getppid();
     let set = set_parent_process_death_signal(Some(Signal::KILL));
@@ -136,13 +136,7 @@ impl Qemu {
         is_over: &dyn Fn() -> bool,
         said: &mut dyn FnMut(&str),
     ) -> Result<Ended, Error> {
-        let failed = |doing| {
-            move |error: io::Error| Error::Qemu { doing, why: wastenot_host::reason(&error) }
-        };
-        let mut image = memory("wastenot-image").map_err(failed("keep the image"))?;
-        image.write_all(guest.image).map_err(failed("keep the image"))?;
-        let mut disk = memory("wastenot-disk").map_err(failed("make a disk"))?;
-        disk.set_len(DISK).map_err(failed("make a disk"))?;
+        let (image, mut disk) = files(guest.image).map_err(failed("keep the guest's files"))?;
         let child = self.command(way, guest, &image, &disk)?.spawn();
         let child = child.map_err(failed("start QEMU"))?;
         let mut running = Running::of(child);
@@ -203,18 +197,13 @@ impl Qemu {
 /// # Errors
 /// There is no QEMU, or it fails.
 pub fn shell(qemu: &Qemu, kernel: &Path, machine: &Machine, busybox: &Path) -> Result<(), Error> {
-    let failed =
-        |doing| move |error: io::Error| Error::Qemu { doing, why: wastenot_host::reason(&error) };
     qemu.version()?;
     let image = || {
         let mut image = Image::with_this_program()?;
         image.program(SHELL, busybox)?;
-        let mut file = memory("wastenot-image")?;
-        file.write_all(&image.finish())?;
-        Ok((file, memory("wastenot-disk")?))
+        files(&image.finish())
     };
     let (image, disk) = image().map_err(failed("make the image"))?;
-    disk.set_len(DISK).map_err(failed("make a disk"))?;
     let guest = Guest { kernel, machine, image: &[], shift: 1, patience: Duration::MAX };
     // Who types wants an answer: instructions are not counted.
     let mut command = qemu.command(Way::Typed, &guest, &image, &disk)?;
@@ -224,6 +213,18 @@ pub fn shell(qemu: &Qemu, kernel: &Path, machine: &Machine, busybox: &Path) -> R
         true => Ok(()),
         false => Err(Error::QemuFailed { how: status.to_string(), console: String::new() }),
     }
+}
+
+/// The files of a guest: its image, and a disk.
+fn files(image: &[u8]) -> io::Result<(File, File)> {
+    let (mut file, disk) = (memory("wastenot-image")?, memory("wastenot-disk")?);
+    file.write_all(image)?;
+    disk.set_len(DISK)?;
+    Ok((file, disk))
+}
+
+fn failed(doing: &'static str) -> impl Fn(io::Error) -> Error {
+    move |error| Error::Qemu { doing, why: wastenot_host::reason(&error) }
 }
 
 /// A file in memory: nothing is left of it when this program ends, however that is.

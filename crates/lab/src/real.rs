@@ -7,7 +7,7 @@ use wastenot_model::workload::{MarkId, TemplateId};
 use wastenot_model::{Builder, History, Sink as _, Span, Task, TaskId, Time, Window};
 use wastenot_read::write::edit;
 use wastenot_record::Begun;
-use wastenot_runner::{Did, End, Plan, Told};
+use wastenot_runner::{End, Plan, Told};
 use wastenot_sim::{Mark, Outcome};
 
 use crate::Error;
@@ -42,10 +42,8 @@ pub(crate) fn run(
 /// Gives tasks their names. The recorder looks at a name when something else happens to its task:
 /// one that executed a program and ended soon after is still called as its file, `memfd:task`.
 fn name(sink: &mut Builder, plan: &Plan, told: &Told) {
-    let name_of = |task: &Task| {
-        let did = told.tasks.iter().find(|did| did.tid == task.tid && did.tid > 0)?;
-        plan.name(did.template)
-    };
+    let by_tid = told.by_tid();
+    let name_of = |task: &Task| plan.name(told.tasks[*by_tid.get(&task.tid)?].template);
     let named: Vec<(TaskId, &str)> =
         sink.tasks().filter_map(|(id, task)| Some((id, name_of(task)?))).collect();
     for (id, name) in named {
@@ -63,10 +61,10 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
     let mut ended = vec![None; history.task_count()];
     let mut templates = vec![None; history.task_count()];
     let mut of: Vec<Option<TaskId>> = vec![None; told.tasks.len()];
+    let by_tid = told.by_tid();
     for (task, known) in history.tasks() {
-        // A number may be used again: then the task is the one that began last before it was seen.
-        let is = |(_, did): &(usize, &Did)| did.tid == known.tid && did.tid > 0;
-        if let Some((n, did)) = told.tasks.iter().enumerate().find(is) {
+        if let Some(&n) = by_tid.get(&known.tid) {
+            let did = &told.tasks[n];
             of[n] = Some(task);
             templates[task.ordinal()] = Some(TemplateId(did.template));
             ended[task.ordinal()] = did.ended_ns.map(|ns| told.since_start(ns));
@@ -94,6 +92,7 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
 #[cfg(test)]
 mod tests {
     use wastenot_model::{By, CpuId, Entry, Event, Head, Machine};
+    use wastenot_runner::Did;
 
     use super::*;
 

@@ -29,7 +29,7 @@ struct template {
 	char name[16];
 	u32 first_step, steps, affinity, group;
 	s32 nice;
-	// Whether its tasks are processes, whoever creates them: they execute, or their parent does.
+	// Whether its tasks are processes, whichever task creates them: they execute, or their parent does.
 	u32 process, awaited, born;
 	// Scheduling class, as sched_setattr takes it.
 	u32 policy, priority;

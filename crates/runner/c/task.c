@@ -169,7 +169,7 @@ static s32 launcher_nice;
 // The group of a process that launches: none for the launcher, its own for a deputy.
 static u32 own_group = NONE;
 
-// Creates a task. `parent` is NONE for who launches.
+// Creates a task. `parent` is NONE in the launcher and in deputies.
 static void spawn(u32 parent, u32 template)
 {
 	struct template *it = template_at(template);
@@ -479,7 +479,7 @@ static void end_all(void)
 // How many of the changes of CPUs were made.
 static u32 plugged;
 
-// CPUs that a scenario took off come back: the next run, and whoever else is here, has them again.
+// CPUs that a scenario took off come back, for the next run and for all other programs.
 static void bring_back(void)
 {
 	for (u32 n = 0; n < plugged; n++) {

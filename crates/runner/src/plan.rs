@@ -245,8 +245,8 @@ fn write_class(out: &mut Writer, class: Class) {
     out.u64(runtime).u64(deadline).u64(period);
 }
 
-/// Whether tasks of a template are processes, whoever creates them: what executes a program ends
-/// all threads of its process.
+/// Whether tasks of a template are processes, whichever task creates them: what executes a program
+/// ends all threads of its process.
 fn is_process(workload: &Workload, template: TemplateId) -> bool {
     let executes = |steps: &[Step]| steps.contains(&Step::Exec);
     executes(workload.templates[template.index()].program.steps())

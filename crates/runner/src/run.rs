@@ -125,14 +125,14 @@ impl Drop for Running {
 
 #[cfg(not(task))]
 impl Running {
-    /// There is none.
+    /// Is never called: without clang no plan runs.
     ///
     /// # Errors
     /// Never.
     pub fn is_over(&mut self) -> Result<bool, Error> {
         match self.0 {}
     }
-    /// There is none.
+    /// Is never called: without clang no plan runs.
     ///
     /// # Errors
     /// Never.

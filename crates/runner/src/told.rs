@@ -1,5 +1,6 @@
 //! What tasks did, as the program noted it in its plan.
 
+use std::collections::HashMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,15 @@ impl Told {
     /// A moment, since the start.
     pub fn since_start(&self, ns: u64) -> Time {
         Time(ns.saturating_sub(self.start_ns))
+    }
+
+    /// The tasks by the numbers of their threads. Where a number was used again it is the first.
+    pub fn by_tid(&self) -> HashMap<i32, usize> {
+        let mut all = HashMap::new();
+        for (n, did) in self.tasks.iter().enumerate().filter(|(_, did)| did.tid > 0) {
+            all.entry(did.tid).or_insert(n);
+        }
+        all
     }
 
     /// Reads the plan after the run. `names` are those of the templates.

@@ -212,7 +212,7 @@ impl Kernels {
     }
 }
 
-/// What is being fetched. Whoever holds the lock finds here what an interrupted process left.
+/// What is being fetched. The next holder of the lock removes what an interrupted process left.
 const UNFINISHED: &str = "unfinished";
 /// What lists or a kernel take at most while they are fetched; what stays is less.
 const ROOM_MB: u64 = 300;

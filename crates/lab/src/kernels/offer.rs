@@ -34,7 +34,7 @@ impl Offer {
     /// The newest kernel that `wanted` names.
     ///
     /// # Errors
-    /// There is none.
+    /// No kernel matches.
     pub fn newest(&self, wanted: &str) -> Result<&Package, Error> {
         let found = self.kernels.iter().find(|package| package.matches(wanted));
         found.ok_or_else(|| Error::Unknown { wanted: wanted.to_owned(), there: self.to_words() })

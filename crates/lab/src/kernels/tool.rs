@@ -61,7 +61,7 @@ impl Tool {
     }
 }
 
-/// What apt says if nobody answers.
+/// What apt says if the server does not answer.
 const NO_NETWORK: [&str; 7] = [
     "Could not resolve",
     "Temporary failure resolving",

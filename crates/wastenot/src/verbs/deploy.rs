@@ -4,7 +4,7 @@ use std::io::PipeReader;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use wastenot_deploy::{Error, Exit, Loaded, Object, Running, STEPS, compile, tables};
+use wastenot_deploy::{Error, Exit, Loaded, Object, Running, STEPS, Verified, compile, tables};
 use wastenot_model::{Column, Report, Span, Table, Unit};
 use wastenot_rota::ir::Program;
 
@@ -66,7 +66,7 @@ fn failed(error: Error) -> Stop {
 /// What the kernel made of it.
 fn verified(report: &mut Report, loaded: &Loaded) {
     let programs = loaded.programs();
-    let all = programs.iter().fold(0u64, |sum, it| sum.saturating_add(it.instructions));
+    let all = Verified::instructions_of(&programs);
     report.verdict = format!("The kernel verified it, in {all} instructions.");
     report.measure("deploy.programs", "Programs", programs.len(), Unit::None);
     report.measure("deploy.instructions", "Verified instructions", all, Unit::None);

@@ -1,18 +1,15 @@
 //! `wastenot run`: scenarios, simulated.
 
-use std::io::PipeReader;
 use std::path::Path;
-use std::time::Duration;
 
-use wastenot_experiment::{Bench, Error, Experiment, Grid, Options, Sim};
-use wastenot_lab::kernels::Lists;
-use wastenot_lab::{Guests, Host};
+use wastenot_experiment::{Bench, Error, Experiment, Grid, Keep, Options, Sim};
+use wastenot_lab::Host;
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 
 use super::check::print;
 use super::convert::Kept;
-use super::{lab, signals};
+use super::lab;
 use crate::args::run::{On, Run};
 use crate::fail::{Answer, Stop};
 use crate::{open, progress};
@@ -44,7 +41,7 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
         experiments.push(match &args.output {
             Some(output) if !is_folder(output) => one(&grid, output, args)?,
             Some(folder) => kept(&scenario.name, grid, folder, args)?,
-            None => all(&scenario.name, grid)?,
+            None => all(&scenario.name, grid, &|_, _, _| Ok(()))?,
         });
     }
     print(&wastenot_experiment::report(&experiments), &args.face)?;
@@ -54,8 +51,6 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
 /// The benches of `--on`: each kernel once with its own scheduler, and once with the one that a
 /// program loads.
 fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
-    let listen = || signals::listen().map_err(|error| Stop::new(error, "try again"));
-    let is_over = |signals: PipeReader| move || signals::comes_within(&signals, Duration::ZERO);
     let command: Option<Vec<String>> = args
         .scheduler_cmd
         .iter()
@@ -69,22 +64,10 @@ fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
     for on in &args.on {
         match on {
             On::Sim => benches.push(Box::new(Sim)),
-            On::Host => benches.push(Box::new(Host::new(is_over(listen()?)))),
+            On::Host => benches.push(Box::new(Host::new(lab::is_over()?))),
             On::Kernel(wanted) => {
-                let kernel = lab::kernel(&wanted.name, Lists::Kept)?;
-                let of = wastenot_lab::Options {
-                    version: kernel.package.version.kernel().to_owned(),
-                    kernel: kernel.image.path().to_owned(),
-                    shift: wanted.shift,
-                    command: Vec::new(),
-                };
-                let with = command
-                    .iter()
-                    .map(|it| wastenot_lab::Options { command: it.clone(), ..of.clone() });
-                for of in [of.clone()].into_iter().chain(with) {
-                    let guests = Guests::new(of, lab::qemu()?, is_over(listen()?));
-                    benches
-                        .push(Box::new(guests.map_err(|error| Stop::new(&error, error.help()))?));
+                for command in [Vec::new()].into_iter().chain(command.clone()) {
+                    benches.push(Box::new(lab::guests(&wanted.name, wanted.shift, command)?));
                 }
             }
         }
@@ -97,10 +80,11 @@ fn is_folder(output: &Path) -> bool {
     output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// Runs the whole grid.
-fn all(name: &str, grid: Grid<'_>) -> Result<Experiment, Stop> {
+/// Runs the whole grid; `keep` is given each run.
+pub(super) fn all(name: &str, grid: Grid<'_>, keep: &Keep<'_>) -> Result<Experiment, Stop> {
     let (cells, what) = (grid.len(), format!("{} {name}", grid.bench().doing()));
-    progress::counting(&what, cells, |done| grid.run(done)).map_err(|error| failed(&error))
+    progress::counting(&what, cells, |done| grid.run_and_keep(done, keep))
+        .map_err(|error| failed(&error))
 }
 
 /// Runs the whole grid, and writes the History of each run into a folder.
@@ -128,9 +112,7 @@ fn kept(name: &str, grid: Grid<'_>, folder: &Path, args: &Run) -> Result<Experim
             Stop::Pipe => Error::Bench { what: "the pipe is closed".into(), help: String::new() },
         })
     };
-    let (cells, what) = (grid.len(), format!("{} {name}", grid.bench().doing()));
-    progress::counting(&what, cells, |done| grid.run_and_keep(done, &write))
-        .map_err(|error| failed(&error))
+    all(name, grid, &write)
 }
 
 /// Runs one cell and writes its History.

@@ -1,21 +1,19 @@
 //! `wastenot lab bisect`: which version of the kernel changed a figure.
 
-use std::time::Duration;
-
 use wastenot_experiment::{Grid, Options, Worked};
+use wastenot_lab::USUAL_SHIFT;
 use wastenot_lab::bisect::{End, bisect};
 use wastenot_lab::kernels::{Kernels, Lists, Package};
-use wastenot_lab::{Guests, USUAL_SHIFT};
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Table};
 use wastenot_scenario::Scenario;
 
 use super::super::check::print;
-use super::super::{run as scenarios, signals};
-use super::{failed, kernel, qemu};
+use super::super::run as scenarios;
+use super::{failed, guests, offer};
 use crate::args::lab::Bisect;
 use crate::fail::{Answer, Stop};
-use crate::{open, progress};
+use crate::open;
 
 /// Looks for it.
 pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
@@ -97,9 +95,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
 /// The kernels that can be had from one version to another, oldest first, each version once.
 fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
-    let read = || kernels.available(Lists::Kept, &|_| ());
-    let offer = progress::during("reading the lists of Debian's archive", read);
-    let offer = offer.map_err(|error| failed(&error))?;
+    let offer = offer(&kernels, Lists::Kept)?;
     let end = |name: &str| offer.newest(name).cloned().map_err(|error| failed(&error));
     let (from, to) = (end(from)?, end(to)?);
     let mut all = offer.kernels.clone();
@@ -116,24 +112,11 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
 
 /// The figure in one version.
 fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Worked, Stop> {
-    let version = package.version.kernel().to_owned();
-    let kernel = kernel(&version, Lists::Kept)?;
-    let of = wastenot_lab::Options {
-        version: version.clone(),
-        kernel: kernel.image.path().to_owned(),
-        shift: USUAL_SHIFT,
-        command: Vec::new(),
-    };
-    let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
-    let is_over = move || signals::comes_within(&signals, Duration::ZERO);
-    let guests = Guests::new(of, qemu()?, is_over);
-    let guests = guests.map_err(|error| Stop::new(&error, error.help()))?;
+    let guests = guests(package.version.kernel(), USUAL_SHIFT, Vec::new())?;
     let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };
-    let ran = Grid::new(scenario, &guests, &options).and_then(|grid| {
-        let cells = grid.len();
-        progress::counting(&format!("running in Linux {version}"), cells, |done| grid.run(done))
-    });
-    let experiment = ran.map_err(|error| scenarios::failed(&error))?;
+    let grid = Grid::new(scenario, &guests, &options);
+    let grid = grid.map_err(|error| scenarios::failed(&error))?;
+    let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
     experiment.figure(&args.figure).cloned().ok_or_else(|| {
         let what = format!("{} has no {}", scenario.name, args.figure);
         Stop::new(what, "name a figure of the scenario")

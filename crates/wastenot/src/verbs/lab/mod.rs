@@ -2,11 +2,14 @@
 
 mod bisect;
 
-use wastenot_lab::Qemu;
-use wastenot_lab::kernels::{Error, Image, Kernels, Lists};
+use std::time::Duration;
+
+use wastenot_lab::kernels::{Error, Image, Kernels, Lists, Offer};
+use wastenot_lab::{Guests, Options, Qemu};
 use wastenot_model::{Column, Report, Table, Unit};
 
 use super::check::print;
+use super::signals;
 use crate::args::lab::{Fetch, Lab, List, Shell, What};
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
@@ -38,6 +41,32 @@ pub(super) fn qemu() -> Result<Qemu, Stop> {
     let failed = |error| Stop::io("cannot find this program", &error, "try again");
     let program = std::env::current_exe().map_err(failed)?;
     Ok(Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) })
+}
+
+/// Whether a signal that ends a run has come.
+pub(super) fn is_over() -> Result<impl Fn() -> bool + Send + Sync + 'static, Stop> {
+    let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
+    Ok(move || signals::comes_within(&signals, Duration::ZERO))
+}
+
+/// Guests with the kernel that `wanted` names.
+pub(super) fn guests(wanted: &str, shift: u8, command: Vec<String>) -> Result<Guests, Stop> {
+    let kernel = kernel(wanted, Lists::Kept)?;
+    let of = Options {
+        version: kernel.package.version.kernel().to_owned(),
+        kernel: kernel.image.path().to_owned(),
+        shift,
+        command,
+    };
+    let guests = Guests::new(of, qemu()?, is_over()?);
+    guests.map_err(|error| Stop::new(&error, error.help()))
+}
+
+/// The kernels that can be had.
+fn offer(kernels: &Kernels, lists: Lists) -> Result<Offer, Stop> {
+    let read = || kernels.available(lists, &|_| ());
+    let offer = progress::during("reading the lists of Debian's archive", read);
+    offer.map_err(|error| failed(&error))
 }
 
 /// Boots a kernel with a shell.
@@ -79,9 +108,7 @@ fn fetch(args: &Fetch) -> Result<Answer, Stop> {
 
 fn list(args: &List) -> Result<Answer, Stop> {
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
-    let read = || kernels.available(lists(args.refresh), &|_| ());
-    let offer = progress::during("reading the lists of Debian's archive", read);
-    let offer = offer.map_err(|error| failed(&error))?;
+    let offer = offer(&kernels, lists(args.refresh))?;
     let cached = kernels.cached();
     let columns = [
         Column::new("version", "version", Unit::None),
