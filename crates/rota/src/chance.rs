@@ -3,7 +3,10 @@
 //! Most of the texts compile; some of those are correct and some are wrong. The prover, the
 //! explorer, the interpreter and the emitter must agree about each of them.
 
+mod wide;
+
 use wastenot_model::workload::Random;
+pub use wide::program;
 
 /// A random text, which may or may not compile. It makes every claim that can be made about it.
 pub fn policy(random: &mut Random) -> String {
