@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Writer;
 use super::expr::constant;
 use super::quote::Quote;
-use crate::ir::{Bool, Event, Level, Num, Place, Put, Set, Stmt};
+use crate::ir::{Bool, Event, Level, Num, Place, Put, Set, Stmt, Visitor, visit_block};
 
 impl Writer<'_> {
     /// The functions of all handlers that do something, and the function's name for each event.
@@ -25,8 +25,11 @@ impl Writer<'_> {
                 Event::ALL.iter().filter(|other| same(other)).map(|other| other.name()).collect();
             let name = self.named(&format!("on_{}", events.join("_")));
             let heads: Vec<String> = events.iter().map(|event| format!("on {event}(t)")).collect();
-            self.places = event.places();
             let mut code = String::new();
+            // It is a search: one for all places that name it, and none within a set operator.
+            if !event.places() && names_home(body) {
+                code += "\tf->home = home_of(f->p, f->t->prev);\n";
+            }
             let before = self.owed.len();
             self.owe(body);
             self.block(body, 1, &mut code);
@@ -39,7 +42,6 @@ impl Writer<'_> {
                 names[*other as usize] = Some(name.clone());
             }
         }
-        self.places = false;
         names
     }
 
@@ -198,6 +200,19 @@ impl Writer<'_> {
             None => "SCX_SLICE_INF".into(),
         }
     }
+}
+
+/// Whether statements name the home of their task.
+fn names_home(stmts: &[Stmt]) -> bool {
+    struct Names(bool);
+    impl Visitor for Names {
+        fn place(&mut self, place: &Place) {
+            self.0 |= *place == Place::Home;
+        }
+    }
+    let mut names = Names(false);
+    visit_block(stmts, &mut names);
+    names.0
 }
 
 /// Whether every path on which a slot holds a CPU also sends a task or a kick to that CPU.

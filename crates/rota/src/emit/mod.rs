@@ -47,8 +47,6 @@ struct Writer<'a> {
     other: Level,
     /// Whether this is a regular balance.
     regular: bool,
-    /// Whether this handler places its task, so that the task's home is known.
-    places: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -64,7 +62,6 @@ impl<'a> Writer<'a> {
             me: Level::Cpu,
             other: Level::Cpu,
             regular: false,
-            places: false,
         }
     }
 

@@ -120,7 +120,8 @@ impl Parts<'_> {
             let writer = &written.writer;
             let queues = writer.policy.queues.iter().enumerate();
             let through = queues.map(|(queue, ir)| {
-                format!("\tchain_through(c, {}, {});\n", writer.kind(queue), constant(ir.per))
+                let (kind, per) = (writer.kind(queue), constant(ir.per));
+                format!("\tif (chain_through(c->part, {kind}, {per}))\n\t\tc->found = true;\n")
             });
             through.collect()
         })

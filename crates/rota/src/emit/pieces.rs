@@ -43,7 +43,8 @@ enum Defined<'t> {
 
 fn defines(piece: &str) -> Option<Defined<'_>> {
     piece.lines().find_map(|line| {
-        if line.starts_with("static ") && line.ends_with(')') {
+        let function = line.starts_with("static ") || line.starts_with("ONCE ");
+        if function && line.ends_with(')') {
             return Some(Defined::Function(line.split('(').next()?.rsplit([' ', '*']).next()?));
         }
         let head = line.strip_suffix(" {").filter(|line| line.starts_with("struct "));

@@ -34,6 +34,8 @@ enum { false, true };
 #define RODATA const volatile
 /* BPF calls have at most five arguments: functions with more must be inlined. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+/* A function that is not static is verified once, not again at each call. */
+#define ONCE __attribute__((noinline))
 
 /* Kfunc arguments are compared by kind: this must be a struct, not a forward declaration. */
 struct cpumask {
@@ -608,20 +610,25 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 }
 
 /* take QUEUE */
-static bool take(struct frame *f, u32 kind, u32 group)
+ONCE int take_from(u32 part, u32 kind, u32 group, s32 cpu)
 {
-	u64 shared = queue(f->part, kind, group), own = queue_pinned(f->part, kind, f->me);
+	u64 shared = queue(part, kind, group), own = queue_pinned(part, kind, cpu);
 	bool took;
 
 	if (scx_bpf_dsq_nr_queued(own) <= 0)
 		took = scx_bpf_dsq_move_to_local(shared);
-	else if (is_before(first_for(own, f->me), first_for(shared, f->me)))
+	else if (is_before(first_for(own, cpu), first_for(shared, cpu)))
 		took = scx_bpf_dsq_move_to_local(own) || scx_bpf_dsq_move_to_local(shared);
 	else
 		took = scx_bpf_dsq_move_to_local(shared) || scx_bpf_dsq_move_to_local(own);
 	if (took)
 		count(TAKE);
 	return took;
+}
+
+static bool take(struct frame *f, u32 kind, u32 group)
+{
+	return take_from(f->part, kind, group, f->me);
 }
 
 /*
@@ -933,21 +940,23 @@ static long waiting_step(u32 n, struct chain *c)
 	return 0;
 }
 
-static void chain_through(struct chain *c, u32 kind, u32 level)
+/* The same for each group of one queue of the text. */
+ONCE int chain_through(u32 part, u32 kind, u32 level)
 {
-	struct span all = groups_in(c->part, level);
+	struct span all = groups_in(part, level);
+	struct chain c = { .part = part, .kind = kind, .first = all.first };
 	u32 n = all.count;
 
-	c->kind = kind;
-	c->first = all.first;
 	if (n)
-		bpf_loop(n, waiting_step, c, 0);
+		bpf_loop(n, waiting_step, &c, 0);
+	return c.found;
 }
 
 /* The same for all queues of a partition's policy. */
 static void chain_queues(struct chain *c)
 {
-	chain_through(c, WS_READY, CPU);
+	if (chain_through(c->part, WS_READY, CPU))
+		c->found = true;
 }
 
 static void chain(u32 part)

@@ -26,6 +26,7 @@ typedef long long s64;
 #define SEC(name)
 #define RODATA static
 #define ALWAYS_INLINE inline
+#define ONCE
 enum { ALL_CPUS = 1024, HASH = 1, ARRAY = 2 };
 
 struct cpumask {

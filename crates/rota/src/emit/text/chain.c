@@ -43,15 +43,16 @@ static long waiting_step(u32 n, struct chain *c)
 	return 0;
 }
 
-static void chain_through(struct chain *c, u32 kind, u32 level)
+/* The same for each group of one queue of the text. */
+ONCE int chain_through(u32 part, u32 kind, u32 level)
 {
-	struct span all = groups_in(c->part, level);
+	struct span all = groups_in(part, level);
+	struct chain c = { .part = part, .kind = kind, .first = all.first };
 	u32 n = all.count;
 
-	c->kind = kind;
-	c->first = all.first;
 	if (n)
-		bpf_loop(n, waiting_step, c, 0);
+		bpf_loop(n, waiting_step, &c, 0);
+	return c.found;
 }
 
 /* The same for all queues of a partition's policy. */

@@ -21,6 +21,8 @@ enum { false, true };
 #define RODATA const volatile
 /* BPF calls have at most five arguments: functions with more must be inlined. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+/* A function that is not static is verified once, not again at each call. */
+#define ONCE __attribute__((noinline))
 
 /* Kfunc arguments are compared by kind: this must be a struct, not a forward declaration. */
 struct cpumask {

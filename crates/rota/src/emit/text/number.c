@@ -82,7 +82,7 @@ static u64 share(u64 a, u64 b, u64 by, bool up)
 }
 
 /* scaled(time, weight): virtual time, rounded up so that every task that ran pays. */
-static s64 scaled(s64 time, s64 weight)
+ONCE s64 scaled(s64 time, s64 weight)
 {
 	u64 most = 0x7fffffffffffffffULL, by = weight < 1 ? 1 : weight;
 	u64 size = time < 0 ? -(u64)time : time;
@@ -94,7 +94,7 @@ static s64 scaled(s64 time, s64 weight)
 }
 
 /* decayed(value, time, half): halves in each `half`, linear in between. */
-static s64 decayed(s64 value, s64 time, s64 half)
+ONCE s64 decayed(s64 value, s64 time, s64 half)
 {
 	u64 length = half < 1 ? 1 : half, gone = time < 0 ? 0 : time;
 	u64 left = value < 0 ? 0 : value, halvings = gone / length;

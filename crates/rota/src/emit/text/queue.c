@@ -107,18 +107,23 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 }
 
 /* take QUEUE */
-static bool take(struct frame *f, u32 kind, u32 group)
+ONCE int take_from(u32 part, u32 kind, u32 group, s32 cpu)
 {
-	u64 shared = queue(f->part, kind, group), own = queue_pinned(f->part, kind, f->me);
+	u64 shared = queue(part, kind, group), own = queue_pinned(part, kind, cpu);
 	bool took;
 
 	if (scx_bpf_dsq_nr_queued(own) <= 0)
 		took = scx_bpf_dsq_move_to_local(shared);
-	else if (is_before(first_for(own, f->me), first_for(shared, f->me)))
+	else if (is_before(first_for(own, cpu), first_for(shared, cpu)))
 		took = scx_bpf_dsq_move_to_local(own) || scx_bpf_dsq_move_to_local(shared);
 	else
 		took = scx_bpf_dsq_move_to_local(shared) || scx_bpf_dsq_move_to_local(own);
 	if (took)
 		count(TAKE);
 	return took;
+}
+
+static bool take(struct frame *f, u32 kind, u32 group)
+{
+	return take_from(f->part, kind, group, f->me);
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use wastenot_model::workload::Random;
 use wastenot_rota::emit::emit;
+use wastenot_rota::{chance, compile};
 
 use super::policies;
 
@@ -62,7 +64,7 @@ fn every_count_of_a_loop_is_a_constant_or_guarded() {
 #[test]
 fn calls_have_five_arguments_at_most() {
     for (name, text) in emitted() {
-        let heads = text.lines().filter(|line| line.starts_with("static ") && line.ends_with(')'));
+        let heads = text.lines().filter(|line| is_head(line));
         for head in heads.filter(|head| !head.contains("ALWAYS_INLINE")) {
             assert!(head.matches(", ").count() < 5, "{name}: {head}");
         }
@@ -75,9 +77,7 @@ fn every_function_of_a_policy_stands_under_its_clause() {
         let lines: Vec<&str> = text.lines().collect();
         let begin = lines.iter().position(|line| line.starts_with(" * Policy ")).expect("a policy");
         let end = lines.iter().position(|line| *line == " * Which policy it is.").expect("an end");
-        let functions = (begin..end).filter(|&n| {
-            lines[n].starts_with("static ") && lines[n].ends_with(')') && lines[n + 1] == "{"
-        });
+        let functions = (begin..end).filter(|&n| is_head(lines[n]) && lines[n + 1] == "{");
         let mut count = 0;
         for n in functions {
             let folds = lines[n].contains("(struct frame *f)") && lines[n - 1].is_empty();
@@ -100,6 +100,34 @@ fn tabs_indent_and_lines_are_no_longer_than_what_they_quote() {
             assert!(!line.starts_with("  ") && line.trim_end() == line, "{name}: `{line}`");
         }
     }
+}
+
+/// The first line of a function.
+fn is_head(line: &str) -> bool {
+    let begins = ["static ", "ONCE "].iter().any(|word| line.starts_with(word));
+    begins && line.ends_with(')')
+}
+
+/// Each is a search or a long division, in loops: within the loop of a set operator, or one in the
+/// other, the verifier follows more states than it is ready for.
+#[test]
+fn homes_are_looked_for_once_and_divisions_verified_once() {
+    let (mut homes, mut divisions) = (0, 0);
+    for seed in 0..300 {
+        let program = compile(&chance::program(&mut Random::stream(seed, 0, 0)));
+        let Ok(text) = program.and_then(|program| emit(&program)) else { continue };
+        for line in text.lines().filter(|line| line.contains("home_of(")) {
+            let looks = line == "\tf->home = home_of(f->p, f->t->prev);";
+            assert!(looks || is_head(line), "{seed}: {line}");
+            homes += u32::from(looks);
+        }
+        for line in text.lines().filter(|line| is_head(line)) {
+            let divides = [" scaled(", " decayed("].iter().any(|name| line.contains(name));
+            assert!(!divides || line.starts_with("ONCE "), "{seed}: {line}");
+            divisions += u32::from(divides);
+        }
+    }
+    assert!(homes > 50 && divisions > 50, "{homes} {divisions}");
 }
 
 /// A CPU is woken for a task only if it looks into that task's queue.
