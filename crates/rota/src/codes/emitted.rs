@@ -33,4 +33,19 @@ pub(super) const CODES: &[Code] = &[
                 on new(t), wake(t), preempt(t), yield(t) { put t in machine.all }\n    \
                 on block(t), exit(t) { }\n    on dispatch(c) { take machine.all }\n}\n",
     },
+    Code {
+        code: "R704",
+        title: "beyond what the verifier of a kernel takes",
+        about: "A program in the kernel has 512 bytes of stack, for all names that a handler binds, \
+                and eight calls within each other, of which each set operator within another one \
+                takes at least one. `emit` refuses what is surely beyond that. Whether all else \
+                is within a million instructions only a kernel tells: `wastenot deploy --dry-run`.",
+        wrong: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1 and \
+                (exists a in llc(v) : exists b in llc(a) : exists c in llc(b) : exists d in llc(c) \
+                : exists e in llc(d) : exists g in llc(e) : idle(g))\n    choose any\n    \
+                steal 1 from v.ready where me in allowed(t)\n    retry untried\n}\n",
+        right: "balance idle {\n    level machine\n    filter(me, v) = queued(v.ready) >= 1 and \
+                (exists a in llc(v) : idle(a))\n    choose any\n    \
+                steal 1 from v.ready where me in allowed(t)\n    retry untried\n}\n",
+    },
 ];

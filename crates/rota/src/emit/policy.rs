@@ -14,6 +14,14 @@ pub(super) struct Written<'a> {
 }
 
 impl Writer<'_> {
+    /// The size of `struct frame` (`text/state.c`) with the slots of this policy.
+    pub(super) fn frame_bytes(&self) -> usize {
+        let fixed = 2 * 8 + 6 * 4 + 2 * 8;
+        let (small, large) = (self.cpus + self.owed.len(), self.numbers);
+        let filled = |bytes: usize| bytes.next_multiple_of(8);
+        fixed + filled(4 * small) + 8 * large + filled(4 * self.items)
+    }
+
     /// Whether anything depends on the least keys of queues.
     pub(super) fn asks_for_least_keys(&self) -> bool {
         let rebases = self.policy.idle.as_ref().is_some_and(|balance| balance.rebase.is_some());
