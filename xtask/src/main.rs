@@ -6,12 +6,13 @@
 //! beside`: holds it against them and writes into docs/simulate.md; `cargo xtask causes`: plants
 //! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md;
 //! `cargo xtask kernels`: runs workloads in real kernels, in guests, and writes into
-//! docs/kernels.md.
+//! docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must verify into a folder.
 
 mod ambient;
 mod beside;
 mod causes;
 mod elsewhere;
+mod emitted;
 mod kernels;
 mod knobs;
 mod message_passing;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask policies SCENARIOS OWN OUTPUT.md\n       \
                      xtask mutants POLICIES OUTPUT.md\n       \
+                     xtask emitted SEED COUNT POLICIES FOLDER\n       \
                      xtask messages PAGE.md [ends]\n       \
                      xtask ambient TRACES TABLE.csv\n       \
                      xtask beside TRACES SCENARIOS PAGE.md\n       \
@@ -53,6 +55,9 @@ fn main() -> ExitCode {
         }
         ["policies", scenarios, own, output] => {
             policies::write(scenarios.as_ref(), own.as_ref(), output.as_ref())
+        }
+        ["emitted", seed, count, policies, folder] => {
+            emitted::write(seed, count, policies.as_ref(), folder.as_ref())
         }
         ["messages", page] => message_passing::write(page.as_ref(), false),
         ["messages", page, "ends"] => message_passing::write(page.as_ref(), true),
