@@ -37,7 +37,11 @@ impl Writer<'_> {
                 let kick = format!("kick(f->owed{slot} - 1, SCX_KICK_IDLE);");
                 code += &format!("\tif (f->owed{slot}) /* claimed for nothing */\n\t\t{kick}\n");
             }
-            self.define(&heads.join(", "), &format!("static void {name}(struct frame *f)"), &code);
+            self.define(
+                &heads.join(", "),
+                &format!("static ALWAYS_INLINE void {name}(struct frame *f)"),
+                &code,
+            );
             for other in Event::ALL.iter().filter(|other| same(other)) {
                 names[*other as usize] = Some(name.clone());
             }

@@ -922,7 +922,7 @@ RODATA s64 vrt_slice = 5000000; /* slice: time, in ns */
 RODATA s64 vrt_lag = 20000000; /* lag: time, in ns */
 
 /* on new(t), on wake(t) */
-static void vrt_on_new_wake(struct frame *f)
+static ALWAYS_INLINE void vrt_on_new_wake(struct frame *f)
 {
 	f->cpu0 = idle_cpu(f, f->t->prev, BY(SMT) | BY(LLC) | BY(NODE) | BY(MACHINE), MACHINE);
 	if (f->cpu0 >= 0) {
@@ -935,13 +935,13 @@ static void vrt_on_new_wake(struct frame *f)
 }
 
 /* on preempt(t), on yield(t) */
-static void vrt_on_preempt_yield(struct frame *f)
+static ALWAYS_INLINE void vrt_on_preempt_yield(struct frame *f)
 {
 	put_by(f, waits(f, VRT_Q, LLC, group(LLC, f->home), f->t->vrt_vt, MACHINE), f->t->vrt_vt, slice_of(vrt_slice));
 }
 
 /* on stop(t) */
-static void vrt_on_stop(struct frame *f)
+static ALWAYS_INLINE void vrt_on_stop(struct frame *f)
 {
 	f->t->vrt_vt = plus(f->t->vrt_vt, scaled(f->ran, (s64)f->p->scx.weight));
 }
@@ -1406,8 +1406,9 @@ static bool open(struct frame *f, struct task_struct *p, s32 here)
 	return true;
 }
 
-/* A task is new to each policy once. */
-static void place(struct frame *f, u32 event)
+/* A task is new to each policy once. Inlined like the handlers: the verifier refuses a function
+ * that leaves a pointer to its stack in r0, and in one that returns nothing clang may. */
+static ALWAYS_INLINE void place(struct frame *f, u32 event)
 {
 	struct task *t = f->t;
 

@@ -752,7 +752,7 @@ static bool steal(struct scan *s, u32 kind)
 RODATA s64 ws_slice = 20000000; /* slice: time, in ns */
 
 /* on new(t), on wake(t) */
-static void ws_on_new_wake(struct frame *f)
+static ALWAYS_INLINE void ws_on_new_wake(struct frame *f)
 {
 	f->cpu0 = idle_cpu(f, f->t->prev, BY(SMT) | BY(LLC) | BY(NODE) | BY(MACHINE), MACHINE);
 	if (f->cpu0 >= 0) {
@@ -763,7 +763,7 @@ static void ws_on_new_wake(struct frame *f)
 }
 
 /* on preempt(t), on yield(t) */
-static void ws_on_preempt_yield(struct frame *f)
+static ALWAYS_INLINE void ws_on_preempt_yield(struct frame *f)
 {
 	put(f, waits(f, WS_READY, CPU, group(CPU, f->home), 0, MACHINE), slice_of(ws_slice));
 }
@@ -998,8 +998,9 @@ static bool open(struct frame *f, struct task_struct *p, s32 here)
 	return true;
 }
 
-/* A task is new to each policy once. */
-static void place(struct frame *f, u32 event)
+/* A task is new to each policy once. Inlined like the handlers: the verifier refuses a function
+ * that leaves a pointer to its stack in r0, and in one that returns nothing clang may. */
+static ALWAYS_INLINE void place(struct frame *f, u32 event)
 {
 	struct task *t = f->t;
 
