@@ -1,5 +1,5 @@
-//! Compiles the program that tasks run with clang. It needs no C library, so that it starts as fast
-//! as a program can. Without clang nothing can be run for real; with `WASTENOT_BPF=required`, which
+//! Compiles the programs of `c/` with clang. They need no C library, so that they start as
+//! fast as a program can. Without clang nothing can be run for real; with `WASTENOT_BPF=required`, which
 //! needs clang as well, the build fails instead.
 
 use std::env;
@@ -43,14 +43,21 @@ fn compile() -> Result<(), String> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     let machine = env::var("CARGO_CFG_TARGET_ARCH").map_err(|error| error.to_string())?;
     let target = format!("--target={machine}-linux-gnu");
-    let mut command = Command::new(&clang);
-    command.arg(target).args(ARGUMENTS).arg("c/task.c").arg("-o").arg(out.join("task"));
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(format!("c/task.c does not compile: {said}"))
+    for program in ["task", "class"] {
+        let text = format!("c/{program}.c");
+        let mut command = Command::new(&clang);
+        command.arg(&target).args(ARGUMENTS).arg(&text).arg("-o").arg(out.join(program));
+        match command.output() {
+            Ok(output) if output.status.success() => {}
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                return Err(format!("{text} does not compile: {said}"));
+            }
+            Err(_) => {
+                let name = Path::new(&clang).display();
+                return Err(format!("{name} is missing (apt install clang)"));
+            }
         }
-        Err(_) => Err(format!("{} is missing (apt install clang)", Path::new(&clang).display())),
     }
+    Ok(())
 }

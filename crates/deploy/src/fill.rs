@@ -16,9 +16,12 @@ use crate::Error;
 /// Where the variables of a section are: offset and size, by name.
 pub(crate) type Places = BTreeMap<String, (usize, usize)>;
 
-/// Constants that the emitted code has as read-only variables, as the kernel names them. A macro is
-/// not in its type description: then the value in the code stands.
-const CONSTANTS: [&str; 8] = [
+/// Constants of the kernel by its names: flags of operations, and what the emitted code has as
+/// read-only variables. A macro is not in its type description: then the value in the code stands.
+const CONSTANTS: [&str; 11] = [
+    "SCX_OPS_KEEP_BUILTIN_IDLE",
+    "SCX_OPS_ENQ_EXITING",
+    "SCX_OPS_ENQ_MIGRATION_DISABLED",
     "SCX_DSQ_LOCAL",
     "SCX_DSQ_LOCAL_ON",
     "SCX_SLICE_INF",

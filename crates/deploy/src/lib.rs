@@ -7,13 +7,19 @@
 
 mod compile;
 mod error;
+mod exit;
 mod fill;
+mod kernel;
 mod log;
+mod metrics;
 mod object;
 mod running;
 
 pub use compile::compile;
 pub use error::Error;
+pub use exit::Exit;
 pub use fill::tables;
+pub use kernel::{events, hotplugs, loaded};
+pub use metrics::Seen;
 pub use object::{Loaded, Object, Verified, operations};
-pub use running::{Exit, Running, STEPS};
+pub use running::{Running, STEPS};

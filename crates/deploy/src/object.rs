@@ -12,7 +12,16 @@ use wastenot_rota::emit::Tables;
 
 use crate::fill::{Places, constants, fill, places};
 use crate::running::Running;
-use crate::{Error, log};
+use crate::{Error, kernel, log};
+
+/// The members with which the emitted table of operations begins, in words.
+const FLAGS_AT: usize = 0;
+const HOTPLUGS_AT: usize = 1;
+/// `enum scx_ops_flags`: why each is set stands in the emitted code.
+const FLAGS: [&str; 3] =
+    ["SCX_OPS_KEEP_BUILTIN_IDLE", "SCX_OPS_ENQ_EXITING", "SCX_OPS_ENQ_MIGRATION_DISABLED"];
+const KEEP_IDLE: u64 = 1;
+const SWITCH_PARTIAL: u64 = 1 << 3;
 
 /// What clang made of emitted C, not loaded yet.
 #[derive(Debug)]
@@ -84,6 +93,7 @@ impl Object {
             why: format!("{error:#}"),
         })?;
         let not = |why: String| Error::NotEmitted { path: self.path.clone(), why };
+        let constants = constants(&kernel);
         let mut maps = self.open.maps_mut();
         let is_rodata = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
         let mut map = maps
@@ -92,7 +102,46 @@ impl Object {
         let data = map
             .initial_value_mut()
             .ok_or_else(|| not("its read-only data cannot be written".to_owned()))?;
-        fill(data, &self.rodata, tables, &constants(&kernel)).map_err(not)
+        fill(data, &self.rodata, tables, &constants).map_err(not)?;
+        drop(maps);
+        // Those that this kernel knows.
+        let flags = FLAGS.iter().filter_map(|name| constants.get(name)).fold(0, |all, it| all | it);
+        self.write(FLAGS_AT, |_| flags)
+    }
+
+    /// It gets the tasks of the class SCHED_EXT only, not those of the fair class.
+    ///
+    /// # Errors
+    /// The object is of another version.
+    pub fn partial(&mut self) -> Result<(), Error> {
+        self.write(FLAGS_AT, |flags| flags | SWITCH_PARTIAL)
+    }
+
+    /// The kernel refuses it if a CPU came or went after [`hotplugs`](crate::hotplugs) gave this
+    /// number: then its tables are out of date.
+    ///
+    /// # Errors
+    /// The object is of another version.
+    pub fn expects(&mut self, hotplugs: u64) -> Result<(), Error> {
+        self.write(HOTPLUGS_AT, |_| hotplugs)
+    }
+
+    /// Changes a member of the table of operations.
+    fn write(&mut self, at: usize, change: impl FnOnce(u64) -> u64) -> Result<(), Error> {
+        let mut maps = self.open.maps_mut();
+        let mut operations = maps.find(|map| map.map_type() == MapType::StructOps);
+        let bytes = operations.as_mut().and_then(|map| map.initial_value_mut());
+        let (words, _) = bytes.unwrap_or_default().as_chunks_mut::<8>();
+        // Objects of other versions begin with something else.
+        let is_ours = words.first().is_some_and(|it| u64::from_ne_bytes(*it) & KEEP_IDLE != 0);
+        match words.get_mut(at).filter(|_| is_ours) {
+            Some(word) => *word = change(u64::from_ne_bytes(*word)).to_ne_bytes(),
+            None => {
+                let why = "its operations are laid out in another way".to_owned();
+                return Err(Error::NotEmitted { path: self.path.clone(), why });
+            }
+        }
+        Ok(())
     }
 
     /// Lets the kernel verify it.
@@ -100,7 +149,7 @@ impl Object {
     /// # Errors
     /// The kernel has no sched_ext, allows no BPF, or its verifier refuses a program.
     pub fn load(self) -> Result<Loaded, Error> {
-        if !Path::new("/sys/kernel/sched_ext").exists() {
+        if !kernel::is_there() {
             return Err(Error::NoSchedExt);
         }
         let listener = log::listen();
@@ -156,8 +205,7 @@ impl Loaded {
         let failed = |doing| {
             move |error: libbpf_rs::Error| Error::Failed { doing, why: format!("{error:#}") }
         };
-        if wastenot_host::read("/sys/kernel/sched_ext/state").is_some_and(|it| it != "disabled") {
-            let name = wastenot_host::read("/sys/kernel/sched_ext/root/ops").unwrap_or_default();
+        if let Some(name) = kernel::loaded() {
             return Err(Error::Busy { name });
         }
         // A wakeup is lost without these: they come before the scheduler.

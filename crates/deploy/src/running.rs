@@ -1,6 +1,5 @@
 //! A scheduler that runs.
 
-use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -10,8 +9,8 @@ use wastenot_host::Hierarchy;
 use wastenot_rota::ir::Program;
 use wastenot_rota::partitions;
 
-use crate::Error;
 use crate::object::Loaded;
+use crate::{Error, Exit};
 
 /// The steps of the protocol that each CPU counts, in the order of the emitted code.
 pub const STEPS: [&str; 9] =
@@ -25,26 +24,6 @@ pub struct Running {
     // Links first: they unload it.
     pub(crate) links: Vec<Link>,
     pub(crate) loaded: Loaded,
-}
-
-/// Why the kernel ended a scheduler.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exit {
-    /// `enum scx_exit_kind`: 64 and above are not by the loader.
-    pub kind: u32,
-    /// In words.
-    pub reason: String,
-    /// More of it.
-    pub message: String,
-}
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.message.as_str() {
-            "" => f.write_str(&self.reason),
-            message => write!(f, "{}: {message}", self.reason),
-        }
-    }
 }
 
 impl Running {
@@ -91,8 +70,10 @@ impl Running {
     pub fn exit(&self) -> Option<Exit> {
         let kind = self.variable("exit_kind")?;
         let kind = u32::from_ne_bytes(kind.try_into().ok()?);
+        let code = || self.variable("exit_code")?.try_into().ok();
         (kind > 0).then(|| Exit {
             kind,
+            code: code().map_or(0, u64::from_ne_bytes),
             reason: self.text("exit_reason"),
             message: self.text("exit_message"),
         })

@@ -7,6 +7,7 @@ pub mod checks;
 mod mounts;
 mod proc;
 pub mod recipe;
+mod shares;
 pub mod tracefs;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -16,6 +17,7 @@ pub use cgroup::Cgroup;
 pub use cgroups::{Cgroups, Hierarchy};
 pub use checks::{Check, Host, State};
 pub use proc::Proc;
+pub use shares::Share;
 
 /// The content of a system file, without white space at its end; `None` if it cannot be read.
 pub fn read(path: &str) -> Option<String> {

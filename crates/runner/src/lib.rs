@@ -10,6 +10,7 @@
 //! given it 2 ms, however fast the CPU is.
 
 mod bytes;
+pub mod class;
 mod error;
 mod groups;
 mod plan;

@@ -12,9 +12,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 #[cfg(task)]
-use rustix::fs::{MemfdFlags, memfd_create};
-
-#[cfg(task)]
+use crate::class::{in_memory, memory};
 use crate::groups::Groups;
 use crate::{Error, Plan, Told, told};
 
@@ -48,20 +46,15 @@ impl Plan {
     #[cfg(task)]
     pub fn begin(&self) -> Result<Running, Error> {
         let failed = |doing| move |error: io::Error| Error::Start { doing, error };
-        let mut program = memory("wastenot-task").map_err(failed("write the program"))?;
-        program.write_all(PROGRAM).map_err(failed("write the program"))?;
+        let program = in_memory("wastenot-task", PROGRAM).map_err(failed("write the program"))?;
         let mut plan = memory("wastenot-plan").map_err(failed("write the plan"))?;
         let groups = Groups::new(&self.groups)?;
         let written =
             plan.write_all(&self.with(&groups.paths)).and_then(|()| plan.set_len(self.bytes));
         written.map_err(failed("write the plan"))?;
-        // A file that is open for writing is not executed.
-        let path = format!("/proc/self/fd/{}", program.as_raw_fd());
-        let read_only = File::open(&path).map_err(failed("open the program"))?;
-        drop(program);
         let (gone, alive) = io::pipe().map_err(failed("open a pipe"))?;
         let shared = plan.try_clone().map_err(failed("open the plan"))?;
-        let child = Command::new(format!("/proc/self/fd/{}", read_only.as_raw_fd()))
+        let child = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
             .arg("launch")
             .stdin(gone)
             .stdout(Stdio::from(shared))
@@ -146,9 +139,4 @@ impl Running {
 fn end(pid: i32) {
     let pid = rustix::process::Pid::from_raw(pid);
     pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
-}
-
-#[cfg(task)]
-fn memory(name: &str) -> io::Result<File> {
-    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
 }

@@ -56,6 +56,33 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     })
 }
 
+/// A line that shows how things stand, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Live(Option<ProgressBar>);
+
+impl Live {
+    /// Nothing is shown on a terminal that belongs to a command as well.
+    pub(crate) fn new(alone: bool) -> Live {
+        Live((alone && is_wanted()).then(ProgressBar::new_spinner))
+    }
+
+    /// Shows this instead of what was there.
+    pub(crate) fn say(&self, line: impl FnOnce() -> String) {
+        if let Some(spinner) = &self.0 {
+            spinner.set_message(printable(&line()).into_owned());
+            spinner.tick();
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let Some(spinner) = &self.0 {
+            spinner.finish_and_clear();
+        }
+    }
+}
+
 fn is_wanted() -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     stderr().is_terminal() && !dumb

@@ -19,9 +19,6 @@ use super::shelf::Fate;
 use super::violation::Kind;
 use super::{Figures, Violation};
 
-/// The media type of the text.
-pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
 /// Figures of the watch, to be scraped. They begin at zero with the process.
 #[derive(Debug)]
 pub struct Metrics {

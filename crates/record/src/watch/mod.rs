@@ -20,7 +20,6 @@ mod looks;
 mod metrics;
 mod pulse;
 mod sampled;
-mod server;
 mod shelf;
 mod sight;
 mod violation;
@@ -37,14 +36,13 @@ use wastenot_model::{History, Span, Time};
 use self::exact::Exact;
 use self::looks::Looks;
 pub use self::metrics::Metrics;
-use self::pulse::Pulse;
+use self::pulse::{Pulse, Scraped};
 use self::sampled::Sampled;
-pub use self::server::Server;
 pub use self::shelf::{Fate, Limits, Shelf};
 use self::sight::Rhythm;
 pub use self::sight::{Figures, Run};
 pub use self::violation::{Actor, Kind, Violation};
-use crate::Error;
+use crate::{Error, Server};
 
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,7 +195,7 @@ impl Watch {
             By::Looks(sampled) => Pulse::Looks(sampled.gauge()?),
             By::Events(exact) => Pulse::Events(exact.figures()),
         };
-        Server::begin(address, Arc::clone(&self.metrics), pulse)
+        Server::begin(address, Scraped { metrics: Arc::clone(&self.metrics), pulse })
     }
 
     /// Waits for the next violation. `None` if `interrupt` becomes readable or at `until`.

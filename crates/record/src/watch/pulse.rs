@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use wastenot_model::Span;
 
-use super::Figures;
 use super::looks::Gauge;
+use super::{Figures, Metrics};
+use crate::server::Source;
 use crate::{Error, clock};
 
 /// Figures that can be read from another thread.
@@ -37,5 +38,22 @@ impl Pulse {
             Pulse::Events(_) => (figures.now, Span::ZERO),
         };
         clock::now().since(figures.now.max(begun)) < LATE + look
+    }
+}
+
+/// The metrics of a watch, brought up to date at each scrape.
+pub(super) struct Scraped {
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) pulse: Pulse,
+}
+
+impl Source for Scraped {
+    fn metrics(&self) -> Result<String, Error> {
+        self.metrics.look(&self.pulse.read()?, clock::own_cpu());
+        Ok(self.metrics.text())
+    }
+
+    fn is_well(&self) -> bool {
+        self.pulse.is_well()
     }
 }

@@ -196,9 +196,9 @@ impl Wide<'_> {
     /// Some levels wider than that of a queue.
     fn levels(&mut self, level: usize) -> String {
         let mut levels: Vec<&str> = Vec::new();
-        for wide in level + 1..5 {
+        for wide in LEVELS.iter().take(5).skip(level + 1) {
             if self.below(2) == 0 {
-                levels.push(LEVELS[wide]);
+                levels.push(wide);
             }
         }
         if levels.is_empty() { "machine".into() } else { levels.join(", ") }

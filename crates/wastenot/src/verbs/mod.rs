@@ -2,6 +2,7 @@
 
 mod bounds;
 mod check;
+mod child;
 mod compare;
 mod convert;
 mod deploy;
@@ -9,6 +10,7 @@ mod doctor;
 mod draw;
 mod explain;
 mod lab;
+mod length;
 mod list;
 mod prove;
 mod record;

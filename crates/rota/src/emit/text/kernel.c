@@ -62,6 +62,7 @@ enum scx_exit_kind { SCX_EXIT_NONE };
 
 struct scx_exit_info {
 	enum scx_exit_kind kind;
+	s64 exit_code;
 	const char *reason;
 	const char *msg;
 } CORE;
@@ -80,6 +81,7 @@ extern void scx_bpf_dsq_insert(struct task_struct *p, u64 id, u64 slice, u64 fla
 extern bool scx_bpf_dsq_move_to_local(u64 id) KFUNC;
 extern s32 scx_bpf_dsq_nr_queued(u64 id) KFUNC;
 extern void scx_bpf_kick_cpu(s32 cpu, u64 flags) KFUNC;
+extern u32 scx_bpf_reenqueue_local(void) KFUNC;
 extern s32 scx_bpf_task_cpu(const struct task_struct *p) KFUNC;
 extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) KFUNC;
@@ -132,7 +134,11 @@ static u32 keep_types(void)
 	return __builtin_preserve_type_info(*(struct cpumask *)0, 0);
 }
 
+struct scx_cpu_release_args;
+
 struct sched_ext_ops {
+	u64 flags; /* these two first: the loader writes them */
+	u64 hotplug_seq;
 	s32 (*select_cpu)(struct task_struct *p, s32 prev, u64 flags);
 	void (*enqueue)(struct task_struct *p, u64 flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
@@ -142,12 +148,12 @@ struct sched_ext_ops {
 	void (*tick)(struct task_struct *p);
 	bool (*yield)(struct task_struct *from, struct task_struct *to);
 	void (*update_idle)(s32 cpu, bool idle);
+	void (*cpu_release)(s32 cpu, struct scx_cpu_release_args *args);
 	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
 	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
 	s32 (*init)(void);
 	void (*exit)(struct scx_exit_info *info);
 	void (*dump)(struct scx_dump_ctx *context);
-	u64 flags;
 	u32 timeout_ms;
 	char name[128];
 };

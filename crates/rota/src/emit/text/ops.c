@@ -147,6 +147,15 @@ int rota_update_idle(u64 *ctx)
 	return 0;
 }
 
+/* A task of another scheduling class takes the CPU. What waits in its local queue, the task that ran
+ * here too, is put again: another CPU may run it. */
+SEC("struct_ops/cpu_release")
+int rota_cpu_release(u64 *ctx)
+{
+	scx_bpf_reenqueue_local();
+	return 0;
+}
+
 SEC("struct_ops/running")
 int rota_running(u64 *ctx)
 {
@@ -244,6 +253,7 @@ s32 rota_init(u64 *ctx)
 
 /* Why the kernel unloaded the scheduler, for the loader to report. */
 u32 exit_kind;
+s64 exit_code;
 char exit_reason[128];
 char exit_message[1024];
 
@@ -254,6 +264,7 @@ int rota_exit(u64 *ctx)
 
 	bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), info->reason);
 	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), info->msg);
+	exit_code = info->exit_code;
 	exit_kind = info->kind;
 	return 0;
 }
@@ -286,13 +297,17 @@ struct sched_ext_ops rota_ops = {
 	.enqueue = (void *)rota_enqueue,
 	.dispatch = (void *)rota_dispatch,
 	.update_idle = (void *)rota_update_idle,
+	.cpu_release = (void *)rota_cpu_release,
 	.running = (void *)rota_running,
 	.stopping = (void *)rota_stopping,
 @OPS@	.init_task = (void *)rota_init_task,
 	.init = (void *)rota_init,
 	.exit = (void *)rota_exit,
 	.dump = (void *)rota_dump,
-	.flags = 1, /* SCX_OPS_KEEP_BUILTIN_IDLE */
+	/* SCX_OPS_KEEP_BUILTIN_IDLE; ENQ_EXITING and ENQ_MIGRATION_DISABLED: the policy also queues
+	 * tasks that exit, and those that must stay where they are. Otherwise they go past its queues,
+	 * and wait on their CPUs while others are idle. */
+	.flags = 1 | 4 | 16,
 	.timeout_ms = 10000,
 	.name = "@NAME@",
 };

@@ -1,24 +1,19 @@
 //! `wastenot record`: what the scheduler of this machine does, into a file.
 
-mod child;
 mod kept;
-mod length;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use wastenot_model::Span;
 use wastenot_record::{Begun, Error, Options, Way};
 
 use self::kept::Kept;
-use self::length::{Length, Running};
 use crate::args::record::{Record, Until};
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
+use crate::verbs::child::OWN_FAILURE;
+use crate::verbs::length::{Length, Running, TURN};
 
-/// How often to look whether it is over.
-const TURN: Duration = Duration::from_millis(100);
-/// What the shell and its kin use for "could not even begin" (env(1), timeout(1)).
-const OWN_FAILURE: u8 = 125;
 
 /// Records.
 pub(crate) fn run(args: &Record) -> Result<Answer, Stop> {

@@ -1,4 +1,4 @@
-//! How long to record: until a signal, a time, or the end of whatever is of interest.
+//! How long something goes on: until a signal, a time, or the end of whatever is of interest.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,11 +15,15 @@ use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 use signal_hook::low_level::signal_name;
 use wastenot_host::Cgroup;
+use wastenot_model::Span;
 
-use super::child::Child;
+use super::child::{self, Child, Spawn};
 use crate::args::record::Record;
 use crate::fail::{Answer, Stop, reason};
 use crate::verbs::signals;
+
+/// How often to look whether it is over.
+pub(crate) const TURN: Duration = Duration::from_millis(100);
 
 /// What was asked: the end of a subject, or a time, whichever comes first.
 #[derive(Debug)]
@@ -33,17 +37,17 @@ enum Asked {
     Signal,
     Process(OwnedFd),
     Cgroup(Cgroup),
-    Command(Vec<OsString>),
+    Command(Vec<OsString>, Spawn),
 }
 
 /// The signals that came and were not looked at.
 pub(crate) type Signals = SignalsInfo<WithOrigin>;
 
-/// A recording whose end is being waited for.
+/// What goes on until its end, which is being waited for.
 pub(crate) struct Running {
     signals: Signals,
     subject: Subject,
-    /// The signal that triggers a flight recording.
+    /// Another signal that ends it.
     trigger: Option<i32>,
     told_to_end: bool,
     /// When the time that was asked for is over.
@@ -65,16 +69,24 @@ impl Length {
         let subject = match (args.pid, &args.cgroup) {
             (Some(pid), _) => Asked::Process(process(pid)?),
             (_, Some(path)) => Asked::Cgroup(cgroup(path)?),
-            _ if args.command.is_empty() => Asked::Signal,
-            _ => Asked::Command(args.command.clone()),
+            _ => return Ok(Length::of_command(&args.command, child::spawn, args.span)),
         };
-        Ok(Length { subject, most: args.span.map(|span| Duration::from_nanos(span.0)) })
+        Ok(Length { subject, most: args.span.map(duration) })
+    }
+
+    /// Until a command ends that is run so; without one, until a signal comes. At most for `most`.
+    pub(crate) fn of_command(words: &[OsString], spawn: Spawn, most: Option<Span>) -> Length {
+        let subject = match words {
+            [] => Asked::Signal,
+            words => Asked::Command(words.to_vec(), spawn),
+        };
+        Length { subject, most: most.map(duration) }
     }
 
     /// From here on no signal ends us with something half done. That of `trigger` is heard, too.
     pub(crate) fn listen(&self, trigger: Option<i32>) -> Result<Signals, Stop> {
         let mut heard = match self.subject {
-            Asked::Command(_) => signals::of_a_command(),
+            Asked::Command(..) => signals::of_a_command(),
             _ => signals::ends(),
         };
         heard.push(SIGCHLD);
@@ -97,7 +109,7 @@ impl Length {
             Asked::Signal => Subject::None,
             Asked::Process(process) => Subject::Process(process),
             Asked::Cgroup(cgroup) => Subject::Cgroup(cgroup),
-            Asked::Command(words) => Subject::Command(Child::spawn(&words)?),
+            Asked::Command(words, spawn) => Subject::Command(Child::begin(&words, spawn)?),
         };
         Ok(Running { signals, subject, trigger, told_to_end, until, end: None })
     }
@@ -130,14 +142,14 @@ impl Running {
         }
     }
 
-    /// Ends the recording so long from now, unless its end is set already; whether it was not.
+    /// Ends it so long from now, unless its end is set already; whether it was not.
     pub(crate) fn end_after(&mut self, span: Duration) -> bool {
         let first = self.end.is_none();
         self.end.get_or_insert(Instant::now() + span);
         first
     }
 
-    /// Whether a command is recorded.
+    /// Whether a command runs beside it.
     pub(crate) fn has_command(&self) -> bool {
         matches!(self.subject, Subject::Command(_))
     }
@@ -150,15 +162,15 @@ impl Running {
         }
     }
 
-    /// What it answers once it is over. A command that goes on when the recording has ended is
-    /// waited for.
+    /// What it answers once it is over. A command that goes on when the rest has ended is waited
+    /// for.
     pub(crate) fn answer(&mut self) -> Answer {
         loop {
             self.listen();
             match &mut self.subject {
                 Subject::Command(child) => match child.ended() {
                     Some(code) => return Answer::OfCommand(code),
-                    None => thread::sleep(super::TURN),
+                    None => thread::sleep(TURN),
                 },
                 _ => return Answer::Yes,
             }
@@ -166,11 +178,15 @@ impl Running {
     }
 }
 
+fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.0)
+}
+
 /// It ends us as if we had not heard it, but for what was half done.
 fn too_early(signal: i32) -> Stop {
     let name = signal_name(signal).unwrap_or("a signal");
-    let what = format!("{name} came before the recording began");
-    Stop::new(what, "nothing was recorded, and no command was run").or_code(128 + signal as u8)
+    let what = format!("{name} came before it began");
+    Stop::new(what, "nothing was done, and no command was run").or_code(128 + signal as u8)
 }
 
 fn process(pid: u32) -> Result<OwnedFd, Stop> {

@@ -1,4 +1,4 @@
-//! The command that is recorded: its signals and its exit code pass through.
+//! A command beside which something goes on: its signals and its exit code pass through.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,11 +16,23 @@ pub(crate) struct Child {
     ended: Option<u8>,
 }
 
+/// How a command is run.
+pub(crate) type Spawn = fn(&[OsString]) -> io::Result<process::Child>;
+
+/// What the shell and its kin use for "could not even begin" (env(1), timeout(1)).
+pub(crate) const OWN_FAILURE: u8 = 125;
+
+/// Runs a command as it is.
+pub(crate) fn spawn(words: &[OsString]) -> io::Result<process::Child> {
+    let (name, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    Command::new(name).args(arguments).spawn()
+}
+
 impl Child {
     /// Runs `words`.
-    pub(crate) fn spawn(words: &[OsString]) -> Result<Child, Stop> {
-        let (name, arguments) = words.split_first().expect("a command has a word");
-        let process = Command::new(name).args(arguments).spawn().map_err(|error| {
+    pub(crate) fn begin(words: &[OsString], spawn: Spawn) -> Result<Child, Stop> {
+        let name = words.first().expect("a command has a word");
+        let process = spawn(words).map_err(|error| {
             let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
             let what = format!("cannot run {}: {}", name.display(), reason(&error));
             Stop::new(what, "name a program after `--`, with its path if necessary").or_code(code)
@@ -38,7 +50,7 @@ impl Child {
                     (None, signal) => 128 + signal.unwrap_or(0) as u8,
                 }),
                 // Somebody else waited for it.
-                Err(_) => Some(super::OWN_FAILURE),
+                Err(_) => Some(OWN_FAILURE),
             };
         }
         self.ended

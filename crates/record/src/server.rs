@@ -11,9 +11,19 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::metrics::{CONTENT_TYPE, Metrics};
-use super::pulse::Pulse;
-use crate::{Error, clock};
+use crate::Error;
+
+/// What a server answers from.
+pub trait Source: Send + Sync + 'static {
+    /// The text of /metrics, in OpenMetrics.
+    ///
+    /// # Errors
+    /// The figures cannot be read.
+    fn metrics(&self) -> Result<String, Error>;
+
+    /// Whether what it watches goes on: /healthz.
+    fn is_well(&self) -> bool;
+}
 
 /// Serves until it is dropped.
 #[derive(Debug)]
@@ -30,18 +40,20 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const AT_ONCE: usize = 8;
 /// The largest request.
 const REQUEST_BYTES: usize = 8 << 10;
+/// The media type of OpenMetrics.
+const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
 impl Server {
-    pub(super) fn begin(
-        address: SocketAddr,
-        metrics: Arc<Metrics>,
-        pulse: Pulse,
-    ) -> Result<Server, Error> {
+    /// Answers at `address` from `source`.
+    ///
+    /// # Errors
+    /// The address is taken, or not of this machine.
+    pub fn begin(address: SocketAddr, source: impl Source) -> Result<Server, Error> {
         let listener = TcpListener::bind(address).map_err(|why| Error::Listen { address, why })?;
         let address = listener.local_addr()?;
         let (ended, end) = pipe()?;
-        let asked = Arc::new((metrics, pulse));
+        let asked: Arc<dyn Source> = Arc::new(source);
         let serve = move || {
             loop {
                 let mut ready =
@@ -80,7 +92,7 @@ impl Drop for Server {
 }
 
 /// Answers concurrently: a slow client delays no other.
-fn attend(stream: TcpStream, asked: &Arc<(Arc<Metrics>, Pulse)>) {
+fn attend(stream: TcpStream, asked: &Arc<dyn Source>) {
     // One reference per client being served, and this one.
     if Arc::strong_count(asked) > AT_ONCE {
         return; // the connection closes
@@ -88,13 +100,13 @@ fn attend(stream: TcpStream, asked: &Arc<(Arc<Metrics>, Pulse)>) {
     let asked = Arc::clone(asked);
     let answer = move || {
         // A client that disconnects is not an error.
-        let _ = answer(stream, &asked.0, &asked.1);
+        let _ = answer(stream, &*asked);
     };
     // If no thread can be created, the connection closes without an answer.
     let _ = std::thread::Builder::new().name("wastenot-answer".into()).spawn(answer);
 }
 
-fn answer(mut stream: TcpStream, metrics: &Metrics, pulse: &Pulse) -> io::Result<()> {
+fn answer(mut stream: TcpStream, source: &dyn Source) -> io::Result<()> {
     let Some(request) = request(&mut stream)? else {
         let status = "431 Request Header Fields Too Large";
         return reply(&mut stream, status, PLAIN, "ask for less\n", true);
@@ -104,14 +116,11 @@ fn answer(mut stream: TcpStream, metrics: &Metrics, pulse: &Pulse) -> io::Result
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split('?').next().unwrap_or_default();
     let (status, kind, body) = match (method, path) {
-        ("GET" | "HEAD", "/metrics") => match pulse.read() {
-            Ok(figures) => {
-                metrics.look(&figures, clock::own_cpu());
-                ("200 OK", CONTENT_TYPE, metrics.text())
-            }
+        ("GET" | "HEAD", "/metrics") => match source.metrics() {
+            Ok(text) => ("200 OK", METRICS, text),
             Err(error) => ("500 Internal Server Error", PLAIN, format!("{error}\n")),
         },
-        ("GET" | "HEAD", "/healthz") => health(pulse),
+        ("GET" | "HEAD", "/healthz") => health(source),
         ("GET" | "HEAD", _) => {
             ("404 Not Found", PLAIN, "there are /metrics and /healthz\n".to_owned())
         }
@@ -136,11 +145,10 @@ fn reply(
     stream.write_all(format!("{head}{body}").as_bytes())
 }
 
-/// A watch that still looks is healthy.
-fn health(pulse: &Pulse) -> (&'static str, &'static str, String) {
-    match pulse.is_well() {
+fn health(source: &dyn Source) -> (&'static str, &'static str, String) {
+    match source.is_well() {
         true => ("200 OK", PLAIN, "ok\n".to_owned()),
-        false => ("503 Service Unavailable", PLAIN, "the watch stands still\n".to_owned()),
+        false => ("503 Service Unavailable", PLAIN, "what is watched stands still\n".to_owned()),
     }
 }
 
@@ -170,15 +178,23 @@ fn request(stream: &mut TcpStream) -> io::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use std::net::Shutdown;
-    use std::sync::Mutex;
 
     use super::*;
-    use crate::watch::Figures;
+
+    struct Well;
+
+    impl Source for Well {
+        fn metrics(&self) -> Result<String, Error> {
+            Ok("# EOF\n".to_owned())
+        }
+
+        fn is_well(&self) -> bool {
+            true
+        }
+    }
 
     fn server() -> Server {
-        let metrics = Arc::new(Metrics::new("", false));
-        let pulse = Pulse::Events(Arc::new(Mutex::new(Figures::default())));
-        Server::begin("127.0.0.1:0".parse().expect("an address"), metrics, pulse).expect("a port")
+        Server::begin("127.0.0.1:0".parse().expect("an address"), Well).expect("a port")
     }
 
     fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {

@@ -1,0 +1,191 @@
+//! `wastenot deploy`: a policy schedules this machine.
+
+mod scheduling;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::{fs, io, process};
+
+use wastenot_deploy::{Error, Exit, Loaded, Seen, Verified, compile};
+use wastenot_host::{Hierarchy, Share};
+use wastenot_model::{Column, Machine, Report, Span, Table, Unit};
+use wastenot_runner::class;
+
+use self::scheduling::{Scheduler, Shown};
+use super::check::print;
+use super::child::OWN_FAILURE;
+use super::length::Length;
+use super::rota::emit::{Doubt, emitted};
+use crate::args::deploy::Deploy;
+use crate::fail::{Answer, Stop, reason};
+use crate::{open, out, progress};
+
+/// Verifies the policy, and lets it schedule for a time.
+pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
+    let result = deploy(args);
+    match args.command.is_empty() {
+        true => result,
+        // The command's codes are its own; ours must not look like one of them.
+        false => result.map_err(|stop| stop.or_code(OWN_FAILURE)),
+    }
+}
+
+fn deploy(args: &Deploy) -> Result<Answer, Stop> {
+    let partial = !args.command.is_empty();
+    let Some((source, emitted)) = emitted(&args.file)? else { return Ok(Answer::No) };
+    if let Some(doubt) = emitted.doubt.filter(|_| !args.allow_unproved) {
+        return Err(doubtful(&source.name, doubt));
+    }
+    if !args.dry_run && !args.ignore_cgroups {
+        no_shares(partial)?;
+    }
+    let length = Length::of_command(&args.command, in_class, args.span.or(default_span(partial)));
+    let signals = length.listen(None)?;
+    let scheduler = Scheduler {
+        name: source.name.clone(),
+        elf: object(args, &emitted.text)?,
+        program: &emitted.program,
+        machine: machine(args)?,
+        partial,
+    };
+    let loaded = progress::during("verifying", || scheduler.load()).map_err(failed)?;
+    let mut report = Report::new("deploy/1", source.name);
+    verified(&mut report, &loaded);
+    if args.dry_run {
+        print(&report, &args.face)?;
+        return Ok(Answer::Yes);
+    }
+    let shown = Shown::new(&scheduler.name, args.listen, !partial)?;
+    let running = loaded.start().map_err(failed)?;
+    let mut length = length.begin(signals, None)?;
+    let (seen, exit) = scheduler.schedule(running, &mut length, shown)?;
+    if length.has_command_left() {
+        out::note("the policy is unloaded; waiting for the command to end");
+    }
+    let answer = length.answer();
+    scheduled(&mut report, &seen, exit.as_ref());
+    print(&report, &args.face)?;
+    match exit {
+        None => Ok(answer),
+        Some(_) if partial => Ok(Answer::OfCommand(OWN_FAILURE)),
+        Some(_) => Ok(Answer::No),
+    }
+}
+
+/// Schedulers run for this long if nothing else is said. A command takes as long as it takes.
+fn default_span(partial: bool) -> Option<Span> {
+    (!partial).then_some(Span::s(60))
+}
+
+/// A command in the class of the scheduler.
+fn in_class(words: &[OsString]) -> io::Result<process::Child> {
+    class::spawn(class::SCHED_EXT, words)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
+fn failed(error: Error) -> Stop {
+    if let Error::Refused { log, .. } = &error {
+        log.lines().for_each(out::note);
+    }
+    Stop::new(&error, error.help())
+}
+
+fn doubtful(name: &str, doubt: Doubt) -> Stop {
+    let why = match doubt {
+        Doubt::Refuted(why) => why,
+        Doubt::NotProved(claims) => format!("{claims} not proved for any number of CPUs"),
+    };
+    let help = "`wastenot prove` shows how; `--allow-unproved` loads it all the same";
+    Stop::new(format!("{name}: not loaded: {why}"), help)
+}
+
+/// So many cgroups are named in a message.
+const NAMED: usize = 3;
+
+/// Policies know nothing of the weights and quotas of cgroups. Where any are set, users who rely on
+/// them are in for a surprise.
+fn no_shares(partial: bool) -> Result<(), Stop> {
+    let hierarchy = Hierarchy::here();
+    let shares = if partial { hierarchy.shares_here() } else { hierarchy.shares() };
+    if shares.is_empty() {
+        return Ok(());
+    }
+    let one = |it: &Share| format!("{} ({})", it.path, it.set.join(", "));
+    let mut named: Vec<String> = shares.iter().take(NAMED).map(one).collect();
+    if shares.len() > NAMED {
+        named.push(format!("and {} more", shares.len() - NAMED));
+    }
+    let what = format!("no policy enforces the shares of these cgroups: {}", named.join("; "));
+    let help = match partial {
+        true => "`--ignore-cgroups` loads it all the same",
+        false => {
+            "`--ignore-cgroups` loads it all the same; `-- COMMAND` lets it schedule one command"
+        }
+    };
+    Err(Stop::new(what, help))
+}
+
+fn object(args: &Deploy, text: &str) -> Result<Vec<u8>, Stop> {
+    let unreadable = |path: &Path, error: io::Error| {
+        failed(Error::Unreadable { path: path.to_owned(), why: reason(&error) })
+    };
+    match &args.object {
+        Some(path) => fs::read(path).map_err(|error| unreadable(path, error)),
+        None => compile(text).map_err(failed),
+    }
+}
+
+/// The machine that is asked for; otherwise it is looked at when the policy is loaded.
+fn machine(args: &Deploy) -> Result<Option<Machine>, Stop> {
+    args.machine.as_ref().map(|text| open::machine("--machine", text)).transpose()
+}
+
+/// What the kernel made of it.
+fn verified(report: &mut Report, loaded: &Loaded) {
+    let programs = loaded.programs();
+    let all = Verified::instructions_of(&programs);
+    report.verdict = format!("The kernel verified it, in {all} instructions.");
+    report.measure("deploy.programs", "Programs", programs.len(), Unit::None);
+    report.measure("deploy.instructions", "Verified instructions", all, Unit::None);
+    let columns = [
+        Column::new("name", "program", Unit::None),
+        Column::new("instructions", "verified instructions", Unit::None),
+    ];
+    let mut table = Table::new("programs", "Programs", columns);
+    for it in &programs {
+        table.push(vec![it.name.as_str().into(), it.instructions.into()]);
+    }
+    report.tables.push(table);
+}
+
+/// What it did, and how it ended.
+fn scheduled(report: &mut Report, seen: &Seen, exit: Option<&Exit>) {
+    let span = Span(u64::try_from(seen.ran.as_nanos()).unwrap_or(u64::MAX));
+    report.verdict = match exit {
+        None => format!("It scheduled for {span}, and was unloaded."),
+        Some(exit) => format!("The kernel ended it after {span}: {exit}; {}.", exit.help()),
+    };
+    report.measure("deploy.ran_ns", "Scheduled for", span, Unit::Ns);
+    report.measure("deploy.exit_kind", "", exit.map(|it| it.kind), Unit::None);
+    report.measure("deploy.reloads", "Loaded again", seen.reloads, Unit::None);
+    for (name, count) in wastenot_deploy::STEPS.iter().zip(seen.steps) {
+        report.measure(&format!("steps.{name}"), &format!("Steps: {name}"), count, Unit::None);
+    }
+    report.measure("steps.waiting", "Tasks that waited at its end", seen.waiting(), Unit::None);
+    let columns = [
+        Column::new("event", "event of sched_ext", Unit::None),
+        Column::new("count", "count", Unit::None),
+    ];
+    let mut table = Table::new("events", "What sched_ext counted", columns);
+    for (name, count) in seen.events.iter().filter(|(_, count)| **count > 0) {
+        // Times are in nanoseconds, as their names say (enum scx_ev).
+        let value = match name.ends_with("_DURATION") {
+            true => Span(*count).into(),
+            false => (*count).into(),
+        };
+        table.push(vec![name.as_str().into(), value]);
+    }
+    if !table.rows.is_empty() {
+        report.tables.push(table);
+    }
+}
