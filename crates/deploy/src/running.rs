@@ -1,12 +1,13 @@
 //! A scheduler that runs.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use libbpf_rs::{Link, MapCore as _, MapFlags};
-use wastenot_host::Hierarchy;
-use wastenot_rota::ir::Program;
+use wastenot_host::{Hierarchy, Proc};
+use wastenot_rota::ir::{Program, Tasks};
 use wastenot_rota::partitions;
 
 use crate::object::Loaded;
@@ -40,30 +41,65 @@ impl Running {
         sums
     }
 
-    /// Puts the tasks of each cgroup that `program` puts into a partition there; cgroups that are
-    /// made later have to be placed again. Returns how many were placed.
+    /// Puts the tasks of each cgroup and process that `program` puts into a partition there; those
+    /// that are made later have to be placed again.
     ///
     /// # Errors
     /// Tasks are scheduled by another hierarchy than the unified one, or there are too many.
-    pub fn place(&self, program: &Program) -> Result<usize, Error> {
-        let of_cgroup = |map: &libbpf_rs::Map<'_>| map.name() == "part_of_cgroup";
-        let Some(map) = self.loaded.object.maps().find(of_cgroup) else { return Ok(0) };
+    pub fn place(&self, program: &Program) -> Result<(), Error> {
+        let rules = || program.partitions.iter().map(|it| &it.tasks);
+        if rules().any(|it| matches!(it, Tasks::Cgroup(_))) {
+            self.place_cgroups(program)?;
+        }
+        if rules().any(|it| matches!(it, Tasks::Command(_))) {
+            self.place_processes(program)?;
+        }
+        Ok(())
+    }
+
+    fn map(&self, name: &str) -> Result<libbpf_rs::Map<'_>, Error> {
+        let found = self.loaded.object.maps().find(|map| map.name() == name);
+        let why = || format!("the object has no map `{name}`");
+        found.ok_or_else(|| Error::Failed { doing: "place tasks", why: why() })
+    }
+
+    /// By the names of their processes.
+    fn place_processes(&self, program: &Program) -> Result<(), Error> {
+        let map = self.map("part_of_process")?;
+        let failed = |error: libbpf_rs::Error| Error::Failed {
+            doing: "place tasks by their commands",
+            why: format!("{error:#}"),
+        };
+        let mut gone: BTreeSet<Vec<u8>> = map.keys().collect();
+        for (process, name) in Proc::mounted().commands() {
+            let Some(part) = partitions::of_command(program, &name) else { continue };
+            let (key, part) = (process.to_ne_bytes(), part as u32);
+            gone.remove(key.as_slice());
+            map.update(&key, &part.to_ne_bytes(), MapFlags::ANY).map_err(failed)?;
+        }
+        // Their numbers may be those of others soon; one may have been removed meanwhile.
+        gone.iter().for_each(|key| _ = map.delete(key));
+        Ok(())
+    }
+
+    /// By the names of their cgroups.
+    fn place_cgroups(&self, program: &Program) -> Result<(), Error> {
+        let map = self.map("part_of_cgroup")?;
         let failed = |why: String| Error::Failed { doing: "place tasks by their cgroups", why };
         let hierarchy = Hierarchy::here();
         if !matches!(hierarchy, Hierarchy::V2(_)) {
             return Err(failed("no unified hierarchy (cgroup v2) has the cpu controller".into()));
         }
-        let (mut placed, mut wrong) = (0, None);
+        let mut wrong = None;
         hierarchy.each(|path, folder| {
             let part = part(program, &path);
             let (Some(part), Ok(meta)) = (part, fs::metadata(folder)) else { return };
             let (key, value) = (meta.ino().to_ne_bytes(), part.to_ne_bytes());
-            match map.update(&key, &value, MapFlags::ANY) {
-                Ok(()) => placed += 1,
-                Err(error) => wrong = Some(format!("{path}: {error:#}")),
+            if let Err(error) = map.update(&key, &value, MapFlags::ANY) {
+                wrong = Some(format!("{path}: {error:#}"));
             }
         });
-        wrong.map_or(Ok(placed), |why| Err(failed(why)))
+        wrong.map_or(Ok(()), |why| Err(failed(why)))
     }
 
     /// Why the kernel ended it, once it has.
@@ -106,8 +142,8 @@ impl Running {
 fn part(program: &Program, path: &str) -> Option<u32> {
     let named = |cgroup: &Path| {
         let name = cgroup.file_name().and_then(|name| name.to_str());
-        let by_name = name.and_then(|name| partitions::rule(program, name));
-        by_name.or_else(|| partitions::rule(program, cgroup.to_str()?))
+        let by_name = name.and_then(|name| partitions::of_group(program, name));
+        by_name.or_else(|| partitions::of_group(program, cgroup.to_str()?))
     };
     Path::new(path).ancestors().find_map(named).map(|part| part as u32)
 }

@@ -34,6 +34,12 @@ impl Proc {
         (names, processes)
     }
 
+    /// The processes and the names of their commands.
+    pub fn commands(&self) -> Vec<(i32, String)> {
+        let name = |process| Some((process, read(&format!("/proc/{process}/comm"))?));
+        if self.alike { numbers("/proc").filter_map(name).collect() } else { Vec::new() }
+    }
+
     /// The process of a task; `None` if the task is gone already.
     pub fn process(&self, tid: i32) -> Option<i32> {
         let status = self.alike.then(|| read(&format!("/proc/{tid}/status"))).flatten()?;
@@ -57,6 +63,8 @@ mod tests {
         let own = std::process::id() as i32;
         let proc = Proc { alike: true };
         assert_eq!(proc.process(own), Some(own));
+        let name = read("/proc/self/comm").expect("a name");
+        assert!(proc.commands().contains(&(own, name)));
         assert_eq!(proc.process(i32::MAX), None);
         let thread = std::thread::spawn(move || {
             let this = fs::read_link("/proc/thread-self").expect("proc is mounted");

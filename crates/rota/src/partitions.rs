@@ -3,7 +3,7 @@
 use wastenot_model::{CpuId, CpuSet, Machine};
 
 use crate::Tree;
-use crate::ir::{Cpus, Program};
+use crate::ir::{Cpus, Program, Tasks};
 
 /// The CPUs of each partition, in the order of the text; a program without partitions counts as one
 /// partition. If two partitions name a CPU, the first has it. CPUs that no partition names go to
@@ -37,17 +37,32 @@ pub fn cpus(program: &Program, machine: &Machine) -> Vec<CpuSet> {
     parts
 }
 
-/// The partition of tasks whose cgroup or session has this name: the first whose pattern matches,
-/// else the one that has all other tasks, else the first.
-pub fn named(program: &Program, group: &str) -> usize {
-    let rest = || program.partitions.iter().position(|partition| partition.tasks.is_none());
-    rule(program, group).or_else(rest).unwrap_or(0)
+/// The partition of tasks whose cgroup or session, and whose command, have these names: the first
+/// whose pattern matches, else the one that has all other tasks, else the first.
+pub fn named(program: &Program, group: &str, command: &str) -> usize {
+    let named = [of_group(program, group), of_command(program, command)];
+    named.into_iter().flatten().min().unwrap_or_else(|| rest(program))
 }
 
 /// The first partition whose pattern matches this name of a cgroup or session.
-pub fn rule(program: &Program, group: &str) -> Option<usize> {
-    let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
-    rules.into_iter().position(|rule| rule.is_some_and(|rule| matches(rule, group)))
+pub fn of_group(program: &Program, group: &str) -> Option<usize> {
+    program.partitions.iter().position(|it| match &it.tasks {
+        Tasks::Cgroup(pattern) => matches(pattern, group),
+        Tasks::Command(_) | Tasks::Rest => false,
+    })
+}
+
+/// The first partition whose pattern matches this name of a command.
+pub fn of_command(program: &Program, command: &str) -> Option<usize> {
+    program.partitions.iter().position(|it| match &it.tasks {
+        Tasks::Command(pattern) => matches(pattern, command),
+        Tasks::Cgroup(_) | Tasks::Rest => false,
+    })
+}
+
+/// The partition with all other tasks.
+pub(crate) fn rest(program: &Program) -> usize {
+    program.partitions.iter().position(|it| it.tasks == Tasks::Rest).unwrap_or(0)
 }
 
 /// Whether `name` matches `pattern`, in which `*` is any text and `?` one letter.

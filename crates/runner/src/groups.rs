@@ -16,6 +16,8 @@ use crate::{Error, Unfit};
 /// What a group of a workload needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wanted {
+    /// Its name in the scenario, as far as a folder can have it: policies look at it.
+    name: String,
     /// Whether it is a cgroup; else it is a session, or the root.
     is_cgroup: bool,
     parent: Option<usize>,
@@ -43,6 +45,7 @@ impl Wanted {
             }
             let quota = |it: Quota| format!("{} {}", it.runtime.0 / 1000, it.period.0 / 1000);
             all.push(Wanted {
+                name: folder(&group.name),
                 is_cgroup: is_cgroup(group),
                 parent: group.parent.map(|it| it.index()),
                 // 100 is 1024 shares (kernel/sched/core.c, sched_weight_from_cgroup).
@@ -52,6 +55,19 @@ impl Wanted {
         }
         Ok(all)
     }
+}
+
+/// So long may the name of a folder be: paths have a limit in the plan.
+const LETTERS: usize = 32;
+
+/// The name of a group without what paths mean something by.
+fn folder(name: &str) -> String {
+    let plain = |letter: char| match letter {
+        '/' => '-',
+        letter if letter.is_ascii_graphic() => letter,
+        _ => '_',
+    };
+    name.chars().map(plain).take(LETTERS).collect::<String>().trim_start_matches('.').to_owned()
 }
 
 /// The cgroups of a run, which are removed when this is dropped.
@@ -94,7 +110,10 @@ impl Groups {
             }
             let parent = if above.is_empty() { base.clone() } else { PathBuf::from(above) };
             set(&parent.join("cgroup.subtree_control"), "+cpu")?;
-            let path = parent.join(format!("g{n}"));
+            let mut path = parent.join(&it.name);
+            if it.name.is_empty() || path.exists() {
+                path = parent.join(format!("{}.{n}", it.name));
+            }
             make(&path)?;
             set(&path.join("cpu.weight"), &it.weight.to_string())?;
             if let Some(quota) = &it.quota {

@@ -42,6 +42,8 @@ pub struct TaskView {
     pub priority: f64,
     /// The parallel job that it belongs to.
     pub job: Option<u32>,
+    /// Index of its command in [`View::commands`].
+    pub command: u32,
 }
 
 /// What a policy may know of a CPU.
@@ -74,6 +76,8 @@ pub struct View {
     pub tasks: Vec<TaskView>,
     /// Sessions and cgroups.
     pub groups: Vec<Group>,
+    /// Names of commands.
+    pub commands: Vec<String>,
     /// Affinities; the first holds all CPUs.
     pub masks: Vec<CpuSet>,
     /// The price of balancing for each CPU of a domain ([`crate::machine::Costs::scan`]).

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use wastenot_rota::ir::{Claim, ClaimKind, Cpus, Partition, Policy, Program};
+use wastenot_rota::ir::{Claim, ClaimKind, Cpus, Partition, Policy, Program, Tasks};
 use wastenot_rota::syntax::Span;
 
 use super::{Outcome, Verdict};
@@ -29,7 +29,7 @@ fn isolation(program: &Program, span: Span) -> Verdict {
         parts[..n].iter().all(|other| other.cpus.meets(&one.cpus).is_none())
     };
     let rest = parts.iter().filter(|it| it.cpus == Cpus::Rest).count();
-    let others = parts.iter().filter(|it| it.tasks.is_none()).count();
+    let others = parts.iter().filter(|it| it.tasks == Tasks::Rest).count();
     let obligations = vec![
         settled(
             "parted",
@@ -39,7 +39,7 @@ fn isolation(program: &Program, span: Span) -> Verdict {
         ),
         settled(
             "owned",
-            "every task is in one partition: the first that names its cgroup".to_owned(),
+            "every task is in one partition: the first that names its cgroup or command".to_owned(),
             span,
             others == 1,
         ),

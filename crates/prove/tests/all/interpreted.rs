@@ -121,6 +121,7 @@ impl Stage {
             online: all,
             tasks,
             groups: Vec::new(),
+            commands: Vec::new(),
             masks,
             scan: Span::ZERO,
             seed: 1,
@@ -212,5 +213,6 @@ fn sleeper(mask: u32, cpu: CpuId) -> TaskView {
         own: false,
         priority: 1.0,
         job: None,
+        command: 0,
     }
 }

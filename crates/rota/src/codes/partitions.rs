@@ -50,7 +50,7 @@ pub(super) const CODES: &[Code] = &[
         about: "Every CPU and every task belongs to exactly one partition. So one partition is `on \
                 rest` and one is `for rest`, and the others do not overlap on any machine: either \
                 all of them name CPUs by number, each CPU once, or all name different groups of \
-                one level. No two partitions name the same cgroups.",
+                one level. No two partitions name the same cgroups or commands.",
         wrong: "partition web on cpus 0-3 runs p for cgroup \"web*\"\n\
                 partition db on cpus 3-5 runs p for cgroup \"db*\"\n\
                 partition others on rest runs p for rest\n",

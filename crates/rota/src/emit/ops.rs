@@ -5,15 +5,16 @@ use super::expr::constant;
 use super::file::{OPS, OPTIONAL, PART, PERIOD};
 use super::parts::Parts;
 use crate::ir::{Event, Level, Periodic};
+use crate::partitions;
 
 impl Parts<'_> {
-    /// The partition of a task: that of its cgroup, or the partition with all other tasks.
+    /// The partition of a task: that of its cgroup or its process, or the one with all other tasks.
     fn part_of_task(&self) -> String {
         let parts = &self.program.partitions;
         if parts.len() < 2 {
             return "static u32 part_of_task(struct task_struct *p)\n{\n\treturn 0;\n}\n\n".into();
         }
-        let rest = parts.iter().position(|part| part.tasks.is_none()).unwrap_or(0);
+        let rest = partitions::rest(self.program);
         PART.replace("@REST@", &rest.to_string())
     }
 

@@ -75,6 +75,7 @@ impl Forced {
             own: false,
             priority: 1.0,
             job: None,
+            command: 0,
         };
         let view = View {
             now: Time(0),
@@ -85,6 +86,7 @@ impl Forced {
             online: all.clone(),
             tasks: tasks.iter().enumerate().map(task).collect(),
             groups: Vec::new(),
+            commands: Vec::new(),
             masks,
             scan: Span::ZERO,
             seed: 1,

@@ -80,14 +80,16 @@ impl Interpreter {
         self
     }
 
-    /// The partition of `task`: the one whose rule matches the task's group. If the task can run on
+    /// The partition of `task`: the one whose rule matches its group or its command. If it can run on
     /// none of that partition's CPUs, the first partition that has a CPU for it.
     fn part(&self, view: &View, task: TaskId) -> usize {
         if self.parts.len() == 1 {
             return 0;
         }
-        let group = view.groups.get(view.task(task).group.index());
-        let named = partitions::named(&self.program, group.map_or("", |group| group.name.as_str()));
+        let of = view.task(task);
+        let group = view.groups.get(of.group.index()).map_or("", |group| group.name.as_str());
+        let command = view.commands.get(of.command as usize).map_or("", String::as_str);
+        let named = partitions::named(&self.program, group, command);
         if self.parts[named].may(view, task) {
             return named;
         }

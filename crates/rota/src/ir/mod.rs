@@ -11,7 +11,7 @@ mod proof;
 mod visit;
 
 pub use expr::{Aggregate, Bool, Comparison, Event, Level, Num, Place, QueueAt, Set};
-pub use partition::{Cpus, Meet, Partition};
+pub use partition::{Cpus, Meet, Partition, Tasks};
 pub use proof::{Bound, Claim, ClaimKind, Protocol};
 pub use visit::{Visitor, visit, visit_balance, visit_block, visit_bool, visit_num, visit_queue};
 

@@ -12,11 +12,21 @@ pub struct Partition {
     pub cpus: Cpus,
     /// Index into [`Program::policies`].
     pub policy: usize,
-    /// Its tasks, by the name of their group with `*` and `?`; `None`: all tasks that no other
-    /// partition has.
-    pub tasks: Option<String>,
+    /// Its tasks.
+    pub tasks: Tasks,
     /// Its position in the text.
     pub span: Span,
+}
+
+/// The tasks of a partition. Patterns have `*` and `?`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tasks {
+    /// By the name of their cgroup or session.
+    Cgroup(String),
+    /// By the name of their command: that of the process (`comm`), in a kernel.
+    Command(String),
+    /// All that no other partition has.
+    Rest,
 }
 
 /// The CPUs of a partition.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{no, suggest};
 use crate::Diagnostic;
-use crate::ir::{Cpus, Level, Meet, Partition};
+use crate::ir::{Cpus, Level, Meet, Partition, Tasks};
 use crate::syntax::Span;
-use crate::syntax::ast::{self, Tasks};
+use crate::syntax::ast;
 
 pub(super) fn lower(file: &ast::File, found: &mut Vec<Diagnostic>) -> Vec<Partition> {
     let partitions: Vec<Partition> =
@@ -38,8 +38,9 @@ fn partition(
         ast::Cpus::Group(level, group) => group_of(level, *group, found),
     };
     let tasks = match &partition.tasks {
-        Tasks::Cgroup(glob, _) => Some(glob.clone()),
-        Tasks::Rest(_) => None,
+        ast::Tasks::Cgroup(glob, _) => Tasks::Cgroup(glob.clone()),
+        ast::Tasks::Command(glob, _) => Tasks::Command(glob.clone()),
+        ast::Tasks::Rest(_) => Tasks::Rest,
     };
     let (name, span) = (partition.name.text.clone(), partition.span);
     Some(Partition { name, cpus: cpus?, policy: policy?, tasks, span })
@@ -94,7 +95,7 @@ fn every_policy_runs(file: &ast::File, found: &mut Vec<Diagnostic>) {
 }
 
 /// Reports names that occur twice, of policies and of partitions; and two partitions for the same
-/// cgroups, since the second would have no tasks.
+/// cgroups or commands, since the second would have no tasks.
 fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
     let other_name = "give one of them another name";
     let policies = file.policies.iter().map(|it| (it.name.text.as_str(), it.name.span));
@@ -109,13 +110,19 @@ fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
         let twice = Diagnostic::new("R103", span, message, "again", other_name);
         found.push(twice.and(first, "the first"));
     }
-    let rules = file.partitions.iter().filter_map(|it| match &it.tasks {
-        Tasks::Cgroup(rule, span) => Some((rule.as_str(), *span)),
-        Tasks::Rest(_) => None,
+    let cgroups = file.partitions.iter().filter_map(|it| match &it.tasks {
+        ast::Tasks::Cgroup(rule, span) => Some((rule.as_str(), *span)),
+        _ => None,
     });
-    for (rule, span, first) in given_again(rules) {
-        let message = format!("two partitions are for the cgroups `{rule}`");
-        let help = "let one partition have all their CPUs, or name other cgroups";
+    let commands = file.partitions.iter().filter_map(|it| match &it.tasks {
+        ast::Tasks::Command(rule, span) => Some((rule.as_str(), *span)),
+        _ => None,
+    });
+    let again = given_again(cgroups).into_iter().map(|it| ("cgroups", it));
+    let again = again.chain(given_again(commands).into_iter().map(|it| ("commands", it)));
+    for (what, (rule, span, first)) in again {
+        let message = format!("two partitions are for the {what} `{rule}`");
+        let help = format!("let one partition have all their CPUs, or name other {what}");
         let twice = Diagnostic::new("R504", span, message, "again", help);
         found.push(twice.and(first, "the first"));
     }
@@ -138,8 +145,8 @@ fn everything_is_somebodys(file: &ast::File, found: &mut Vec<Diagnostic>) {
         _ => None,
     });
     let tasks = file.partitions.iter().filter_map(|it| match &it.tasks {
-        Tasks::Rest(span) => Some(*span),
-        Tasks::Cgroup(..) => None,
+        ast::Tasks::Rest(span) => Some(*span),
+        ast::Tasks::Cgroup(..) | ast::Tasks::Command(..) => None,
     });
     for (what, spans) in [("CPUs", cpus.collect::<Vec<_>>()), ("tasks", tasks.collect())] {
         let whole = file.partitions[0].span;

@@ -78,6 +78,8 @@ pub enum Cpus {
 pub enum Tasks {
     /// `cgroup "web*"`: by the name of their cgroup or session, with `*` and `?`.
     Cgroup(String, Span),
+    /// `command "nginx*"`: by the name of their command, with `*` and `?`.
+    Command(String, Span),
     /// `rest`.
     Rest(Span),
 }

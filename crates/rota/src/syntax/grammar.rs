@@ -170,8 +170,8 @@ pub const RULES: &[Rule] = &[
     rule("claim", r#"NAME [ "(" [ NAME ] "<=" expr ")" ]"#, "A property; some have a bound."),
     rule(
         "partition",
-        r#""partition" NAME "on" cpus "runs" NAME "for" ( "cgroup" QUOTED | "rest" )"#,
-        "Gives CPUs to a policy of the file, and the tasks of a cgroup (`*`, `?`) to both.",
+        r#""partition" NAME "on" cpus "runs" NAME "for" ( ( "cgroup" | "command" ) QUOTED | "rest" )"#,
+        "Gives CPUs to a policy of the file, and the tasks of a cgroup or command (`*`, `?`) to both.",
     ),
     rule(
         "cpus",

@@ -8,7 +8,7 @@ use wastenot_model::policy::{
 use wastenot_model::workload::{Group, GroupId, Random};
 use wastenot_model::{CpuId, CpuSet, Machine, Policy, Span, TaskId, Time};
 use wastenot_rota::interpret::{Interpreter, Waits};
-use wastenot_rota::ir::{Level, Program};
+use wastenot_rota::ir::{Level, Program, Tasks};
 use wastenot_rota::{Tree, partitions};
 
 /// Nice values and their weights.
@@ -97,6 +97,7 @@ impl Player {
             online: all.clone(),
             tasks: Vec::new(),
             groups: groups(program),
+            commands: Vec::new(),
             masks: masks(&all, &mut random),
             scan: Span::ZERO,
             seed,
@@ -147,6 +148,7 @@ impl Player {
             own: false,
             priority: 1.0,
             job: Some(job),
+            command: 0,
         });
         let bits = |word: u16| {
             (0..32)
@@ -226,7 +228,8 @@ impl Player {
                 let view = self.cx.task(task);
                 let mask = &self.cx.masks[view.mask as usize];
                 let may = |part: &CpuSet| part.iter().any(|cpu| mask.contains(cpu));
-                let named = partitions::named(program, &self.cx.groups[view.group.index()].name);
+                let group = &self.cx.groups[view.group.index()].name;
+                let named = partitions::named(program, group, "");
                 if may(&parts[named]) { Some(named) } else { parts.iter().position(may) }
             }
             Act::Balances(n) => of_cpu(self.regular[n].1),
@@ -362,8 +365,10 @@ fn regular(effect: &Effect) -> Option<(usize, CpuId, TimerId)> {
 
 /// A cgroup for each partition, with a name that its pattern matches.
 fn groups(program: &Program) -> Vec<Group> {
-    let rules = program.partitions.iter().map(|partition| partition.tasks.as_deref());
-    let named = rules.map(|rule| rule.unwrap_or("others").replace('*', "/1").replace('?', "x"));
+    let named = program.partitions.iter().map(|partition| match &partition.tasks {
+        Tasks::Cgroup(pattern) => pattern.replace('*', "/1").replace('?', "x"),
+        Tasks::Command(_) | Tasks::Rest => "others".to_owned(),
+    });
     let mut groups: Vec<Group> = named.map(|name| Group { name, ..Group::root() }).collect();
     if groups.is_empty() {
         groups.push(Group::root());

@@ -75,6 +75,7 @@ enum scx_exit_kind { SCX_EXIT_NONE };
 
 struct scx_exit_info {
 	enum scx_exit_kind kind;
+	s64 exit_code;
 	const char *reason;
 	const char *msg;
 } CORE;
@@ -93,6 +94,7 @@ extern void scx_bpf_dsq_insert(struct task_struct *p, u64 id, u64 slice, u64 fla
 extern bool scx_bpf_dsq_move_to_local(u64 id) KFUNC;
 extern s32 scx_bpf_dsq_nr_queued(u64 id) KFUNC;
 extern void scx_bpf_kick_cpu(s32 cpu, u64 flags) KFUNC;
+extern u32 scx_bpf_reenqueue_local(void) KFUNC;
 extern s32 scx_bpf_task_cpu(const struct task_struct *p) KFUNC;
 extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) KFUNC;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags) KFUNC;
@@ -145,7 +147,11 @@ static u32 keep_types(void)
 	return __builtin_preserve_type_info(*(struct cpumask *)0, 0);
 }
 
+struct scx_cpu_release_args;
+
 struct sched_ext_ops {
+	u64 flags; /* these two first: the loader writes them */
+	u64 hotplug_seq;
 	s32 (*select_cpu)(struct task_struct *p, s32 prev, u64 flags);
 	void (*enqueue)(struct task_struct *p, u64 flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
@@ -155,12 +161,12 @@ struct sched_ext_ops {
 	void (*tick)(struct task_struct *p);
 	bool (*yield)(struct task_struct *from, struct task_struct *to);
 	void (*update_idle)(s32 cpu, bool idle);
+	void (*cpu_release)(s32 cpu, struct scx_cpu_release_args *args);
 	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
 	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
 	s32 (*init)(void);
 	void (*exit)(struct scx_exit_info *info);
 	void (*dump)(struct scx_dump_ctx *context);
-	u64 flags;
 	u32 timeout_ms;
 	char name[128];
 };
@@ -1123,6 +1129,15 @@ int rota_update_idle(u64 *ctx)
 	return 0;
 }
 
+/* A task of another scheduling class takes the CPU. What waits in its local queue, the task that ran
+ * here too, is put again: another CPU may run it. */
+SEC("struct_ops/cpu_release")
+int rota_cpu_release(u64 *ctx)
+{
+	scx_bpf_reenqueue_local();
+	return 0;
+}
+
 SEC("struct_ops/running")
 int rota_running(u64 *ctx)
 {
@@ -1221,6 +1236,7 @@ s32 rota_init(u64 *ctx)
 
 /* Why the kernel unloaded the scheduler, for the loader to report. */
 u32 exit_kind;
+s64 exit_code;
 char exit_reason[128];
 char exit_message[1024];
 
@@ -1231,6 +1247,7 @@ int rota_exit(u64 *ctx)
 
 	bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), info->reason);
 	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), info->msg);
+	exit_code = info->exit_code;
 	exit_kind = info->kind;
 	return 0;
 }
@@ -1263,13 +1280,17 @@ struct sched_ext_ops rota_ops = {
 	.enqueue = (void *)rota_enqueue,
 	.dispatch = (void *)rota_dispatch,
 	.update_idle = (void *)rota_update_idle,
+	.cpu_release = (void *)rota_cpu_release,
 	.running = (void *)rota_running,
 	.stopping = (void *)rota_stopping,
 	.init_task = (void *)rota_init_task,
 	.init = (void *)rota_init,
 	.exit = (void *)rota_exit,
 	.dump = (void *)rota_dump,
-	.flags = 1, /* SCX_OPS_KEEP_BUILTIN_IDLE */
+	/* SCX_OPS_KEEP_BUILTIN_IDLE; ENQ_EXITING and ENQ_MIGRATION_DISABLED: the policy also queues
+	 * tasks that exit, and those that must stay where they are. Otherwise they go past its queues,
+	 * and wait on their CPUs while others are idle. */
+	.flags = 1 | 4 | 16,
 	.timeout_ms = 10000,
 	.name = "ws",
 };

@@ -169,6 +169,9 @@ static struct css_set *cgroup_of(u32 part)
 	nodes[part].id = part;
 #ifdef PARTED
 	part_of_cgroup.values[part] = part;
+	/* No rule names a process. */
+	for (u32 n = 0; n < part_of_process.entries; n++)
+		part_of_process.values[n] = PARTS;
 #endif
 	return &sets[part];
 }

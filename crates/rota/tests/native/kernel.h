@@ -69,6 +69,7 @@ struct task_struct {
 enum scx_exit_kind { SCX_EXIT_NONE };
 struct scx_exit_info {
 	enum scx_exit_kind kind;
+	s64 exit_code;
 	const char *reason;
 	const char *msg;
 };
@@ -81,8 +82,8 @@ struct scx_bpf_dsq_insert_vtime_args {
 
 struct sched_ext_ops {
 	void *select_cpu, *enqueue, *dispatch, *running, *stopping, *quiescent, *tick, *yield;
-	void *update_idle, *init_task, *exit_task, *init, *exit, *dump;
-	u64 flags;
+	void *update_idle, *cpu_release, *init_task, *exit_task, *init, *exit, *dump;
+	u64 flags, hotplug_seq;
 	u32 timeout_ms;
 	char name[128];
 };
@@ -305,6 +306,12 @@ static bool scx_bpf_dsq_move_to_local(u64 id)
 		return true;
 	}
 	return false;
+}
+
+/* No task of another class takes a CPU here. */
+static u32 scx_bpf_reenqueue_local(void)
+{
+	return 0;
 }
 
 static void scx_bpf_kick_cpu(s32 cpu, u64 flags)

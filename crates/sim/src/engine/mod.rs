@@ -76,7 +76,7 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         mechanism: M,
         options: &Options,
     ) -> Engine<'w, M> {
-        let mut view = view_all(machine, &costs, &workload.groups);
+        let mut view = view_all(machine, &costs, workload);
         view.seed = options.seed;
         let sink = Builder::new(head::of(machine, &mechanism.name(), mechanism.family(), options));
         let shared = Shared::of(workload);

@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::policy::{CpuView, Happening, Place, TaskView, View};
-use wastenot_model::workload::{Group, Random, Template, TemplateId};
+use wastenot_model::workload::{Random, Template, TemplateId, Workload};
 use wastenot_model::{
     Change, Context, CpuId, CpuSet, Event, Machine, Sink, Span, Task, TaskId, Time,
 };
@@ -18,6 +18,7 @@ impl Kernel {
         let mut life = Life::new(None, random);
         (life.doing, life.quantum) = (Doing::Blocked, work);
         let mut view = view_of(&blank, cpu, mask);
+        view.command = u32::MAX;
         (view.kthread, view.own, view.place) = (true, true, Place::Asleep);
         self.add(name, life, view);
         let thread = TaskId::nth(self.lives.len() - 1);
@@ -36,7 +37,8 @@ impl Kernel {
         let mask = template.affinity.as_ref().filter(usable).map_or(0, |cpus| self.mask(cpus));
         let mut life = Life::new(Some(id), random);
         life.awaited = template.awaited;
-        self.add(&template.name, life, view_of(template, from, mask));
+        let command = id.index() as u32;
+        self.add(&template.name, life, TaskView { command, ..view_of(template, from, mask) });
         TaskId::nth(self.lives.len() - 1)
     }
 
@@ -103,7 +105,7 @@ pub(super) fn tid(task: TaskId) -> i32 {
     FIRST + task.ordinal() as i32
 }
 
-pub(crate) fn view_all(machine: &Machine, costs: &Costs, groups: &[Group]) -> View {
+pub(crate) fn view_all(machine: &Machine, costs: &Costs, workload: &Workload) -> View {
     let online = machine.online();
     let cpus = machine.cpus.iter().map(|cpu| CpuView {
         current: None,
@@ -118,7 +120,8 @@ pub(crate) fn view_all(machine: &Machine, costs: &Costs, groups: &[Group]) -> Vi
         idle: online.clone(),
         online,
         tasks: Vec::new(),
-        groups: groups.to_vec(),
+        groups: workload.groups.clone(),
+        commands: workload.templates.iter().map(|it| it.name.clone()).collect(),
         masks: vec![CpuSet::first(machine.len())],
         scan: costs.scan,
         seed: 0,
@@ -136,5 +139,6 @@ fn view_of(template: &Template, cpu: CpuId, mask: u32) -> TaskView {
         own: false,
         priority: template.priority,
         job: template.job,
+        command: 0,
     }
 }

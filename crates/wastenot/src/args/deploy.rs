@@ -27,11 +27,13 @@ Examples:
   sudo wastenot deploy my.rota --dry-run
   sudo wastenot deploy my.rota --for 10s
   sudo wastenot deploy my.rota -- make -j8
+  sudo wastenot deploy web.rota=0-3:nginx* batch.rota=rest
   sudo wastenot deploy my.rota --for 1h --listen 9777")]
 pub(crate) struct Deploy {
-    /// File in Rota
-    #[arg(value_name = "POLICY")]
-    pub(crate) file: PathBuf,
+    /// File in Rota. Several: FILE=CPUS[:TASKS] each; CPUS: 0-3,8, node0, llc1 or rest; TASKS: the
+    /// name of cgroups, or command=NAME, with * and ?; without it, all other tasks
+    #[arg(value_name = "POLICY", required = true)]
+    pub(crate) policies: Vec<OsString>,
     /// Load this object, which clang made of the emitted C of the same file
     #[arg(long, value_name = "FILE.o")]
     pub(crate) object: Option<PathBuf>,

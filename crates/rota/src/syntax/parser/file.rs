@@ -99,17 +99,22 @@ impl Parser<'_> {
         Ok((first, self.whole("the number of a CPU")?))
     }
 
-    /// `"cgroup" STRING | "rest"`
+    /// `("cgroup" | "command") STRING | "rest"`
     fn tasks(&mut self) -> Read<Tasks> {
-        let word = self.one_of(&["cgroup", "rest"], "`cgroup` or `rest`")?;
+        let known = ["cgroup", "command", "rest"];
+        let word = self.one_of(&known, "`cgroup`, `command` or `rest`")?;
         if word.text == "rest" {
             return Ok(Tasks::Rest(word.span));
         }
         if self.now().kind != Kind::Quoted {
-            return self.expected("the name of a cgroup in quotes", "write `cgroup \"web*\"`");
+            let what = format!("the name of a {} in quotes", word.text);
+            return self.expected(&what, &format!("write `{} \"web*\"`", word.text));
         }
         let token = self.step();
         let name = self.says(token).trim_matches('"').to_string();
-        Ok(Tasks::Cgroup(name, token.span))
+        match word.text.as_str() {
+            "command" => Ok(Tasks::Command(name, token.span)),
+            _ => Ok(Tasks::Cgroup(name, token.span)),
+        }
     }
 }

@@ -18,6 +18,7 @@ fn placed(cpus: usize, jobs: &[Option<u32>]) -> (Context, Matrix) {
         own: false,
         priority: 1.0,
         job,
+        command: 0,
     });
     let idle = CpuView { current: None, idle_since: Time(0), online: true };
     let view = View {
@@ -28,6 +29,7 @@ fn placed(cpus: usize, jobs: &[Option<u32>]) -> (Context, Matrix) {
         online: machine.online(),
         tasks: tasks.collect(),
         groups: vec![Group::root()],
+        commands: Vec::new(),
         masks: vec![CpuSet::first(cpus)],
         scan: Span::ZERO,
         seed: 0,

@@ -1,5 +1,6 @@
 //! `wastenot deploy`: a policy schedules this machine.
 
+mod parts;
 mod scheduling;
 
 use std::ffi::OsString;
@@ -32,7 +33,13 @@ pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
 
 fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     let partial = !args.command.is_empty();
-    let Some((source, emitted)) = emitted(&args.file)? else { return Ok(Answer::No) };
+    let machine = machine(args)?;
+    let here = || Ok(machine.clone().unwrap_or_else(wastenot_record::machine));
+    let source = match parts::source(&args.policies, &here)? {
+        Ok(source) => source,
+        Err(answer) => return Ok(answer),
+    };
+    let Some(emitted) = emitted(&source)? else { return Ok(Answer::No) };
     if let Some(doubt) = emitted.doubt.filter(|_| !args.allow_unproved) {
         return Err(doubtful(&source.name, doubt));
     }
@@ -45,7 +52,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
         name: source.name.clone(),
         elf: object(args, &emitted.text)?,
         program: &emitted.program,
-        machine: machine(args)?,
+        machine,
         partial,
     };
     let loaded = progress::during("verifying", || scheduler.load()).map_err(failed)?;

@@ -1,6 +1,5 @@
 //! `wastenot rota emit`: the C of a policy, for sched_ext.
 
-use std::path::Path;
 use std::time::Duration;
 
 use wastenot_model::printable;
@@ -36,7 +35,8 @@ pub(in crate::verbs) enum Doubt {
 
 /// Writes it.
 pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
-    let Some((source, emitted)) = emitted(&args.file)? else { return Ok(Answer::No) };
+    let source = Source::read(&args.file)?;
+    let Some(emitted) = emitted(&source)? else { return Ok(Answer::No) };
     let said = match emitted.doubt {
         Some(Doubt::Refuted(why)) if !args.anyway => {
             let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
@@ -63,10 +63,9 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// The C of the policies in a file, with what is known against them. `None`: the text has faults,
+/// The C of the policies in a text, with what is known against them. `None`: the text has faults,
 /// which were printed.
-pub(in crate::verbs) fn emitted(file: &Path) -> Result<Option<(Source, Emitted)>, Stop> {
-    let source = Source::read(file)?;
+pub(in crate::verbs) fn emitted(source: &Source) -> Result<Option<Emitted>, Stop> {
     let text = match &source.fault {
         Some(fault) => Err(vec![fault.clone()]),
         None => compile(&source.text).and_then(|it| emit::emit(&it).map(|text| (it, text))),
@@ -82,11 +81,11 @@ pub(in crate::verbs) fn emitted(file: &Path) -> Result<Option<(Source, Emitted)>
     let judging = || judged(&program, &options);
     let judged = progress::during("proving what it claims", judging);
     let judged = judged.map_err(|error| Stop::new(&error, error.help()))?;
-    warn(&source, &judged);
+    warn(source, &judged);
     let doubt = refuted(&judged).map(Doubt::Refuted);
     let doubt = doubt.or_else(|| not_proved(&judged).map(Doubt::NotProved));
     drop(judged);
-    Ok(Some((source, Emitted { program, text, doubt })))
+    Ok(Some(Emitted { program, text, doubt }))
 }
 
 /// The C with what is wrong, or not shown, of its policies: it may travel without their text.

@@ -27,17 +27,17 @@ pub(crate) fn run(args: &Rota) -> Result<Answer, Stop> {
 }
 
 /// A file that should hold a text.
-pub(super) struct Source {
+pub(in crate::verbs) struct Source {
     /// How it is called in messages.
-    pub(super) name: String,
+    pub(in crate::verbs) name: String,
     /// Empty where it is no UTF-8.
-    pub(super) text: String,
+    pub(in crate::verbs) text: String,
     /// Why it is none.
-    pub(super) fault: Option<Diagnostic>,
+    pub(in crate::verbs) fault: Option<Diagnostic>,
 }
 
 impl Source {
-    pub(super) fn read(file: &Path) -> Result<Source, Stop> {
+    pub(in crate::verbs) fn read(file: &Path) -> Result<Source, Stop> {
         let name = open::shown(file);
         let bytes = open::policy(file)?;
         let fault = text(&bytes).err();
@@ -55,7 +55,7 @@ impl Source {
     }
 
     /// The same as an answer on standard output, with how many they are.
-    fn refused(&self, found: &[Diagnostic]) -> String {
+    pub(in crate::verbs) fn refused(&self, found: &[Diagnostic]) -> String {
         let shown = self.shown(found, out::colour());
         format!("{shown}{}: {}\n", printable(&self.name), faults(found.len()))
     }
