@@ -6,6 +6,7 @@
 //! that is: nothing is pinned.
 
 mod compile;
+mod drain;
 mod error;
 mod exit;
 mod fill;

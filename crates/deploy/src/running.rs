@@ -122,7 +122,7 @@ impl Running {
     }
 
     /// The bytes of a variable.
-    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+    pub(crate) fn variable(&self, name: &str) -> Option<Vec<u8>> {
         let (at, size) = *self.loaded.bss.get(name)?;
         let is_bss = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".bss");
         let map = self.loaded.object.maps().find(|map| is_bss(map.name()))?;

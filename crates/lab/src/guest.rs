@@ -1,5 +1,6 @@
 //! In a guest: this program is the first one, and the only one.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use wastenot_model::History;
+use wastenot_rota::steps::Log;
 use wastenot_runner::Told;
 
 use crate::job::{self, Cell, Done, Job};
@@ -71,7 +73,8 @@ fn work() -> io::Result<()> {
     let mut loaded: Option<(usize, Loaded)> = None;
     for (n, cell) in job.cells.iter().enumerate() {
         say(&format!("begin {n}"));
-        if loaded.as_ref().map(|(which, _)| *which) != cell.scheduler {
+        // A log begins with its scheduler: then it is known where each task was.
+        if cell.steps.is_some() || loaded.as_ref().map(|(which, _)| *which) != cell.scheduler {
             drop(loaded.take());
         }
         let ready = cell.scheduler.map_or(Ok(()), |which| {
@@ -128,14 +131,25 @@ fn append(to: &mut tar::Builder<File>, name: &str, bytes: &[u8]) -> io::Result<(
 
 fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
     let placed = std::cell::Cell::new(None::<Instant>);
+    let log = RefCell::new(Log { whole: true, ..Log::default() });
+    let drain = || loaded.map_or(Ok(()), |it| it.drain(&mut log.borrow_mut()));
     let turn = || {
         if placed.get().is_none_or(|at| at.elapsed() >= PLACE) {
             loaded.iter().for_each(|it| it.place());
             placed.set(Some(Instant::now()));
         }
+        // What cannot be read is missing at the end, and reported there.
+        let _ = drain();
         false
     };
-    let ran = real::run(&cell.plan, cell.decisions, &turn)?;
+    let mut ran = real::run(&cell.plan, cell.decisions, &turn)?;
+    if let Some(text) = &cell.steps {
+        drain()?;
+        let mut log = log.take();
+        log.text.clone_from(text);
+        log.order();
+        ran.0.annexes.extend(log.annexes());
+    }
     match loaded.and_then(|it| it.exit().map(|exit| (it, exit))) {
         None => Ok(ran),
         Some((it, exit)) => Err(Error::Ended { scheduler: it.name.clone(), exit }),

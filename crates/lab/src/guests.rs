@@ -37,6 +37,8 @@ pub struct Options {
     /// A program that loads a scheduler of sched_ext and unloads it on SIGINT, with its arguments,
     /// in the place of the kernel's scheduler and of policies.
     pub command: Vec<String>,
+    /// Whether policies log the steps of their protocol, into the annexes of their Histories.
+    pub steps: bool,
 }
 
 /// Runs scenarios in a kernel, in guests of QEMU: all cells of a machine in one.
@@ -178,27 +180,30 @@ impl Guests {
                 let same = |it: &How| matches!(it, How::Policy { text: it, .. } if it == text);
                 let is = |it: &Scheduler| it.name == choice.name && same(&it.how);
                 if !job.schedulers.last().is_some_and(is) {
-                    job.schedulers.push(compiled(choice, text)?);
+                    job.schedulers.push(compiled(choice, text, self.of.steps)?);
                 }
             }
             let has_own = self.command().is_some() || choice.text.is_some();
             let scheduler = if has_own { job.schedulers.len().checked_sub(1) } else { None };
             let plan = plan(variant, options)?;
-            job.cells.push(Cell { plan, scheduler, decisions: options.notes });
+            let steps = choice.text.clone().filter(|_| self.of.steps && self.command().is_none());
+            job.cells.push(Cell { plan, scheduler, decisions: options.notes, steps });
         }
         Ok(job)
     }
 }
 
 /// A policy as the kernel takes it.
-fn compiled(choice: &Choice, text: &str) -> Result<Scheduler, Failed> {
+fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Failed> {
     let bench = |what: String, help: &str| Failed::Bench { what, help: help.into() };
     let name = choice.name.clone();
     if let Some((tunable, _)) = choice.tunables.first() {
         let what = format!("`{tunable}` of {name} cannot be set in a real kernel");
         return Err(bench(what, "write its value into the text of the policy"));
     }
-    let emitted = wastenot_rota::compile(text).and_then(|it| wastenot_rota::emit::emit(&it));
+    let options = wastenot_rota::emit::Options { steps };
+    let emit = |it| wastenot_rota::emit::emit_with(&it, options);
+    let emitted = wastenot_rota::compile(text).and_then(emit);
     let emitted = emitted.map_err(|faults| {
         let what = faults.first().map_or(String::new(), |it| it.message.clone());
         bench(format!("{name} cannot be emitted: {what}"), "`wastenot rota emit` says where")
@@ -346,7 +351,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/lab");
         let qemu = Qemu { starter: ("qemu".into(), Vec::new()) };
         let (version, kernel) = ("7.2".to_owned(), "vmlinux".into());
-        let of = super::Options { version, kernel, shift: 1, command: Vec::new() };
+        let of = super::Options { version, kernel, shift: 1, command: Vec::new(), steps: false };
         let Ok(guests) = Guests::new(of, qemu, || false) else {
             println!("SKIPPED scenarios in guests: no QEMU: apt install qemu-system-x86");
             return;

@@ -41,6 +41,8 @@ pub(crate) struct Cell {
     /// Which of the schedulers; none is the kernel's own.
     pub(crate) scheduler: Option<usize>,
     pub(crate) decisions: bool,
+    /// The text of its policy, if the steps of the scheduler are kept.
+    pub(crate) steps: Option<String>,
 }
 
 /// What came of a run. Its recording comes beside it.

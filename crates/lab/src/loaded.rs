@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use wastenot_deploy::{Object, Running, Verified};
 use wastenot_model::Machine;
 use wastenot_rota::ir::Program;
+use wastenot_rota::steps::Log;
 
 use crate::Error;
 use crate::guest::say;
@@ -55,6 +56,14 @@ impl Loaded {
             By::Us { running, .. } => running.exit().map(|exit| exit.to_string()),
             By::Command(_) if is_enabled() => None,
             By::Command(_) => Some(last_said()),
+        }
+    }
+
+    /// Takes out what it logged of its steps since the last time.
+    pub(crate) fn drain(&self, log: &mut Log) -> Result<(), Error> {
+        match &self.by {
+            By::Us { running, .. } => Ok(running.drain(log)?),
+            By::Command(_) => Ok(()),
         }
     }
 

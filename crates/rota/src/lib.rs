@@ -17,6 +17,7 @@ pub mod partitions;
 pub mod paths;
 mod render;
 pub mod step;
+pub mod steps;
 pub mod syntax;
 mod tree;
 

@@ -155,6 +155,16 @@ impl Writer<'_> {
         };
         let key = key.map_or("0".into(), |var| format!("t->{var}"));
         let rebase = carry.as_ref().map_or(String::new(), |_| " rebase".into());
+        let (begin, done) = match self.options.steps {
+            true => (
+                "\tu64 begin = tick();\n".to_owned(),
+                format!(
+                    "\tt->in = queue(s->part, {to}, into);\n\
+                     \trecord(begin, ABOUT(cpu, S_MOVE), t->in, {key}, p->pid);\n"
+                ),
+            ),
+            false => (String::new(), String::new()),
+        };
         self.define(
             &format!("into {}{rebase}", queue.name),
             &format!(
@@ -162,9 +172,9 @@ impl Writer<'_> {
                  \t\t\tstruct task_struct *p, struct task *t, s32 cpu)"
             ),
             &format!(
-                "\tu32 into = group({level}, s->cpu);\n{save}\n\
+                "\tu32 into = group({level}, s->cpu);\n{begin}{save}\n\
                  {carried}{insert}{back}\
-                 \tmoved(t, {to}, into, {key}, cpu);\n\treturn true;\n"
+                 \tmoved(t, {to}, into, {key}, cpu);\n{done}\treturn true;\n"
             ),
         );
         let text = Quote(self.policy).num(&balance.count);

@@ -1,5 +1,6 @@
 //! The whole file: the fixed parts from `text/`, and between them the code of the policies.
 
+use super::Options;
 use super::parts::Parts;
 use super::pieces::needed;
 use super::policy::{Written, one};
@@ -14,6 +15,8 @@ const QUEUE: &str = include_str!("text/queue.c");
 const WEIGHT: &str = include_str!("text/weight.c");
 const KEYS: &str = include_str!("text/keys.c");
 pub(super) const PERIOD: &str = include_str!("text/period.c");
+const LOG: &str = include_str!("text/log.c");
+const MASK: &str = include_str!("text/mask.c");
 const TIMER: &str = include_str!("text/timer.c");
 const MAP: &str = include_str!("text/map.c");
 pub(super) const PART: &str = include_str!("text/part.c");
@@ -21,9 +24,9 @@ pub(super) const OPTIONAL: &str = include_str!("text/optional.c");
 const SCAN: &str = include_str!("text/scan.c");
 const CHAIN: &str = include_str!("text/chain.c");
 pub(super) const OPS: &str = include_str!("text/ops.c");
-const TEXTS: [&str; 16] = [
-    KERNEL, TIMER, MAP, MACHINE, STATE, NUMBER, CLAIM, WEIGHT, QUEUE, KEYS, SCAN, PART, CHAIN,
-    PERIOD, OPTIONAL, OPS,
+const TEXTS: [&str; 18] = [
+    KERNEL, TIMER, MAP, MACHINE, LOG, STATE, MASK, NUMBER, CLAIM, WEIGHT, QUEUE, KEYS, SCAN, PART,
+    CHAIN, PERIOD, OPTIONAL, OPS,
 ];
 
 /// Whether `text/` uses a name.
@@ -33,27 +36,45 @@ pub(super) fn taken(name: &str) -> bool {
 }
 
 /// Writes the file.
-pub(super) fn write(program: &Program) -> String {
-    let policies: Vec<Written> = program.policies.iter().map(Written::of).collect();
-    let parts = Parts { program, policies: &policies };
+pub(super) fn write(program: &Program, options: Options) -> String {
+    let written = |policy| Written::of(policy, options);
+    let policies: Vec<Written> = program.policies.iter().map(written).collect();
+    let parts = Parts { program, policies: &policies, options };
+    let chosen = |text: &str| options.choose(text);
     let policy: String = policies.iter().map(one).collect();
-    let chain = CHAIN.replace("@CHAIN@", &parts.chain());
+    let chain = chosen(CHAIN).replace("@CHAIN@", &parts.chain());
     let mut after =
         [&policy, "\n", &parts.glue(), &chain, "\n", &parts.periods(), &parts.ops()].concat();
     let weighs = policy.contains("queued_weight(");
-    let queue = parts.hooks(QUEUE, weighs);
-    let scan = parts.hooks(SCAN, weighs);
-    for text in [&scan, KEYS, &queue, WEIGHT, CLAIM, NUMBER] {
+    let queue = parts.hooks(&chosen(QUEUE), weighs);
+    let scan = parts.hooks(&chosen(SCAN), weighs);
+    let mask = if options.steps { MASK } else { "" };
+    for text in [&scan, KEYS, &queue, WEIGHT, &chosen(CLAIM), NUMBER, mask] {
         let text = needed(text, &after);
         after = if text.is_empty() { after } else { text + "\n" + &after };
     }
-    let state = STATE.replace("@TASK_VARS@", &parts.task_vars()).replace("@FRAME@", &parts.frame());
+    let state = chosen(STATE).replace("@TASK_VARS@", &parts.task_vars());
+    let state = state.replace("@FRAME@", &parts.frame());
     let after = parts.looks() + &after;
     let state = needed(&state, &after);
     let machine = needed(MACHINE, &[state.as_str(), &after].concat());
+    let log = if options.steps { [LOG, "\n"].concat() } else { String::new() };
     let timed = after.contains("bpf_timer");
     let maps = if after.contains("MAP(") { MAP } else { "" };
-    let kernel = KERNEL.replace("@MAPS@", &[maps, if timed { TIMER } else { "" }].concat());
-    [&parts.head(), kernel.as_str(), "\n", &machine, "\n", &parts.kinds(), &state, "\n", &after]
-        .concat()
+    let kernel = chosen(KERNEL).replace("@MAPS@", &[maps, if timed { TIMER } else { "" }].concat());
+    let end = [&log, &parts.kinds(), &state, "\n", &after].concat();
+    [&parts.head(), kernel.as_str(), "\n", &machine, "\n", &end].concat()
+}
+
+impl Options {
+    /// The lines of a text that are asked for. As in a difference of texts, lines that begin with
+    /// `+` are there only if steps are logged, and those that begin with `-` only if not.
+    pub(super) fn choose(self, text: &str) -> String {
+        let line = |line: &'_ str| match (line.as_bytes().first(), self.steps) {
+            (Some(b'+'), true) | (Some(b'-'), false) => Some(line[1..].to_owned()),
+            (Some(b'+' | b'-'), _) => None,
+            _ => Some(line.to_owned()),
+        };
+        text.split_inclusive('\n').filter_map(line).collect()
+    }
 }

@@ -25,13 +25,26 @@ pub const MAX_CPUS: usize = 1024;
 
 /// The C of a program, or the reasons why it cannot be emitted.
 pub fn emit(program: &Program) -> Result<String, Vec<Diagnostic>> {
+    emit_with(program, Options::default())
+}
+
+/// The same, with these options.
+pub fn emit_with(program: &Program, options: Options) -> Result<String, Vec<Diagnostic>> {
     let faults = refuse::faults(program);
-    if faults.is_empty() { Ok(file::write(program)) } else { Err(faults) }
+    if faults.is_empty() { Ok(file::write(program, options)) } else { Err(faults) }
+}
+
+/// What is emitted beside the policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Each step of the protocol is recorded ([`crate::steps`]).
+    pub steps: bool,
 }
 
 /// Writes one policy's own functions.
 struct Writer<'a> {
     policy: &'a Policy,
+    options: Options,
     /// The code so far: every function comes after those that it calls.
     functions: String,
     /// How many functions were written for set operators.
@@ -50,9 +63,10 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(policy: &'a Policy) -> Writer<'a> {
+    fn new(policy: &'a Policy, options: Options) -> Writer<'a> {
         Writer {
             policy,
+            options,
             functions: String::new(),
             operators: 0,
             cpus: 0,

@@ -78,7 +78,9 @@ impl Parts<'_> {
             0 | 1 => "",
             _ => "\tif (f->home < 0)\n\t\tbpf_loop(PARTS, elsewhere_step, f, 0);\n",
         };
-        OPS.replace("@LEFT@", &self.left())
+        let chosen = |text: &str| self.options.choose(text);
+        chosen(OPS)
+            .replace("@LEFT@", &self.left())
             .replace("@BEGINS@", &self.begins())
             .replace("@ELSEWHERE@", elsewhere)
             .replace("@UNWEIGH@", if weighs { "\tweigh(t, 0);\n" } else { "" })
@@ -106,12 +108,13 @@ impl Parts<'_> {
             written.handlers[preempt] != written.handlers[gave]
         });
         let wanted = [
-            ("quiescent", does(Event::Block) || does(Event::Exit)),
+            ("quiescent", self.options.steps || does(Event::Block) || does(Event::Exit)),
             ("tick", does(Event::Tick)),
             ("yield", yields),
         ];
         let (mut text, mut members) = (String::new(), String::new());
-        let pieces = OPTIONAL.split_inclusive("\n}\n\n");
+        let all = self.options.choose(OPTIONAL);
+        let pieces = all.split_inclusive("\n}\n\n");
         for (piece, (name, _)) in pieces.zip(wanted).filter(|(_, (_, wanted))| *wanted) {
             text += piece;
             members += &format!("\t.{name} = (void *)rota_{name},\n");

@@ -3,13 +3,14 @@
 
 use super::expr::constant;
 use super::policy::{Written, dimension};
-use super::{MAX_CPUS, Writer};
+use super::{MAX_CPUS, Options, Writer};
 use crate::ir::{Attempt, Level, Place, Program};
 
 /// Code that depends on which partition has which policy.
 pub(super) struct Parts<'a> {
     pub(super) program: &'a Program,
     pub(super) policies: &'a [Written<'a>],
+    pub(super) options: Options,
 }
 
 impl Parts<'_> {

@@ -1,6 +1,6 @@
 //! The code of one policy: its parameters, variables and functions.
 
-use super::Writer;
+use super::{Options, Writer};
 use crate::ir::{Dimension, Event, Policy};
 
 /// The code of one policy.
@@ -30,8 +30,8 @@ impl Writer<'_> {
 }
 
 impl<'a> Written<'a> {
-    pub(super) fn of(policy: &'a Policy) -> Written<'a> {
-        let mut writer = Writer::new(policy);
+    pub(super) fn of(policy: &'a Policy, options: Options) -> Written<'a> {
+        let mut writer = Writer::new(policy, options);
         let handlers = writer.handlers();
         let dispatch = writer.dispatch();
         let periodic = policy.periodic.iter().enumerate();

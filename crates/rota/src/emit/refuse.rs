@@ -1,5 +1,6 @@
 //! What cannot be emitted, although it can be proved or simulated.
 
+use super::Options;
 use super::policy::Written;
 use crate::Diagnostic;
 use crate::ir::{Balance, Bool, Choose, Event, Num, Policy, Program, Stmt};
@@ -83,7 +84,7 @@ fn too_deep(policy: &Policy) -> Option<Diagnostic> {
 
 /// What the names of its handlers take of the stack.
 fn too_many_names(policy: &Policy) -> Option<Diagnostic> {
-    let frame = Written::of(policy).writer.frame_bytes();
+    let frame = Written::of(policy, Options::default()).writer.frame_bytes();
     (frame + BESIDE > STACK).then(|| {
         Diagnostic::new(
             "R704",

@@ -147,7 +147,7 @@ static void stops(void)
 		about_to_place(p);
 		OP(enqueue, (u64)p, 0);
 		commit(p);
-		rota_switch((u64[]){ 0, (u64)p, 0 });
+		rota_switch((u64[]){ 0, (u64)p, (u64)p });
 		return;
 	}
 	p->__state = how == 'x' ? TASK_DEAD : 1;
@@ -182,6 +182,8 @@ static void begins(void)
 	u32 word;
 
 	p->number = p - all;
+	p->pid = 100 + p->number;
+	p->prio = 120;
 	p->cpu = number();
 	p->scx.weight = number();
 	p->tgid = number();

@@ -55,6 +55,8 @@ struct task_struct {
 	int nr_cpus_allowed;
 	unsigned int __state;
 	int tgid;
+	int pid;
+	int prio;
 	struct css_set *cgroups;
 	struct sched_ext_entity scx;
 	/* Used by these stand-ins only. */
@@ -82,7 +84,8 @@ struct scx_bpf_dsq_insert_vtime_args {
 
 struct sched_ext_ops {
 	void *select_cpu, *enqueue, *dispatch, *running, *stopping, *quiescent, *tick, *yield;
-	void *update_idle, *cpu_release, *init_task, *exit_task, *init, *exit, *dump;
+	void *update_idle, *cpu_release, *set_cpumask, *disable, *init_task, *exit_task, *init, *exit;
+	void *dump;
 	u64 flags, hotplug_seq;
 	u32 timeout_ms;
 	char name[128];
@@ -356,6 +359,30 @@ static long bpf_loop(u32 count, void *step, void *state, u64 flags)
 		u32 entries, size;                                                                 \
 		held values[count];                                                                \
 	} name = { .entries = count, .size = sizeof(held) }
+
+/* The ring of a log: each record is printed where nobody reads decisions. */
+#define RING(name, size) static char name
+static u64 reserved[16];
+
+static void *bpf_ringbuf_reserve(void *ring, u64 size, u64 flags)
+{
+	(void)ring;
+	(void)flags;
+	if (size > sizeof(reserved))
+		wrong("a record is too large");
+	return reserved;
+}
+
+static void bpf_ringbuf_submit(void *held, u64 flags)
+{
+	u32 n;
+
+	(void)held;
+	(void)flags;
+	for (n = 0; n < 7; n++)
+		fprintf(stderr, "%llu ", reserved[n]);
+	fprintf(stderr, "\n");
+}
 
 static void *bpf_task_storage_get(void *map, struct task_struct *p, void *value, u64 flags)
 {

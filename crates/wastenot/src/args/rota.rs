@@ -106,4 +106,7 @@ pub(crate) struct Emit {
     /// Write the file even if a claim is refuted
     #[arg(long)]
     pub(crate) anyway: bool,
+    /// Emit code that also logs each step of the protocol (docs/conformance.md)
+    #[arg(long)]
+    pub(crate) steps: bool,
 }

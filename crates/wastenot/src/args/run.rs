@@ -74,6 +74,9 @@ pub(crate) struct Run {
     /// With -o: also write the scheduler's decisions, and the CPUs that it examined
     #[arg(long, requires = "output")]
     pub(crate) decisions: bool,
+    /// With a policy in a kernel: also write each step of its protocol, for `prove --conforms`
+    #[arg(long, requires = "output")]
+    pub(crate) steps: bool,
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,

@@ -60,6 +60,10 @@ fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
         let help = "add `--on 7.2`, or another kernel from 6.13 on";
         return Err(Stop::new("--scheduler-cmd loads a scheduler in a guest", help));
     }
+    if args.steps && !args.on.iter().any(|on| matches!(on, On::Kernel(_))) {
+        let help = "add `--on 7.2`, or another kernel from 6.13 on";
+        return Err(Stop::new("--steps is of a policy in a guest", help));
+    }
     let mut benches: Vec<Box<dyn Bench>> = Vec::new();
     for on in &args.on {
         match on {
@@ -67,7 +71,8 @@ fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
             On::Host => benches.push(Box::new(Host::new(lab::is_over()?))),
             On::Kernel(wanted) => {
                 for command in [Vec::new()].into_iter().chain(command.clone()) {
-                    benches.push(Box::new(lab::guests(&wanted.name, wanted.shift, command)?));
+                    let (name, shift) = (&wanted.name, wanted.shift);
+                    benches.push(Box::new(lab::guests(name, shift, command, args.steps)?));
                 }
             }
         }

@@ -64,13 +64,18 @@ static void chain(u32 part)
 {
 	struct chain c = { .part = part, .first = groups_in(part, MACHINE).first };
 	u32 n = cpus(MACHINE, c.first);
++	u64 begin = tick();
 
 	if (n)
 		bpf_loop(n, sleeper_step, &c, 0);
-	if (!c.found)
+-	if (!c.found)
++	if (!c.found) {
++		record(begin, ABOUT(-1, S_CHAIN), part, 0, 0);
 		return;
++	}
 	c.found = false;
 	chain_queues(&c);
 	if (c.found)
 		count(CHAIN);
++	record(begin, ABOUT(-1, S_CHAIN), part, 1, 0);
 }

@@ -10,8 +10,11 @@ static bool claim(s32 cpu)
 
 static void set_idle(s32 cpu, u32 whether)
 {
++	u64 begin = tick();
++
 	if ((u32)cpu < MAX_CPUS)
 		__sync_lock_test_and_set(&idle[at(cpu)], whether);
++	record(begin, ABOUT(cpu, whether ? S_IDLE : S_BUSY), 0, 0, 0);
 }
 
 /* A search for the nearest CPU that a task may use. */
@@ -77,8 +80,13 @@ static s32 nearest(struct search *s, s32 near, u32 by, u32 within)
 static s32 idle_cpu(struct frame *f, s32 near, u32 by, u32 within)
 {
 	struct search s = { .p = f->p, .claims = true, .kind = ANY };
-
-	return nearest(&s, near, by, within);
+-
+-	return nearest(&s, near, by, within);
++	u64 begin = tick();
++	s32 cpu = nearest(&s, near, by, within);
++
++	record(begin, ABOUT(cpu, S_FIND), 0, within, f->p->pid);
++	return cpu;
 }
 
 /* home(t) */
@@ -106,6 +114,7 @@ static void kick(s32 cpu, u64 flags)
 {
 	scx_bpf_kick_cpu(cpu, flags);
 	count(KICK);
++	record(0, ABOUT(cpu, S_KICK), 0, flags, 0);
 }
 
 /* Wakes one idle CPU that may run a waiting task and looks into its queue: the nearest to where
@@ -113,6 +122,7 @@ static void kick(s32 cpu, u64 flags)
 static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 {
 	struct search s = { .p = p, .claims = true, .kind = t->kind, .of = t->group };
++	u64 begin = tick();
 	s32 cpu;
 
 	if (within != MACHINE) {
@@ -121,6 +131,7 @@ static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 		s.in = group(within, t->prev);
 	}
 	cpu = nearest(&s, t->at, BY_ALL, MACHINE);
++	record(begin, ABOUT(cpu, S_CLAIM), t->in, within, p->pid);
 	if (cpu < 0)
 		return false;
 	kick(cpu, SCX_KICK_IDLE);
@@ -128,12 +139,14 @@ static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 }
 
 /* The second half of a put: the task is now in the queue. */
-static void wake_owed(struct task_struct *p)
+-static void wake_owed(struct task_struct *p)
++static void wake_owed(struct task_struct *p, bool early)
 {
 	struct task *t = task_of(p);
 
 	if (!t || !t->owed)
 		return;
 	t->owed = false;
++	record(0, ABOUT(t->at, early ? S_EARLY : S_IN), t->in, t->key, p->pid);
 	wake_for(p, t, t->wake);
 }

@@ -53,6 +53,8 @@ struct task_struct {
 	int nr_cpus_allowed;
 	unsigned int __state;
 	int tgid;
++	int pid;
++	int prio;
 	struct css_set *cgroups;
 	struct sched_ext_entity scx;
 } CORE;
@@ -117,6 +119,8 @@ static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
 static long (*const bpf_probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
 static void *(*const bpf_task_storage_get)(void *map, struct task_struct *p, void *value,
 				     u64 flags) = (void *)156;
++static void *(*const bpf_ringbuf_reserve)(void *map, u64 size, u64 flags) = (void *)131;
++static void (*const bpf_ringbuf_submit)(void *held, u64 flags) = (void *)132;
 static long (*const bpf_loop)(u32 count, void *step, void *state, u64 flags) = (void *)181;
 
 /* Maps: libbpf reads their numbers from the types of arrays. */
@@ -127,6 +131,11 @@ static long (*const bpf_loop)(u32 count, void *step, void *state, u64 flags) = (
 		int *key;                                                                      \
 		held *value;                                                                   \
 	} name SEC(".maps")
++#define RING(name, size)                                                                       \
++	struct {                                                                               \
++		int(*type)[27];                                                                \
++		int(*max_entries)[size];                                                       \
++	} name SEC(".maps")
 @MAPS@
 /* Without this clang describes the mask as a forward declaration. */
 static u32 keep_types(void)
@@ -149,6 +158,8 @@ struct sched_ext_ops {
 	bool (*yield)(struct task_struct *from, struct task_struct *to);
 	void (*update_idle)(s32 cpu, bool idle);
 	void (*cpu_release)(s32 cpu, struct scx_cpu_release_args *args);
++	void (*set_cpumask)(struct task_struct *p, const struct cpumask *mask);
++	void (*disable)(struct task_struct *p);
 	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
 	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
 	s32 (*init)(void);

@@ -35,6 +35,8 @@ static ALWAYS_INLINE void place(struct frame *f, u32 event)
 	}
 	if (t->waits)
 		count(AGAIN);
++	record_mask(f->p, t);
++	record(0, ABOUT(f->here, S_PLACE), event, t->waits, f->p->pid);
 	t->gave = t->waits = t->owed = false;
 @UNWEIGH@	placed(f, event);
 }
@@ -82,7 +84,8 @@ int rota_enqueue(u64 *ctx)
 	place(&f, wakes ? WAKE : f.t->gave ? YIELD : PREEMPT);
 	/* It is queued again because a property of it changed: no tracepoint follows. */
 	if (!wakes && !ran)
-		wake_owed(p);
+-		wake_owed(p);
++		wake_owed(p, true);
 	return 0;
 }
 
@@ -91,21 +94,29 @@ int rota_enqueue(u64 *ctx)
 SEC("tp_btf/sched_wakeup")
 int rota_wakeup(u64 *ctx)
 {
-	wake_owed((void *)ctx[0]);
+-	wake_owed((void *)ctx[0]);
++	wake_owed((void *)ctx[0], false);
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int rota_wakeup_new(u64 *ctx)
 {
-	wake_owed((void *)ctx[0]);
+-	wake_owed((void *)ctx[0]);
++	wake_owed((void *)ctx[0], false);
 	return 0;
 }
 
 SEC("tp_btf/sched_switch")
 int rota_switch(u64 *ctx)
 {
-	wake_owed((void *)ctx[1]);
+-	wake_owed((void *)ctx[1]);
++	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
++	bool before = prev->prio < 100, after = next->prio < 100;
++
++	if (before != after)
++		record(0, ABOUT(bpf_get_smp_processor_id(), S_ABOVE), 0, after, next->pid);
++	wake_owed(prev, false);
 	return 0;
 }
 
@@ -120,13 +131,18 @@ int rota_dispatch(u64 *ctx)
 	/* The kernel puts the task that ran back in a queue only after this, and only if another
 	 * task was found: as if it were the last task that this CPU may take. It is not idle. */
 	bool stays = prev && (prev->scx.flags & SCX_TASK_QUEUED);
++	u64 begin = tick();
++	bool took;
 
 	if (!stays) {
 		set_idle(cpu, 1);
 		if ((u32)cpu < MAX_CPUS)
 			runs[at(cpu)] = 0;
 	}
-	if (dispatched(&f, stays)) {
+-	if (dispatched(&f, stays)) {
++	took = dispatched(&f, stays);
++	record(begin, ABOUT(cpu, S_ATTEMPT), stays, took, 0);
++	if (took) {
 		set_idle(cpu, 0);
 		chain(f.part);
 	}
@@ -165,6 +181,7 @@ int rota_running(u64 *ctx)
 
 	if (!view(&f, p, cpu))
 		return 0;
++	record(0, ABOUT(cpu, S_START), 0, 0, p->pid);
 	f.t->since = f.now;
 	f.t->prev = cpu;
 	if ((u32)cpu < MAX_CPUS)
@@ -184,6 +201,7 @@ int rota_stopping(u64 *ctx)
 
 	if (!view(&f, p, cpu))
 		return 0;
++	record(0, ABOUT(cpu, S_STOP), 0, ctx[1], p->pid);
 	f.ran = f.now - f.t->since;
 	f.t->ran = ctx[1];
 @STOPPING@	if ((u32)cpu < MAX_CPUS)
@@ -191,6 +209,28 @@ int rota_stopping(u64 *ctx)
 	return 0;
 }
 
++/* Its affinity changed. */
++SEC("struct_ops/set_cpumask")
++int rota_set_cpumask(u64 *ctx)
++{
++	struct task_struct *p = (void *)ctx[0];
++	struct task *t = task_of(p);
++
++	if (t)
++		record_mask(p, t);
++	return 0;
++}
++
++/* It goes to another scheduling class. */
++SEC("struct_ops/disable")
++int rota_disable(u64 *ctx)
++{
++	struct task_struct *p = (void *)ctx[0];
++
++	record(0, ABOUT(-1, S_LEFT), 0, 0, p->pid);
++	return 0;
++}
++
 @OPTIONAL@SEC("struct_ops/init_task")
 s32 rota_init_task(u64 *ctx)
 {
@@ -248,6 +288,7 @@ s32 rota_init(u64 *ctx)
 	s32 error = 0;
 
 	types = keep_types();
++	bpf_loop(MAX_CPUS, mask_words_step, 0, 0);
 @INIT@	return error;
 }
 
@@ -300,6 +341,8 @@ struct sched_ext_ops rota_ops = {
 	.cpu_release = (void *)rota_cpu_release,
 	.running = (void *)rota_running,
 	.stopping = (void *)rota_stopping,
++	.set_cpumask = (void *)rota_set_cpumask,
++	.disable = (void *)rota_disable,
 @OPS@	.init_task = (void *)rota_init_task,
 	.init = (void *)rota_init,
 	.exit = (void *)rota_exit,

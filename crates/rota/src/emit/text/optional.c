@@ -4,6 +4,7 @@ int rota_quiescent(u64 *ctx)
 	struct task_struct *p = (void *)ctx[0];
 	struct frame f = {};
 
++	record(0, ABOUT(-1, S_LEAVE), 0, ctx[1] & SCX_DEQ_SLEEP, p->pid);
 	if (!(ctx[1] & SCX_DEQ_SLEEP) || !view(&f, p, scx_bpf_task_cpu(p)))
 		return 0;
 	if (p->__state & TASK_DEAD) {

@@ -74,7 +74,10 @@ static ALWAYS_INLINE u64 waits(struct frame *f, u32 kind, u32 level, u32 group, 
 	t->wake = wake;
 	t->owed = t->waits = true;
 @WEIGH@	count(PUT);
-	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
+-	return pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
++	t->in = pinned(f->p) ? queue_pinned(f->part, kind, f->home) : queue(f->part, kind, group);
++	record(0, ABOUT(f->home, S_PUT), t->in, key, f->p->pid);
++	return t->in;
 }
 
 /* put t in QUEUE slice SLICE, for a first-in-first-out queue with the number waits(). */
@@ -104,20 +107,39 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 	scx_bpf_dsq_insert(f->p, SCX_DSQ_LOCAL_ON | cpu, slice, 0);
 	kick(cpu, SCX_KICK_IDLE);
 	count(RUN);
++	record(0, ABOUT(cpu, S_RUN), 0, 0, f->p->pid);
 }
 
++/* The first task of a queue that may run here, onto this CPU. */
++static bool move_from(u64 id, u32 step)
++{
++	u64 begin = tick();
++	bool took = scx_bpf_dsq_move_to_local(id);
++
++	record(begin, ABOUT(-1, step), id, took, 0);
++	return took;
++}
++
 /* take QUEUE */
 ONCE int take_from(u32 part, u32 kind, u32 group, s32 cpu)
 {
 	u64 shared = queue(part, kind, group), own = queue_pinned(part, kind, cpu);
++	u64 begin = tick();
 	bool took;
 
-	if (scx_bpf_dsq_nr_queued(own) <= 0)
-		took = scx_bpf_dsq_move_to_local(shared);
-	else if (is_before(first_for(own, cpu), first_for(shared, cpu)))
-		took = scx_bpf_dsq_move_to_local(own) || scx_bpf_dsq_move_to_local(shared);
-	else
-		took = scx_bpf_dsq_move_to_local(shared) || scx_bpf_dsq_move_to_local(own);
+-	if (scx_bpf_dsq_nr_queued(own) <= 0)
+-		took = scx_bpf_dsq_move_to_local(shared);
+-	else if (is_before(first_for(own, cpu), first_for(shared, cpu)))
+-		took = scx_bpf_dsq_move_to_local(own) || scx_bpf_dsq_move_to_local(shared);
+-	else
+-		took = scx_bpf_dsq_move_to_local(shared) || scx_bpf_dsq_move_to_local(own);
++	if (scx_bpf_dsq_nr_queued(own) <= 0) {
++		record(begin, ABOUT(-1, S_TAKE), own, 0, 0);
++		took = move_from(shared, S_TAKE);
++	} else if (is_before(first_for(own, cpu), first_for(shared, cpu)))
++		took = move_from(own, S_TAKE) || move_from(shared, S_TAKE);
++	else
++		took = move_from(shared, S_TAKE) || move_from(own, S_TAKE);
 	if (took)
 		count(TAKE);
 	return took;

@@ -62,6 +62,7 @@ static void try(struct scan *s, u32 group)
 	if (s->row < 2 * MAX_CPUS && word < MAX_CPUS / 64)
 		*word_of(s->row, word) |= 1ULL << (group % 64);
 	count(SELECT);
++	record(0, ABOUT(s->cpu, S_SELECT), group, s->key, 0);
 }
 
 /* Begins a balance of a CPU. */
@@ -131,7 +132,8 @@ static void moved(struct task *t, u32 kind, u32 group, s64 key, s32 cpu)
 /* steal 1: the first task that may run here, onto this CPU. */
 static bool steal(struct scan *s, u32 kind)
 {
-	bool took = scx_bpf_dsq_move_to_local(queue(s->part, kind, s->best));
+-	bool took = scx_bpf_dsq_move_to_local(queue(s->part, kind, s->best));
++	bool took = move_from(queue(s->part, kind, s->best), S_STEAL);
 
 	count(took ? STEAL_OK : STEAL_FAIL);
 	return took;

@@ -14,6 +14,9 @@ struct task {
 	bool waits; /* it is in that queue */
 	bool ran;  /* it was on a CPU a moment ago and still wants to run */
 	bool gave; /* it yielded */
++	u64 in; /* the number of the queue in which it waits */
++	u64 mask; /* of its affinity as recorded: the first word, */
++	s32 usable; /* and how many CPUs; negative: migration is disabled */
 @TASK_VARS@};
 
 TASK_STORAGE(tasks, struct task);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use wastenot_rota::emit::emit;
+use wastenot_rota::emit::{Options, emit_with};
 
 use super::{policies, scratch, vocabulary};
 
@@ -25,8 +25,11 @@ fn clang_compiles_every_policy_without_a_warning() {
         println!("SKIPPED emit: clang is missing: apt-get install clang");
         return;
     }
-    for (name, program) in policies().into_iter().chain(vocabulary::policies()) {
-        let c = emit(&program).expect("it can be emitted");
+    let all: Vec<_> = policies().into_iter().chain(vocabulary::policies()).collect();
+    let with = [false, true].into_iter().flat_map(|steps| all.iter().map(move |it| (steps, it)));
+    for (steps, (name, program)) in with {
+        let c = emit_with(program, Options { steps }).expect("it can be emitted");
+        let name = if steps { format!("{name}.steps") } else { name.clone() };
         let (from, to) = (scratch(&format!("{name}.bpf.c")), scratch(&format!("{name}.bpf.o")));
         fs::write(&from, c).expect("room");
         let mut clang = Command::new("clang");

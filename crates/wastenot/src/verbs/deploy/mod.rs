@@ -10,6 +10,7 @@ use std::{fs, io, process};
 use wastenot_deploy::{Error, Exit, Loaded, Seen, Verified, compile};
 use wastenot_host::{Hierarchy, Share};
 use wastenot_model::{Column, Machine, Report, Span, Table, Unit};
+use wastenot_rota::emit::Options;
 use wastenot_runner::class;
 
 use self::scheduling::{Scheduler, Shown};
@@ -39,7 +40,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
         Ok(source) => source,
         Err(answer) => return Ok(answer),
     };
-    let Some(emitted) = emitted(&source)? else { return Ok(Answer::No) };
+    let Some(emitted) = emitted(&source, Options::default())? else { return Ok(Answer::No) };
     if let Some(doubt) = emitted.doubt.filter(|_| !args.allow_unproved) {
         return Err(doubtful(&source.name, doubt));
     }

@@ -50,13 +50,19 @@ pub(super) fn is_over() -> Result<impl Fn() -> bool + Send + Sync + 'static, Sto
 }
 
 /// Guests with the kernel that `wanted` names.
-pub(super) fn guests(wanted: &str, shift: u8, command: Vec<String>) -> Result<Guests, Stop> {
+pub(super) fn guests(
+    wanted: &str,
+    shift: u8,
+    command: Vec<String>,
+    steps: bool,
+) -> Result<Guests, Stop> {
     let kernel = kernel(wanted, Lists::Kept)?;
     let of = Options {
         version: kernel.package.version.kernel().to_owned(),
         kernel: kernel.image.path().to_owned(),
         shift,
         command,
+        steps,
     };
     let guests = Guests::new(of, qemu()?, is_over()?);
     guests.map_err(|error| Stop::new(&error, error.help()))

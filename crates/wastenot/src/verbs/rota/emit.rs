@@ -36,7 +36,8 @@ pub(in crate::verbs) enum Doubt {
 /// Writes it.
 pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     let source = Source::read(&args.file)?;
-    let Some(emitted) = emitted(&source)? else { return Ok(Answer::No) };
+    let how = emit::Options { steps: args.steps };
+    let Some(emitted) = emitted(&source, how)? else { return Ok(Answer::No) };
     let said = match emitted.doubt {
         Some(Doubt::Refuted(why)) if !args.anyway => {
             let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
@@ -65,10 +66,15 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
 
 /// The C of the policies in a text, with what is known against them. `None`: the text has faults,
 /// which were printed.
-pub(in crate::verbs) fn emitted(source: &Source) -> Result<Option<Emitted>, Stop> {
+pub(in crate::verbs) fn emitted(
+    source: &Source,
+    how: emit::Options,
+) -> Result<Option<Emitted>, Stop> {
     let text = match &source.fault {
         Some(fault) => Err(vec![fault.clone()]),
-        None => compile(&source.text).and_then(|it| emit::emit(&it).map(|text| (it, text))),
+        None => {
+            compile(&source.text).and_then(|it| emit::emit_with(&it, how).map(|text| (it, text)))
+        }
     };
     let (program, text) = match text {
         Ok(both) => both,
