@@ -61,6 +61,8 @@ fn work() -> io::Result<()> {
         let _ = fs::create_dir_all(path);
         let _ = mount(kind, path, kind, MountFlags::empty(), None);
     }
+    // The counters of balancing belong to each recording.
+    let _ = fs::write("/proc/sys/kernel/sched_schedstats", "1");
     if Path::new(SHELL).exists() {
         return shell();
     }
@@ -130,19 +132,28 @@ fn append(to: &mut tar::Builder<File>, name: &str, bytes: &[u8]) -> io::Result<(
 }
 
 fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
-    let placed = std::cell::Cell::new(None::<Instant>);
+    let (placed, unplaced) = (std::cell::Cell::new(Instant::now()), RefCell::new(None));
+    let place = || {
+        placed.set(Instant::now());
+        if let Some(Err(error)) = loaded.map(Loaded::place) {
+            *unplaced.borrow_mut() = Some(error);
+        }
+    };
     let log = RefCell::new(Log { whole: true, ..Log::default() });
     let drain = || loaded.map_or(Ok(()), |it| it.drain(&mut log.borrow_mut()));
     let turn = || {
-        if placed.get().is_none_or(|at| at.elapsed() >= PLACE) {
-            loaded.iter().for_each(|it| it.place());
-            placed.set(Some(Instant::now()));
+        if placed.get().elapsed() >= PLACE {
+            place();
         }
         // What cannot be read is missing at the end, and reported there.
         let _ = drain();
         false
     };
-    let mut ran = real::run(&cell.plan, cell.decisions, &turn)?;
+    // Before its tasks exist: a policy may keep this program from a CPU afterwards.
+    let mut ran = real::run(&cell.plan, cell.decisions, &place, &turn)?;
+    if let Some(error) = unplaced.take() {
+        return Err(error);
+    }
     if let Some(text) = &cell.steps {
         drain()?;
         let mut log = log.take();
@@ -156,5 +167,5 @@ fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
     }
 }
 
-/// How often new cgroups are placed.
+/// How often new cgroups and processes are placed.
 const PLACE: Duration = Duration::from_secs(1);

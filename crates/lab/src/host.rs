@@ -102,7 +102,7 @@ impl Bench for Host {
     fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let plan = plan(variant, options)?;
-        let ran = real::run(&plan, options.notes, &*self.is_over);
+        let ran = real::run(&plan, options.notes, &|| {}, &*self.is_over);
         let (history, told) = ran.map_err(|error| error.of(variant, options))?;
         Ok(real::part(&history, &told))
     }

@@ -67,11 +67,11 @@ impl Loaded {
         }
     }
 
-    /// Puts cgroups into their partitions.
-    pub(crate) fn place(&self) {
-        if let By::Us { running, program } = &self.by {
-            // What cannot be placed is in the first partition.
-            let _ = running.place(program);
+    /// Puts cgroups and processes into their partitions.
+    pub(crate) fn place(&self) -> Result<(), Error> {
+        match &self.by {
+            By::Us { running, program } => Ok(running.place(program)?),
+            By::Command(_) => Ok(()),
         }
     }
 }

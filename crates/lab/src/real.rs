@@ -15,16 +15,18 @@ use crate::Error;
 /// How often what was recorded is taken out, and it is looked whether it is over.
 const TURN: Duration = Duration::from_millis(50);
 
-/// Runs `plan` and records. `is_over` ends it before its time.
+/// Runs `plan` and records. `before` is done before there is any task; `is_over` ends it before its
+/// time.
 pub(crate) fn run(
     plan: &Plan,
     decisions: bool,
+    before: &dyn Fn(),
     is_over: &dyn Fn() -> bool,
 ) -> Result<(History, Told), Error> {
     let options = wastenot_record::Options { decisions, ..Default::default() };
     let Begun { mut recording, head, .. } = wastenot_record::begin(&options)?;
     let mut sink = Builder::new(head);
-    let mut running = plan.begin()?;
+    let mut running = plan.begin_after(before)?;
     while !running.is_over()? {
         if is_over() {
             return Err(Error::Interrupted);

@@ -14,6 +14,7 @@ mod flight;
 mod host;
 mod interrupts;
 mod merge;
+mod newidle;
 pub mod part;
 mod quota;
 mod recording;

@@ -7,6 +7,7 @@ use wastenot_model::{Head, Sink};
 use crate::Error;
 use crate::quota::Quotas;
 use crate::sched_ext::SchedExt;
+use crate::newidle::Newidle;
 use crate::schedstat::Schedstat;
 use crate::steal::Steal;
 use crate::tracefs::Tracefs;
@@ -89,6 +90,7 @@ pub fn begin(options: &Options) -> Result<Begun, Error> {
     let (hierarchy, steal) = (Hierarchy::here(), Steal::begin());
     let quotas = Quotas::now(&hierarchy);
     let (sched_ext, schedstat) = (SchedExt::now(), Schedstat::now());
+    let newidle = Newidle::now();
     let way = if options.decisions { Way::Bpf } else { options.way };
     let ((recording, head), instead_of_bpf) = match way {
         Way::Bpf => (bpf(options)?, None),
@@ -104,7 +106,7 @@ pub fn begin(options: &Options) -> Result<Begun, Error> {
         },
     };
     let recording =
-        Box::new(Accompanied { recording, hierarchy, quotas, sched_ext, schedstat, steal });
+        Box::new(Accompanied { recording, hierarchy, quotas, sched_ext, schedstat, newidle, steal });
     Ok(Begun { recording, head, instead_of_bpf })
 }
 
@@ -124,6 +126,7 @@ struct Accompanied {
     quotas: Quotas,
     sched_ext: SchedExt,
     schedstat: Schedstat,
+    newidle: Newidle,
     steal: Steal,
 }
 
@@ -141,7 +144,9 @@ impl Recording for Accompanied {
         sink.annex(self.steal.finish());
         let loaded = SchedExt::now().since(&self.sched_ext);
         let balancing = Schedstat::now().since(&self.schedstat);
-        loaded.into_iter().chain(balancing).for_each(|it| sink.annex(it));
+        let costs = Newidle::now().since(&self.newidle);
+        let all = loaded.into_iter().chain(balancing).chain(costs);
+        all.for_each(|it| sink.annex(it));
         summary
     }
 }

@@ -52,10 +52,10 @@ struct mask { u64 words[MASK_WORDS]; };
 // A number that only grows. Ticket `t` may pass when it is more than `t`.
 struct counter { u32 value, sleepers; };
 
-// Where the processes of a group register; empty for none. A session also has a deputy,
+// The folder of a group's cgroup; empty for none. A session also has a deputy,
 // once it is needed: a process that launches its tasks, so that they are in one session.
 struct group {
-	char procs[248];
+	char cgroup[248];
 	u32 session, deputy;
 	struct counter asked, served;
 	// What the deputy is asked for: a place in the launches.
@@ -103,9 +103,7 @@ struct plan {
 	u64 steps, templates, launches, hotplugs, groups, masks, meetings, tasks, marks;  // offsets
 	u32 n_launches, n_hotplugs, n_meetings, n_tasks, n_marks, mask_bytes;
 	u32 sizes[8];      // of step, template, launch, group, meeting, task, mark, hotplug
-	u32 awaited, done_fd, program_fd;
-	// Whether any task is in a class above the fair one.
-	u32 has_real_time;
+	u32 awaited, done_fd, program_fd, pad;
 	// What happened.
 	u64 start_ns, end_ns;
 	u32 end, born, marked, failed_errno, failed_what, failed_task;

@@ -18,6 +18,7 @@ enum {
 	SYS_prctl = 157, SYS_gettid = 186, SYS_futex = 202, SYS_sched_setaffinity = 203,
 	SYS_clock_gettime = 228, SYS_clock_nanosleep = 230, SYS_openat = 257, SYS_ppoll = 271,
 	SYS_eventfd2 = 290, SYS_prlimit64 = 302, SYS_sched_setattr = 314, SYS_execveat = 322,
+	SYS_clone3 = 435,
 };
 static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 {
@@ -48,7 +49,7 @@ enum {
 	SYS_sched_yield = 124, SYS_kill = 129, SYS_rt_sigaction = 134, SYS_setpriority = 140,
 	SYS_getpriority = 141, SYS_setsid = 157, SYS_prctl = 167, SYS_getpid = 172, SYS_gettid = 178, SYS_clone = 220,
 	SYS_mmap = 222, SYS_wait4 = 260, SYS_prlimit64 = 261, SYS_sched_setattr = 274,
-	SYS_execveat = 281,
+	SYS_execveat = 281, SYS_clone3 = 435,
 };
 static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 {
@@ -84,6 +85,7 @@ long thread(long flags, void *stack_end, u32 *tid, u32 *cleared, void *argument,
 
 enum {
 	AT_FDCWD = -100, AT_EMPTY_PATH = 0x1000, O_WRONLY = 1, O_NONBLOCK = 04000, O_CLOEXEC = 02000000,
+	O_PATH = 010000000,
 	EINTR = 4, EAGAIN = 11, SIGHUP = 1, SIGINT = 2, SIGQUIT = 3, SIGKILL = 9, SIGTERM = 15,
 	SIGCHLD = 17, POLLIN = 1,
 	CLOCK_MONOTONIC = 1, CLOCK_THREAD_CPUTIME_ID = 3, TIMER_ABSTIME = 1,
@@ -106,6 +108,13 @@ struct sched_attr {
 	u64 runtime, deadline, period;
 };
 
+// include/uapi/linux/sched.h, as of Linux 5.7.
+struct clone_args {
+	u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+		set_tid_size, cgroup;
+};
+#define CLONE_INTO_CGROUP 0x200000000ULL
+
 struct timespec { s64 tv_sec, tv_nsec; };
 #define SECOND 1000000000ULL
 
@@ -120,6 +129,14 @@ static inline struct timespec timespec(u64 ns)
 {
 	struct timespec at = { ns / SECOND, ns % SECOND };
 	return at;
+}
+
+static inline u32 number(const char *text)
+{
+	u32 number = 0;
+	while (*text >= '0' && *text <= '9')
+		number = number * 10 + (*text++ - '0');
+	return number;
 }
 
 // Compilers call these for large copies.

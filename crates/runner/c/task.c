@@ -157,8 +157,6 @@ static void process_begins(u32 me, u32 parent_group)
 		struct group *group = group_at(to);
 		if (group->session)
 			sys0(SYS_setsid);
-		if (group->procs[0])
-			write_file(group->procs, "0", 1, JOINING, me);
 	}
 	thread_begins((void *)(u64)me);
 }
@@ -168,6 +166,28 @@ static s32 launcher_nice;
 
 // The group of a process that launches: none for the launcher, its own for a deputy.
 static u32 own_group = NONE;
+
+// A process, in the cgroup of its group from the beginning (Linux 5.7): to join one later waits for
+// a grace period of RCU, long on a busy machine. `from` is the group of the caller.
+static long fork_into(u32 to, u32 from, u32 *what)
+{
+	struct clone_args how = { .exit_signal = SIGCHLD };
+	struct group *group = group_at(to);
+	int moves = to != from && group->cgroup[0];
+	*what = FORKING;
+	if (moves) {
+		*what = JOINING;
+		long folder = sys3(SYS_openat, AT_FDCWD, group->cgroup, O_PATH | O_CLOEXEC);
+		if (folder < 0)
+			return folder;
+		how.flags = CLONE_INTO_CGROUP;
+		how.cgroup = folder;
+	}
+	long result = sys2(SYS_clone3, &how, sizeof how);
+	if (moves)
+		sys1(SYS_close, how.cgroup);
+	return result;
+}
 
 // Creates a task. `parent` is NONE in the launcher and in deputies.
 static void spawn(u32 parent, u32 template)
@@ -199,10 +219,12 @@ static void spawn(u32 parent, u32 template)
 	__atomic_add_fetch(&task_at(task->process)->live, 1, __ATOMIC_SEQ_CST);
 	task->began_ns = now(CLOCK_MONOTONIC);
 	long result;
+	u32 what = FORKING;
 	if (process) {
-		result = sys5(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		u32 from = creator ? group : own_group;
+		result = fork_into(it->group, from, &what);
 		if (!result)
-			process_begins(me, creator ? group : own_group);
+			process_begins(me, from);
 	} else {
 		u32 *used;
 		u8 *end = free_stack(&used);
@@ -211,7 +233,7 @@ static void spawn(u32 parent, u32 template)
 			&task->tid, used, (void *)(u64)me, thread_begins);
 	}
 	if (result < 0)
-		fail(FORKING, result, me);
+		fail(what, result, me);
 	// It would begin as an ordinary task, behind all that it is to preempt. It sets its class, too,
 	// and is heard if that is refused.
 	else if (!creator && is_real_time(it->policy))
@@ -409,12 +431,12 @@ static void launch(const struct launch *it)
 	spawn(NONE, it->template);
 }
 
-// Tasks above the fair class must not keep it from creating others, and from ending all.
+// Tasks above the fair class, or a policy that starves, must not keep it from creating tasks when they
+// are due, and from ending all. Without root it stays in the fair class.
 static void rise(void)
 {
 	struct sched_attr above = { sizeof above, SCHED_FIFO, SCHED_FLAG_RESET_ON_FORK, 0, 99, 0, 0, 0 };
-	if (PLAN->has_real_time)
-		sys3(SYS_sched_setattr, 0, &above, 0);
+	sys3(SYS_sched_setattr, 0, &above, 0);
 }
 
 // Launches what it is asked for, in a session of its own.
@@ -423,8 +445,6 @@ static void serve(u32 number)
 	struct group *group = group_at(number);
 	sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	sys0(SYS_setsid);
-	if (group->procs[0])
-		write_file(group->procs, "0", 1, JOINING, NONE);
 	own_group = number;
 	rise();
 	for (u32 n = 0;; n++) {
@@ -443,11 +463,12 @@ static void launch_in_group(u32 number)
 	if (!group->session)
 		return launch(it);
 	if (!group->deputy) {
-		long result = sys5(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		u32 what;
+		long result = fork_into(of, NONE, &what);
 		if (!result)
 			serve(of);
 		if (result < 0)
-			return fail(FORKING, result, NONE);
+			return fail(what, result, NONE);
 		group->deputy = result;
 	}
 	u32 turn = group->served.value;
@@ -554,14 +575,6 @@ static void run(void)
 		sys4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, 0);
 	} while (sys4(SYS_wait4, -1, 0, 1, 0) >= 0);
 	bring_back();
-}
-
-static u32 number(const char *text)
-{
-	u32 number = 0;
-	while (*text >= '0' && *text <= '9')
-		number = number * 10 + (*text++ - '0');
-	return number;
 }
 
 static int is_plan(void)

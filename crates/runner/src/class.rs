@@ -1,4 +1,4 @@
-//! Commands in a scheduling class.
+//! Scheduling classes of commands and of this program.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,6 +15,7 @@ use rustix::io::Errno;
 /// `SCHED_EXT` of include/uapi/linux/sched.h: the class of a sched_ext scheduler that does not get
 /// the tasks of the fair class.
 pub const SCHED_EXT: u32 = 7;
+const SCHED_FIFO: u32 = 1;
 
 #[cfg(task)]
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/class"));
@@ -29,12 +30,27 @@ const PROGRAM: &[u8] = &[];
 pub fn spawn(policy: u32, words: &[OsString]) -> io::Result<Child> {
     let name = words.first().ok_or(io::ErrorKind::InvalidInput)?;
     let path = find(name)?;
+    run(policy, 0, |class| class.arg("run").arg(path).args(words))
+}
+
+/// The calling thread runs from now on before all that sched_ext schedules; what it starts does not.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn go_first() -> io::Result<()> {
+    let tid = rustix::thread::gettid().as_raw_nonzero().to_string();
+    let status = run(SCHED_FIFO, 1, |class| class.arg("task").arg(tid))?.wait()?;
+    if status.success() { Ok(()) } else { Err(Errno::PERM.into()) }
+}
+
+fn run(
+    policy: u32,
+    priority: u32,
+    words: impl FnOnce(&mut Command) -> &mut Command,
+) -> io::Result<Child> {
     let program = in_memory("wastenot-class", PROGRAM)?;
-    Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
-        .arg(policy.to_string())
-        .arg(path)
-        .args(words)
-        .spawn()
+    let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+    words(command.arg(policy.to_string()).arg(priority.to_string())).spawn()
 }
 
 /// A file in memory that can be executed: one that is open for writing cannot.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wastenot_model::workload::{Class, Step, Template, TemplateId, Variate, Waiting};
-use wastenot_model::{CpuSet, SchedClass, Span, Workload};
+use wastenot_model::{CpuSet, Span, Workload};
 
 use crate::Unfit;
 use crate::bytes::{Reader, Writer};
@@ -154,9 +154,7 @@ impl Plan {
         for size in [32, 80, 16, GROUP, 64, TASK, MARK, 16] {
             head.u32(size as u32);
         }
-        let is_above = |it: &Template| SchedClass::of(it.class.policy()).is_above_fair();
-        let has_real_time = workload.templates.iter().any(is_above);
-        head.u32(awaited as u32).u32(0).u32(0).u32(has_real_time.into());
+        head.u32(awaited as u32).u32(0).u32(0).u32(0);
         for (part, offset) in parts.iter().zip(&offsets) {
             head.0.resize(*offset as usize, 0);
             head.0.extend(&part.0);
@@ -176,7 +174,7 @@ impl Plan {
         let first = Reader(&head).u64(at::GROUPS) as usize;
         for (n, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
             let mut file = Writer::default();
-            file.text(&format!("{path}/cgroup.procs"), PATH);
+            file.text(path, PATH);
             let at = first + n * GROUP;
             head[at..at + PATH].copy_from_slice(&file.0);
         }

@@ -43,12 +43,21 @@ impl Plan {
     ///
     /// # Errors
     /// The program cannot be started, or the kernel refuses a task something.
-    #[cfg(task)]
     pub fn begin(&self) -> Result<Running, Error> {
+        self.begin_after(&|| {})
+    }
+
+    /// The same, and does something between: the cgroups are there, and no task is yet.
+    ///
+    /// # Errors
+    /// The program cannot be started, or the kernel refuses a task something.
+    #[cfg(task)]
+    pub fn begin_after(&self, between: &dyn Fn()) -> Result<Running, Error> {
         let failed = |doing| move |error: io::Error| Error::Start { doing, error };
         let program = in_memory("wastenot-task", PROGRAM).map_err(failed("write the program"))?;
         let mut plan = memory("wastenot-plan").map_err(failed("write the plan"))?;
         let groups = Groups::new(&self.groups)?;
+        between();
         let written =
             plan.write_all(&self.with(&groups.paths)).and_then(|()| plan.set_len(self.bytes));
         written.map_err(failed("write the plan"))?;
@@ -72,7 +81,7 @@ impl Plan {
     /// # Errors
     /// Always: there is no program.
     #[cfg(not(task))]
-    pub fn begin(&self) -> Result<Running, Error> {
+    pub fn begin_after(&self, _between: &dyn Fn()) -> Result<Running, Error> {
         Err(Error::NotBuilt)
     }
 }

@@ -1,9 +1,12 @@
 //! Workloads on this machine: what tasks do is what their programs say.
 
+use std::ffi::OsString;
+use std::io;
+
 use wastenot_model::workload::{Class, Group, Launch, MarkId, Program, Step, Template, TemplateId};
 use wastenot_model::workload::{Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
-use wastenot_runner::{End, Error, Plan, Told, Unfit};
+use wastenot_runner::{End, Error, Plan, Told, Unfit, class};
 
 fn program(steps: &[Step]) -> Program {
     Program::new(steps.to_vec()).expect("nested")
@@ -508,4 +511,23 @@ fn a_pipe_without_a_limit_that_is_full_is_no_deadlock() {
     let plan = Plan::new(&workload, 1, 1, Span::s(60)).expect("fits");
     let error = plan.begin().expect("begins").told().expect_err("it is full");
     assert!(error.to_string().contains("tokens"), "{error}");
+}
+
+#[test]
+fn a_command_begins_in_its_class_and_is_found_as_shells_find_it() {
+    const BATCH: u32 = 3;
+    let code = |policy, words: &[&str]| {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let mut child = class::spawn(policy, &words)?;
+        Ok::<_, io::Error>(child.wait()?.code())
+    };
+    // Field 41 of proc_pid_stat(5).
+    let class = "exit $(cut -d' ' -f41 /proc/self/stat)";
+    assert_eq!(code(BATCH, &["sh", "-c", class]).expect("it runs"), Some(BATCH as i32));
+    assert_eq!(code(0, &["/bin/sh", "-c", "exit 7"]).expect("it runs"), Some(7));
+    assert_eq!(code(99, &["true"]).expect("it runs"), Some(125), "there is no such class");
+    let missing = code(0, &["nonesuch"]).expect_err("there is none");
+    assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    let folder = code(0, &["/"]).expect_err("it is no program");
+    assert_eq!(folder.kind(), io::ErrorKind::PermissionDenied);
 }

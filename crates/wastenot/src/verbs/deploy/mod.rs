@@ -64,6 +64,10 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
         return Ok(Answer::Yes);
     }
     let shown = Shown::new(&scheduler.name, args.listen, !partial)?;
+    // Also a policy that starves tasks is to be unloaded in time.
+    if let Err(error) = class::go_first() {
+        out::note(&format!("a policy that starves tasks may starve this, too: {}", reason(&error)));
+    }
     let running = loaded.start().map_err(failed)?;
     let mut length = length.begin(signals, None)?;
     let (seen, exit) = scheduler.schedule(running, &mut length, shown)?;
