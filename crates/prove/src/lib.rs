@@ -7,6 +7,7 @@
 
 pub mod cache;
 pub mod certificate;
+pub mod conforms;
 mod counterexample;
 mod digest;
 pub mod encode;

@@ -6,6 +6,9 @@ mod certificate;
 #[cfg(test)]
 #[path = "all/circles.rs"]
 mod circles;
+#[cfg(test)]
+#[path = "all/conforms.rs"]
+mod conforms;
 #[path = "all/decided.rs"]
 mod decided;
 #[cfg(test)]

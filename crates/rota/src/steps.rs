@@ -30,7 +30,7 @@ pub enum What {
     Idle,
     /// The idle flag of `to` is cleared.
     Busy,
-    /// A look into `queue`; `value` is whether a task was taken.
+    /// A look into `queue`: `value` is 0 if it found nothing, 1 if it took a task, 2 if it saw one.
     Take,
     /// A candidate was chosen: group `queue`, for the CPU `to`.
     Select,
@@ -212,10 +212,21 @@ const STEPS: &str = "step_log_rows";
 const COLUMNS: [&str; 9] = ["begin", "end", "at_ns", "step", "cpu", "queue", "tid", "to", "value"];
 
 impl Log {
-    /// Puts the steps into the order in which they ended, and counts those whose moments are
-    /// missing as lost.
+    /// Puts the steps into the order in which they ended.
     pub fn order(&mut self) {
         self.steps.sort_by_key(|step| step.end);
+    }
+
+    /// The first moment of which no record tells: that of a step that was not over when the log
+    /// ended. Later steps may have seen its effect.
+    pub fn certain_until(&self) -> u64 {
+        let moments = self.steps.iter().flat_map(|step| [step.begin, step.end]);
+        let mut moments: Vec<u64> = moments.collect();
+        moments.sort_unstable();
+        moments.dedup();
+        let first = moments.first().copied().unwrap_or(0);
+        let is_next = |(moment, n): &(u64, u64)| moment == n;
+        first + moments.into_iter().zip(first..).take_while(is_next).count() as u64
     }
 
     /// As tables of a History.

@@ -146,12 +146,17 @@ impl Writer<'_> {
             ),
             None => format!("\tif (!scx_bpf_dsq_move(it, p, queue(s->part, {to}, into), 0))"),
         };
-        let (save, back) = match &carry {
-            Some(var) => (
-                format!("\ts64 before = t->{var};\n"),
-                format!(" {{\n\t\tt->{var} = before;\n\t\treturn false;\n\t}}\n"),
-            ),
-            None => (String::new(), "\n\t\treturn false;\n".into()),
+        let save =
+            carry.as_ref().map_or(String::new(), |var| format!("\ts64 before = t->{var};\n"));
+        let mut undo: Vec<String> = Vec::new();
+        undo.extend(carry.iter().map(|var| format!("\t\tt->{var} = before;\n")));
+        if self.options.steps {
+            // Each moment that has a number belongs to a record.
+            undo.push("\t\trecord(begin, ABOUT(cpu, S_SELECT), 0, 0, 0);\n".into());
+        }
+        let back = match undo.concat() {
+            none if none.is_empty() => "\n\t\treturn false;\n".to_owned(),
+            undo => format!(" {{\n{undo}\t\treturn false;\n\t}}\n"),
         };
         let key = key.map_or("0".into(), |var| format!("t->{var}"));
         let rebase = carry.as_ref().map_or(String::new(), |_| " rebase".into());

@@ -28,6 +28,13 @@ typedef long long s64;
 #define ALWAYS_INLINE inline
 #define ONCE
 enum { ALL_CPUS = 1024, HASH = 1, ARRAY = 2 };
+/* Where CPUs that run at the same time may take turns (together.c). */
+#ifndef MEET
+#define MEET()
+#define WAIT()
+#define KICKED(cpu)
+#define EARLY false /* whether a CPU may be woken before its task is in the queue */
+#endif
 
 struct cpumask {
 	u64 bits[ALL_CPUS / 64];
@@ -66,6 +73,7 @@ struct task_struct {
 	u64 key;
 	struct dsq *dsq;
 	struct task_struct *next;
+	bool locked; /* the lock of its run queue is held: nobody takes it */
 };
 
 enum scx_exit_kind { SCX_EXIT_NONE };
@@ -167,35 +175,42 @@ static s32 scx_bpf_dsq_nr_queued(u64 id)
 {
 	struct dsq *dsq = dsq_of(id);
 
+	MEET();
 	if (!dsq)
 		wrong("nobody made the queue that is asked about");
 	return dsq->count;
 }
 
-/* Iterators see the tasks in a queue; moving a task away meanwhile does no harm. */
+/* Iterators see the tasks that were in a queue when they began and still are. */
+enum { SEEN = 512 };
 struct bpf_iter_scx_dsq {
-	struct task_struct *next;
+	struct dsq *dsq;
+	struct task_struct *all[SEEN];
+	int count, next;
 	u64 key;
 };
 static int iterating;
 
 static int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags)
 {
-	struct dsq *dsq = dsq_of(id);
+	struct task_struct *p;
 
 	(void)flags;
 	iterating++;
-	it->next = dsq ? dsq->first : NULL;
-	return dsq ? 0 : -2;
+	it->dsq = dsq_of(id);
+	it->count = it->next = 0;
+	for (p = it->dsq ? it->dsq->first : NULL; p && it->count < SEEN; p = p->next)
+		it->all[it->count++] = p;
+	return it->dsq ? 0 : -2;
 }
 
 static struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it)
 {
-	struct task_struct *p = it->next;
-
-	if (p)
-		it->next = p->next;
-	return p;
+	MEET();
+	while (it->next < it->count)
+		if (it->all[it->next++]->dsq == it->dsq)
+			return it->all[it->next - 1];
+	return NULL;
 }
 
 static void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it)
@@ -209,12 +224,17 @@ static void scx_bpf_dsq_move_set_vtime(struct bpf_iter_scx_dsq *it, u64 key)
 	it->key = key;
 }
 
-static bool move_by(struct task_struct *p, u64 id, u64 key)
+static bool move_by(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id, u64 key)
 {
 	struct dsq *dsq = dsq_of(id);
 
-	if (!dsq || !p->dsq)
-		wrong("a task is moved from or to nowhere");
+	MEET();
+	if (!dsq)
+		wrong("a task is moved to nowhere");
+	while (p->locked)
+		WAIT();
+	if (p->dsq != it->dsq)
+		return false; /* it was taken meanwhile */
 	dsq_remove(p);
 	dsq_add(dsq, p, key);
 	printf(" move %d", p->number);
@@ -225,14 +245,13 @@ static bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_stru
 				   u64 flags)
 {
 	(void)flags;
-	return move_by(p, id, it->key);
+	return move_by(it, p, id, it->key);
 }
 
 static bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id, u64 flags)
 {
-	(void)it;
 	(void)flags;
-	return move_by(p, id, 0);
+	return move_by(it, p, id, 0);
 }
 
 /* The CPU that runs the program, and the clock. */
@@ -249,9 +268,15 @@ static u64 bpf_ktime_get_ns(void)
 	return now;
 }
 
-static bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask)
+static bool has(const struct cpumask *mask, u32 cpu)
 {
 	return cpu < ALL_CPUS && (mask->bits[cpu / 64] >> (cpu % 64) & 1);
+}
+
+static bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask)
+{
+	MEET();
+	return has(mask, cpu);
 }
 
 static s32 scx_bpf_task_cpu(const struct task_struct *p)
@@ -298,11 +323,17 @@ static bool scx_bpf_dsq_move_to_local(u64 id)
 	struct dsq *dsq = dsq_of(id);
 	struct task_struct *p;
 
+	MEET();
 	if (!dsq || dispatching < 0)
 		wrong("a task is moved from nowhere, or outside of dispatch");
+again:
 	for (p = dsq->first; p; p = p->next) {
-		if (!bpf_cpumask_test_cpu(dispatching, p->cpus_ptr))
+		if (!has(p->cpus_ptr, dispatching))
 			continue;
+		if (p->locked) {
+			WAIT();
+			goto again;
+		}
 		dsq_remove(p);
 		dsq_add(&local[dispatching], p, 0);
 		p->cpu = dispatching;
@@ -320,9 +351,10 @@ static u32 scx_bpf_reenqueue_local(void)
 static void scx_bpf_kick_cpu(s32 cpu, u64 flags)
 {
 	/* The task of this wakeup must be in its queue, or in the CPU's local queue on return. */
-	if (decided.placing && flags == 1 && !(decided.any && decided.id >> 62 == 3))
+	if (!EARLY && decided.placing && flags == 1 && !(decided.any && decided.id >> 62 == 3))
 		wrong("a CPU is woken for a task that is in no queue yet");
 	printf(" kick %d %llu", cpu, flags);
+	KICKED(cpu);
 }
 
 static void scx_bpf_dump_bstr(char *format, u64 *data, u32 size)
@@ -368,6 +400,7 @@ static void *bpf_ringbuf_reserve(void *ring, u64 size, u64 flags)
 {
 	(void)ring;
 	(void)flags;
+	MEET();
 	if (size > sizeof(reserved))
 		wrong("a record is too large");
 	return reserved;

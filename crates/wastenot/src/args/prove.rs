@@ -31,18 +31,24 @@ The steps of a counterexample from --cex can be forced again (--replay), on the
 policy that it was found with or on a corrected one (--scheduler). The report
 shows at which step that policy does something else (docs/proofs.md).
 
+The steps that a kernel took under the policy can be replayed in the model
+(--conforms): the report names the first step that the model does not allow
+(docs/conformance.md).
+
 Exit codes: 0 all claims are proved for any number of CPUs; 1 a claim is
 refuted; 2 failure; 3 a claim is unknown or proved for small machines only, or
 there is no claim. 1 takes precedence over 3. The same holds for --recheck,
 with 3 also for a claim that is not in the certificate. With --replay: 0 it does
-not go wrong; 1 it does; 2 failure.
+not go wrong; 1 it does; 2 failure. With --conforms: 0 the model allows all
+steps; 1 it does not; 2 failure; 3 steps were lost.
 
 Examples:
   wastenot prove policies/work-stealing.rota
   wastenot prove policies/fair-vtime.rota --claim hierarchy --json
   wastenot prove policies/wrong/group-average.rota --cex cex.wn
   wastenot prove policies/wrong/no-chain.rota --allow-unsafe
-  wastenot prove --replay counterexample.wn --scheduler mended.rota")]
+  wastenot prove --replay counterexample.wn --scheduler mended.rota
+  wastenot prove my.rota --conforms recorded.wn")]
 #[command(mut_arg("json", |arg| arg.help(JSON)))]
 pub(crate) struct Prove {
     /// Policies in Rota; `-` is standard input
@@ -90,6 +96,10 @@ pub(crate) struct Prove {
     /// Force the steps of a counterexample again
     #[arg(long, value_name = "CEX", conflicts_with_all = PROVING)]
     pub(crate) replay: Option<PathBuf>,
+    /// Replay the steps that a kernel logged under this policy (`run --steps`) in the model
+    #[arg(long, value_name = "HISTORY", requires = "file")]
+    #[arg(conflicts_with_all = ["claim", "cex", "certificate", "recheck", "replay"])]
+    pub(crate) conforms: Option<PathBuf>,
     /// With --replay: the policy on which to force the counterexample [default: the one that it
     /// was found with]
     #[arg(long, value_name = "FILE.rota", requires = "replay")]

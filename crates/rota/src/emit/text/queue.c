@@ -110,6 +110,16 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 +	record(0, ABOUT(cpu, S_RUN), 0, 0, f->p->pid);
 }
 
++/* Whether there is a task in a queue. */
++static bool holds(u64 id)
++{
++	u64 begin = tick();
++	bool any = scx_bpf_dsq_nr_queued(id) > 0;
++
++	record(begin, ABOUT(-1, S_TAKE), id, any ? 2 : 0, 0);
++	return any;
++}
++
 +/* The first task of a queue that may run here, onto this CPU. */
 +static bool move_from(u64 id, u32 step)
 +{
@@ -124,7 +134,6 @@ static void run_on(struct frame *f, s32 cpu, u64 slice)
 ONCE int take_from(u32 part, u32 kind, u32 group, s32 cpu)
 {
 	u64 shared = queue(part, kind, group), own = queue_pinned(part, kind, cpu);
-+	u64 begin = tick();
 	bool took;
 
 -	if (scx_bpf_dsq_nr_queued(own) <= 0)
@@ -133,10 +142,9 @@ ONCE int take_from(u32 part, u32 kind, u32 group, s32 cpu)
 -		took = scx_bpf_dsq_move_to_local(own) || scx_bpf_dsq_move_to_local(shared);
 -	else
 -		took = scx_bpf_dsq_move_to_local(shared) || scx_bpf_dsq_move_to_local(own);
-+	if (scx_bpf_dsq_nr_queued(own) <= 0) {
-+		record(begin, ABOUT(-1, S_TAKE), own, 0, 0);
++	if (!holds(own))
 +		took = move_from(shared, S_TAKE);
-+	} else if (is_before(first_for(own, cpu), first_for(shared, cpu)))
++	else if (is_before(first_for(own, cpu), first_for(shared, cpu)))
 +		took = move_from(own, S_TAKE) || move_from(shared, S_TAKE);
 +	else
 +		took = move_from(shared, S_TAKE) || move_from(own, S_TAKE);

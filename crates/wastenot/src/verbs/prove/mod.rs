@@ -1,5 +1,6 @@
 //! `wastenot prove`: claims of policies, judged.
 
+mod conforms;
 mod next;
 mod replay;
 mod solvers;
@@ -25,6 +26,9 @@ use crate::{out, progress};
 
 /// Proves; or runs the queries of a certificate, or the steps of a counterexample, again.
 pub(crate) fn run(args: &Prove) -> Result<Answer, Stop> {
+    if let (Some(history), Some(file)) = (&args.conforms, &args.file) {
+        return conforms::run(file, history, args);
+    }
     match (&args.recheck, &args.replay, &args.file) {
         (Some(folder), ..) => recheck(folder, args),
         (None, Some(file), _) => replay::run(file, args),

@@ -1,0 +1,149 @@
+//! What came of a replay, as a Report.
+
+use wastenot_model::report::Unit;
+use wastenot_model::{Column, Machine, Report, Table};
+use wastenot_rota::ir::Program;
+use wastenot_rota::steps::Log;
+
+use super::model::Model;
+use super::words::words;
+use super::{Conformance, Kind, Rule};
+
+/// How many steps before the one that is not allowed are shown.
+const CONTEXT: usize = 20;
+
+/// The Report of a replay of `file`.
+pub fn report(
+    file: &str,
+    (program, machine): (&Program, &Machine),
+    log: &Log,
+    found: &Conformance,
+) -> Report {
+    let names: Vec<&str> = program.policies.iter().map(|it| it.name.as_str()).collect();
+    let title = format!("{file}: replayed in the model of {}", names.join(", "));
+    let mut report = Report::new("prove.conforms/1", title);
+    let model = Model::new(program, machine);
+    report.verdict = verdict(log, found);
+    report.measure("conforms", "Conforms", conforms(log, found), Unit::None);
+    report.measure("steps", "Steps", log.steps.len(), Unit::None);
+    report.measure("certain", "  before the first that is not over", found.certain, Unit::None);
+    report.measure("lost", "Steps that were lost", log.lost, Unit::None);
+    report.measure("breaks", "Steps that the model does not allow", found.breaks.len(), Unit::None);
+    report.measure("failed", "Failed attempts", found.failed, Unit::None);
+    report.measure("beside", "  while a task waited", found.beside, Unit::None);
+    report.measure("beyond", "  beyond removals by others", found.beyond, Unit::None);
+    report.measure("by_kernel", "Runs that the kernel began", found.by_kernel, Unit::None);
+    report.measure("span_ns", "Time of the log", wastenot_model::Span(found.span_ns), Unit::Ns);
+    report.measure("windows_share", "Share in windows", share(machine, found), Unit::Share);
+    report.tables = vec![rules(found), windows(found), context(&model, log, found)];
+    report.assumptions = vec![
+        "a step took effect at some moment between the two that its record has; what no order of \
+         these moments refutes is allowed"
+            .into(),
+        "the machine is that of the History, and the scheduler ran from the beginning of the log"
+            .into(),
+    ];
+    report
+}
+
+/// Whether it conforms; `None`: it cannot be told.
+pub fn conforms(log: &Log, found: &Conformance) -> Option<bool> {
+    if log.lost > 0 || !log.whole || log.steps.is_empty() {
+        return None;
+    }
+    Some(found.breaks.is_empty())
+}
+
+fn verdict(log: &Log, found: &Conformance) -> String {
+    let steps = log.steps.len();
+    match (conforms(log, found), found.breaks.first()) {
+        (None, _) if log.lost > 0 => {
+            format!("It cannot be told: {} of {steps} steps were lost.", log.lost)
+        }
+        (None, _) => "It cannot be told: the log does not begin with the scheduler.".into(),
+        (Some(true), _) => format!("It conforms: the model allows all {} steps.", found.certain),
+        (Some(false), first) => {
+            let first = first.map_or(String::new(), |it| {
+                format!("step {} ({}): {}", it.at + 1, it.rule.name(), it.why)
+            });
+            format!("It does not conform: {first}.")
+        }
+    }
+}
+
+/// The CPU time in windows, as a share of that of all CPUs.
+fn share(machine: &Machine, found: &Conformance) -> Option<f64> {
+    let all = found.span_ns as f64 * machine.len() as f64;
+    let inside: u64 = found.windows.iter().map(|it| it.span_ns).sum();
+    (all > 0.0).then(|| inside as f64 / all)
+}
+
+fn rules(found: &Conformance) -> Table {
+    let columns = [
+        Column::new("rule", "rule", Unit::None),
+        Column::new("judged", "judged", Unit::None),
+        Column::new("open", "open", Unit::None),
+        Column::new("broken", "broken", Unit::None),
+        Column::new("says", "what it says", Unit::None),
+    ];
+    let mut table = Table::new("rules", "Rules", columns);
+    table.shown = usize::MAX;
+    for (rule, count) in Rule::ALL.iter().zip(&found.counts) {
+        let broken = found.breaks.iter().filter(|it| it.rule == *rule).count();
+        table.push(vec![
+            rule.name().into(),
+            count.judged.into(),
+            count.open.into(),
+            broken.into(),
+            rule.says().into(),
+        ]);
+    }
+    table
+}
+
+fn windows(found: &Conformance) -> Table {
+    let columns = [
+        Column::new("kind", "window", Unit::None),
+        Column::new("count", "count", Unit::None),
+        Column::new("longest_ns", "longest", Unit::Ns),
+        Column::new("most_ns", "at most", Unit::Ns),
+        Column::new("sum_ns", "together", Unit::Ns),
+    ];
+    let mut table = Table::new("windows", "Windows", columns);
+    table.shown = usize::MAX;
+    for kind in Kind::ALL {
+        let all = found.windows.iter().filter(|it| it.kind == kind).map(|it| it.span_ns);
+        table.push(vec![
+            kind.name().into(),
+            all.clone().count().into(),
+            all.clone().max().unwrap_or(0).into(),
+            kind.most_ns().into(),
+            all.sum::<u64>().into(),
+        ]);
+    }
+    table
+}
+
+fn context(model: &Model<'_>, log: &Log, found: &Conformance) -> Table {
+    let columns = [
+        Column::new("step", "step", Unit::None),
+        Column::new("at_ns", "time", Unit::At),
+        Column::new("begin", "from", Unit::None),
+        Column::new("end", "to", Unit::None),
+        Column::new("what", "what", Unit::None),
+    ];
+    let mut table = Table::new("context", "The step, and those before it", columns);
+    table.shown = usize::MAX;
+    let Some(first) = found.breaks.first() else { return table };
+    let from = first.at.saturating_sub(CONTEXT);
+    for (n, step) in log.steps.iter().enumerate().take(first.at + 1).skip(from) {
+        table.push(vec![
+            (n + 1).into(),
+            step.time_ns.into(),
+            step.begin.into(),
+            step.end.into(),
+            words(model, step).into(),
+        ]);
+    }
+    table
+}

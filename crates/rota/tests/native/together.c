@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Runs an emitted scheduler on several CPUs at the same time: each is a thread of execution of its
+ * own, and they take turns, in a random order, wherever the scheduler calls the kernel. The input
+ * is the machine and its tasks, as for driver.c; the arguments are a seed and a number of events.
+ * The steps that the scheduler logs are on standard error.
+ *
+ * As in the kernel, ticks and wakeups come to a CPU between the operations of its scheduler; the
+ * insertion of a task comes after the operation that decided on it, and nobody takes it before the
+ * tracepoint that follows, since the lock of its run queue is held; an affinity changes while its
+ * task is in no queue.
+ */
+#include <ucontext.h>
+
+static void meet(void);
+static void pass(void);
+static void kicked(int cpu);
+#define MEET() meet()
+#define WAIT() pass()
+#define KICKED(cpu) kicked(cpu)
+#define EARLY true /* when an affinity changes */
+#define main driver
+#include "driver.c"
+#undef main
+
+enum { MOST = 64, STACK = 1 << 18 };
+
+/* A CPU, and what belongs to it while another one has its turn. */
+static struct cpu {
+	ucontext_t context;
+	bool sleeps, kicked, was_idle;
+	s32 dispatching;
+	struct {
+		struct task_struct *placing;
+		u64 id, key;
+		bool any;
+	} decided;
+} cpus_of[MOST];
+static ucontext_t all_cpus;
+static int cpu_count, task_count, events;
+static bool alone = true;
+static u64 drawn = 1;
+
+static u64 draw(u64 below)
+{
+	drawn ^= drawn << 13;
+	drawn ^= drawn >> 7;
+	drawn ^= drawn << 17;
+	return (drawn >> 11) % below;
+}
+
+static void kicked(int cpu)
+{
+	if (cpu >= 0 && cpu < MOST)
+		cpus_of[cpu].kicked = true;
+}
+
+/* Another CPU may have its turn. */
+static void pass(void)
+{
+	struct cpu *me = &cpus_of[this_cpu];
+
+	me->dispatching = dispatching;
+	memcpy(&me->decided, &decided, sizeof(decided));
+	swapcontext(&me->context, &all_cpus);
+	dispatching = me->dispatching;
+	memcpy(&decided, &me->decided, sizeof(decided));
+}
+
+static void meet(void)
+{
+	if (!alone && !draw(3))
+		pass();
+}
+
+/* The task is in its queue now; a CPU that is given a task looks at its local queue. */
+static void inserted(struct task_struct *p)
+{
+	bool runs = decided.id >> 62 == 3;
+
+	commit(p);
+	if (runs)
+		kicked(p->cpu);
+}
+
+static void wake(struct task_struct *p)
+{
+	p->locked = true;
+	about_to_place(p);
+	p->__state = 0;
+	if (p->nr_cpus_allowed > 1) {
+		p->cpu = OP(select_cpu, (u64)p, p->cpu, SCX_ENQ_WAKEUP);
+	} else {
+		for (p->cpu = 0; !(p->cpus_ptr->bits[0] >> p->cpu & 1);)
+			p->cpu++;
+	}
+	if (!decided.any)
+		OP(enqueue, (u64)p, SCX_ENQ_WAKEUP);
+	inserted(p);
+	rota_wakeup((u64[]){ (u64)p });
+	p->locked = false;
+}
+
+/* A waiting task gets another affinity: it is in no queue meanwhile. */
+static void change(struct task_struct *p)
+{
+	u64 bits = draw((1ULL << cpu_count) - 1) + 1;
+
+	alone = true;
+	OP(quiescent, (u64)p, 0);
+	dsq_remove(p);
+	p->cpus_mask.bits[0] = bits;
+	p->nr_cpus_allowed = __builtin_popcountll(bits);
+	OP(set_cpumask, (u64)p, (u64)p->cpus_ptr);
+	alone = false;
+	about_to_place(p);
+	OP(enqueue, (u64)p, 0);
+	inserted(p);
+}
+
+/* What comes between the operations: tasks wake, balances are due, affinities change. */
+static void interrupt(void)
+{
+	struct task_struct *p = &all[draw(task_count)];
+
+	now += 1 + draw(100000);
+	events--;
+	if (p->__state == 1) {
+		p->__state = 2; /* nobody else wakes it */
+		wake(p);
+#ifdef REGULAR
+	} else if (!draw(8)) {
+		balance_now(0, this_cpu);
+#endif
+	} else if (CHANGES && p->dsq && p->dsq->id >> 63 == 0 && p->dsq != &local[p->cpu] && !draw(4)) {
+		change(p);
+	}
+}
+
+/* The task of a CPU runs until it blocks or another one takes its place. */
+static void runs_for_a_time(struct task_struct *p)
+{
+	u32 cpu = this_cpu;
+
+	dsq_remove(p);
+	p->cpu = cpu;
+	OP(running, (u64)p);
+	for (;;) {
+		pass();
+		while (!draw(3))
+			interrupt();
+		if (draw(3)) {
+			OP(stopping, (u64)p, 0);
+			p->__state = 1;
+			OP(quiescent, (u64)p, SCX_DEQ_SLEEP);
+			return;
+		}
+		p->scx.flags = SCX_TASK_QUEUED;
+		if (!local[cpu].first) {
+			dispatching = cpu;
+			OP(dispatch, cpu, (u64)p);
+			dispatching = -1;
+		}
+		p->scx.flags = 0;
+		if (!local[cpu].first)
+			continue;
+		OP(stopping, (u64)p, 1);
+		p->locked = true;
+		about_to_place(p);
+		OP(enqueue, (u64)p, 0);
+		inserted(p);
+		rota_switch((u64[]){ 0, (u64)p, (u64)p });
+		p->locked = false;
+		return;
+	}
+}
+
+static void cpu_main(int cpu)
+{
+	struct cpu *me = &cpus_of[cpu];
+
+	for (;;) {
+		me->kicked = false;
+		if (!local[cpu].first) {
+			dispatching = cpu;
+			OP(dispatch, cpu, 0);
+			dispatching = -1;
+		}
+		if (local[cpu].first) {
+			if (me->was_idle)
+				OP(update_idle, cpu, 0);
+			me->was_idle = false;
+			runs_for_a_time(local[cpu].first);
+			continue;
+		}
+		if (!me->was_idle)
+			OP(update_idle, cpu, 1);
+		me->was_idle = true;
+		while (!me->kicked && !local[cpu].first) {
+			me->sleeps = true;
+			pass();
+			me->sleeps = false;
+			if (events > 0 && !draw(4))
+				interrupt();
+		}
+	}
+}
+
+int main(int count, char **words)
+{
+	char event;
+	int n;
+
+	while (scanf(" %c", &event) == 1) {
+		if (event == 'm') {
+			machine();
+		} else {
+			begins();
+			task_count++;
+		}
+	}
+	drawn = count > 1 ? strtoull(words[1], NULL, 10) * 2 + 1 : 1;
+	events = count > 2 ? atoi(words[2]) : 1000;
+	for (n = 0; n < ALL_CPUS && part_of[n] != NOBODY; n++)
+		cpu_count++;
+	for (n = 0; n < task_count; n++)
+		all[n].__state = 1;
+	for (n = 0; n < 20; n++)
+		draw(2);
+	for (n = 0; n < cpu_count; n++) {
+		struct cpu *cpu = &cpus_of[n];
+
+		cpu->dispatching = -1;
+		getcontext(&cpu->context);
+		cpu->context.uc_stack.ss_sp = malloc(STACK);
+		cpu->context.uc_stack.ss_size = STACK;
+		makecontext(&cpu->context, (void (*)(void))cpu_main, 1, n);
+	}
+	alone = false;
+	while (events > 0) {
+		this_cpu = draw(cpu_count);
+		swapcontext(&all_cpus, &cpus_of[this_cpu].context);
+	}
+	return 0;
+}

@@ -1,0 +1,38 @@
+//! `wastenot prove POLICY --conforms HISTORY`: the steps that a kernel took, replayed in the model.
+
+use std::path::Path;
+
+use wastenot_prove::conforms::{conforms, is_conforming, report};
+use wastenot_rota::steps::Log;
+
+use super::super::check::print;
+use super::super::rota::Source;
+use super::meaning;
+use crate::args::input::Reading;
+use crate::args::prove::Prove;
+use crate::fail::{Answer, Stop};
+use crate::{open, out, progress};
+
+/// Replays it.
+pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, Stop> {
+    let source = Source::read(file)?;
+    let program = meaning(&source)?;
+    let name = open::shown(history);
+    let recorded = open::history(history, &Reading::default())?;
+    let log = Log::of(&recorded).ok_or_else(|| {
+        let help = "record one: `wastenot run SCENARIO --on 7.2 --scheduler POLICY --steps -o H.wn`";
+        Stop::new(format!("{name} has no log of steps"), help)
+    })?;
+    if log.text != source.text {
+        out::note(&format!("{name} was recorded under another text than {}", source.name));
+    }
+    let machine = &recorded.head.machine;
+    let replay = || conforms(&program, machine, &log);
+    let found = progress::during("replaying the steps", replay);
+    print(&report(&name, (&program, machine), &log, &found), &args.face)?;
+    Ok(match is_conforming(&log, &found) {
+        Some(true) => Answer::Yes,
+        Some(false) => Answer::No,
+        None => Answer::CannotTell,
+    })
+}
