@@ -9,6 +9,9 @@ mod circles;
 #[cfg(test)]
 #[path = "all/conforms.rs"]
 mod conforms;
+#[cfg(test)]
+#[path = "all/conforms_rules.rs"]
+mod conforms_rules;
 #[path = "all/decided.rs"]
 mod decided;
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub(super) fn check(
 
 fn search(model: &Model<'_>, step: &Step, flags: &Flags, masks: &Masks) -> Option<String> {
     let task = step.task?;
-    let allowed = masks.of_task(task, step.begin)?;
+    let allowed = masks.of_task(task, step.begin, step.end)?;
     let queue = (step.what == What::Claim).then(|| QueueNumber::of(step.queue));
     let part = match queue {
         Some(queue) => queue.part,
@@ -104,32 +104,49 @@ fn chain(
     })
 }
 
-/// The affinity of tasks, by when it was recorded.
+/// The affinity of tasks, as it was recorded.
 struct Masks {
-    of: HashMap<i32, Vec<(u64, CpuSet)>>,
+    of: HashMap<i32, Vec<Mask>>,
+}
+
+/// An affinity. It is not older than one moment, and surely there from another.
+struct Mask {
+    maybe: u64,
+    surely: u64,
+    cpus: CpuSet,
 }
 
 impl Masks {
     fn of(steps: &[Step]) -> Masks {
         let mut words: HashMap<i32, HashMap<u64, u64>> = HashMap::new();
-        let mut of: HashMap<i32, Vec<(u64, CpuSet)>> = HashMap::new();
-        for step in steps.iter().filter(|it| it.what == What::Mask) {
+        let mut of: HashMap<i32, Vec<Mask>> = HashMap::new();
+        // An affinity changes while its task is in no queue: after the last step of the task.
+        let mut last: HashMap<i32, u64> = HashMap::new();
+        for step in steps {
             let Some(task) = step.task else { continue };
-            let words = words.entry(task).or_default();
-            words.insert(step.queue, step.value as u64);
-            let cpus = words.iter().flat_map(|(word, bits)| {
-                let (word, bits) = (*word, *bits);
-                let is_set = move |n: &u64| bits >> n & 1 == 1;
-                (0..64).filter(is_set).map(move |n| CpuId((word * 64 + n) as u16))
-            });
-            of.entry(task).or_default().push((step.end, cpus.collect()));
+            if step.what == What::Mask {
+                let words = words.entry(task).or_default();
+                words.insert(step.queue, step.value as u64);
+                let cpus = words.iter().flat_map(|(word, bits)| {
+                    let (word, bits) = (*word, *bits);
+                    let is_set = move |n: &u64| bits >> n & 1 == 1;
+                    (0..64).filter(is_set).map(move |n| CpuId((word * 64 + n) as u16))
+                });
+                let maybe = last.get(&task).copied().unwrap_or(0);
+                let cpus = cpus.collect();
+                of.entry(task).or_default().push(Mask { maybe, surely: step.end, cpus });
+            } else if matches!(step.what, What::Place | What::Stop | What::Start | What::Leave) {
+                last.insert(task, step.begin);
+            }
         }
         Masks { of }
     }
 
-    fn of_task(&self, task: i32, moment: u64) -> Option<&CpuSet> {
+    /// The affinity that a task surely had all the time.
+    fn of_task(&self, task: i32, from: u64, until: u64) -> Option<&CpuSet> {
         let all = self.of.get(&task)?;
-        let after = all.partition_point(|(since, _)| *since <= moment);
-        all[..after].last().map(|(_, cpus)| cpus)
+        let after = all.partition_point(|it| it.surely <= from);
+        let same = all.get(after).is_none_or(|next| next.maybe >= until);
+        all[..after].last().filter(|_| same).map(|it| &it.cpus)
     }
 }

@@ -200,7 +200,7 @@ static void cpu_main(int cpu)
 			me->sleeps = true;
 			pass();
 			me->sleeps = false;
-			if (events > 0 && !draw(4))
+			if (events > 0 && !draw(16))
 				interrupt();
 		}
 	}
