@@ -25,6 +25,8 @@ pub(crate) struct Wanted {
     weight: u64,
     /// `cpu.max`.
     quota: Option<String>,
+    /// `cpuset.cpus`.
+    cpus: Option<String>,
 }
 
 impl Wanted {
@@ -51,6 +53,7 @@ impl Wanted {
                 // 100 is 1024 shares (kernel/sched/core.c, sched_weight_from_cgroup).
                 weight: (u64::from(group.shares) * 100).div_ceil(1024).clamp(1, 10_000),
                 quota: group.quota.map(quota),
+                cpus: group.cpus.as_ref().map(ToString::to_string),
             });
         }
         Ok(all)
@@ -77,8 +80,8 @@ pub(crate) struct Groups {
     base: Option<PathBuf>,
     /// Each group's folder; empty for one without a cgroup.
     pub(crate) paths: Vec<String>,
-    /// `cgroup.subtree_control` of the root, if it was changed.
-    enabled: Option<PathBuf>,
+    /// The controllers that were enabled for this in the root.
+    enabled: Vec<(PathBuf, &'static str)>,
 }
 
 /// How the folders of runs begin.
@@ -91,17 +94,25 @@ impl Groups {
     /// A cgroup cannot be made or set.
     pub(crate) fn new(wanted: &[Wanted]) -> Result<Groups, Error> {
         let paths = vec![String::new(); wanted.len()];
-        let mut groups = Groups { base: None, paths, enabled: None };
+        let mut groups = Groups { base: None, paths, enabled: Vec::new() };
         if !wanted.iter().any(|it| it.is_cgroup) {
             return Ok(groups);
         }
         let Hierarchy::V2(root) = Hierarchy::here() else { return Err(Error::NoCgroups) };
         remove_leftovers(&root);
-        groups.enable(&root)?;
+        let controllers = match wanted.iter().any(|it| it.cpus.is_some()) {
+            true => &["cpu", "cpuset"][..],
+            false => &["cpu"],
+        };
+        groups.enable(&root, controllers)?;
         let base = root.join(format!("{NAME}{}", std::process::id()));
         make(&base)?;
         groups.base = Some(base.clone());
-        set(&base.join("cgroup.subtree_control"), "+cpu")?;
+        let enable = |folder: &Path| {
+            let control = folder.join("cgroup.subtree_control");
+            controllers.iter().try_for_each(|it| set(&control, &format!("+{it}")))
+        };
+        enable(&base)?;
         for (n, it) in wanted.iter().enumerate() {
             let above = it.parent.map(|above| groups.paths[above].clone()).unwrap_or_default();
             if !it.is_cgroup {
@@ -109,7 +120,7 @@ impl Groups {
                 continue;
             }
             let parent = if above.is_empty() { base.clone() } else { PathBuf::from(above) };
-            set(&parent.join("cgroup.subtree_control"), "+cpu")?;
+            enable(&parent)?;
             let mut path = parent.join(&it.name);
             if it.name.is_empty() || path.exists() {
                 path = parent.join(format!("{}.{n}", it.name));
@@ -119,17 +130,22 @@ impl Groups {
             if let Some(quota) = &it.quota {
                 set(&path.join("cpu.max"), quota)?;
             }
+            if let Some(cpus) = &it.cpus {
+                set(&path.join("cpuset.cpus"), cpus)?;
+            }
             groups.paths[n] = path.display().to_string();
         }
         Ok(groups)
     }
 
-    fn enable(&mut self, root: &Path) -> Result<(), Error> {
+    fn enable(&mut self, root: &Path, controllers: &[&'static str]) -> Result<(), Error> {
         let control = root.join("cgroup.subtree_control");
         let on = fs::read_to_string(&control).unwrap_or_default();
-        if !on.split_whitespace().any(|it| it == "cpu") {
-            set(&control, "+cpu")?;
-            self.enabled = Some(control);
+        for controller in controllers {
+            if !on.split_whitespace().any(|it| it == *controller) {
+                set(&control, &format!("+{controller}"))?;
+                self.enabled.push((control.clone(), controller));
+            }
         }
         Ok(())
     }
@@ -138,8 +154,8 @@ impl Groups {
 impl Drop for Groups {
     fn drop(&mut self) {
         self.base.iter().for_each(|base| remove(base));
-        if let Some(control) = &self.enabled {
-            let _ = fs::write(control, "-cpu");
+        for (control, controller) in &self.enabled {
+            let _ = fs::write(control, format!("-{controller}"));
         }
     }
 }

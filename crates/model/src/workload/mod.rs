@@ -142,13 +142,16 @@ pub struct Group {
     pub shares: u32,
     /// How much CPU time it may use in each period.
     pub quota: Option<Quota>,
+    /// The CPUs that its tasks may use (`cpuset.cpus`); `None`: all. Affinities of tasks are within
+    /// it already.
+    pub cpus: Option<CpuSet>,
 }
 
 impl Group {
     /// The group that every task is in.
     pub fn root() -> Group {
         let (name, shares) = ("/".to_owned(), 1024);
-        Group { name, parent: None, session: false, shares, quota: None }
+        Group { name, parent: None, session: false, shares, quota: None, cpus: None }
     }
 }
 
@@ -282,6 +285,11 @@ impl Workload {
     pub fn mark(&mut self, name: &str) -> MarkId {
         self.marks.push(name.into());
         MarkId(self.marks.len() as u32 - 1)
+    }
+    /// The set of CPUs to change to that has these; it is added if there is none.
+    pub fn affinity_of(&mut self, cpus: CpuSet) -> AffinityId {
+        let known = self.affinities.iter().position(|set| *set == cpus);
+        known.map_or_else(|| self.affinity(cpus), |at| AffinityId(at as u32))
     }
     /// Adds a set of CPUs to change to.
     pub fn affinity(&mut self, cpus: CpuSet) -> AffinityId {

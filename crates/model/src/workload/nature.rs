@@ -184,6 +184,7 @@ fn groups_told(history: &History) -> Vec<Group> {
         session: row[2].flag().unwrap_or(false),
         shares: row[3].int().unwrap_or(1024).clamp(2, 262_144),
         quota: None,
+        cpus: None,
     });
     let mut groups: Vec<Group> = told.collect();
     for n in 0..groups.len() {
@@ -219,7 +220,7 @@ mod tests {
     fn some() -> Natures {
         let group = |name: &str, parent, session, shares| {
             let (name, parent) = (name.to_owned(), Some(GroupId(parent)));
-            Group { name, parent, session, shares, quota: None }
+            Group { name, parent, session, shares, quota: None, cpus: None }
         };
         let odd = Nature {
             group: GroupId(2),

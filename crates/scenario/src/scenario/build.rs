@@ -8,7 +8,7 @@ use super::fields::{Fields, expected, number, read_span, span, table, text};
 use super::names::{Kind, Names};
 use super::node::{Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{BARRIER, COSTS, GROUP, LOCK, PIPE, SCENARIO};
-use super::{Choice, Fits, Unfit, Variant, hotplug, program, tasks, verify};
+use super::{Choice, Fits, Unfit, Variant, cpusets, hotplug, program, tasks, verify};
 use crate::ambient;
 
 /// The maximum number of tasks that all variants together launch.
@@ -37,9 +37,10 @@ impl<'a> Variants<'a> {
         };
         let (mut costs, scheduler) = (costs(&fields)?, choice(&fields, self.fits)?);
         let mut draft = tasks::Draft::new(&machine);
-        shared(&fields, &mut draft.workload, &mut draft.names)?;
+        shared(&fields, &mut draft.workload, &mut draft.names, &machine)?;
         tasks::read(fields.list("tasks")?, &mut draft)?;
         beside(&fields, &mut costs, &mut draft)?;
+        cpusets::confine(&mut draft.workload);
         self.tasks += draft.workload.launches.len();
         if self.tasks > TASKS {
             let help = format!("all variants together have at most {TASKS}");
@@ -142,13 +143,18 @@ fn speed(node: &Node, key: &str) -> Result<f64, Wrong> {
 }
 
 /// Groups, locks, barriers, pipes and conditions.
-fn shared(fields: &Fields, workload: &mut Workload, names: &mut Names) -> Result<(), Wrong> {
+fn shared(
+    fields: &Fields,
+    workload: &mut Workload,
+    names: &mut Names,
+    machine: &Machine,
+) -> Result<(), Wrong> {
     let entries = |key| -> Result<&[Entry], Wrong> {
         Ok(fields.table(key)?.map_or(&[], |(_, table)| &table.entries))
     };
     for (n, Entry { key, at, node }) in entries("groups")?.iter().enumerate() {
         names.add(Kind::Group, key, n as u32 + 1, *at)?;
-        workload.group(group(key, node)?);
+        workload.group(group(key, node, machine)?);
     }
     for (n, Entry { node, .. }) in entries("groups")?.iter().enumerate() {
         let Some((at, parent)) = parent(node)? else { continue };
@@ -197,7 +203,7 @@ fn waiting(fields: &Fields) -> Result<Waiting, Wrong> {
     program::read_waiting(text(node, "waiting")?).map_err(error)
 }
 
-fn group(name: &str, node: &Node) -> Result<Group, Wrong> {
+fn group(name: &str, node: &Node, machine: &Machine) -> Result<Group, Wrong> {
     let fields = Fields::of(&GROUP, node)?;
     fields.check()?;
     let mut group = Group { name: name.into(), parent: Some(GroupId(0)), ..Group::root() };
@@ -217,6 +223,14 @@ fn group(name: &str, node: &Node) -> Result<Group, Wrong> {
             return Err(error(help.to_owned()));
         }
         group.quota = Some(Quota { runtime, period });
+    }
+    if let Some(node) = fields.get("cpus") {
+        let list = node.word().ok_or_else(|| expected(node, "cpus", "a list: \"0-3\""))?;
+        group.cpus = program::cpus(node.at, &list, machine)?;
+        if group.session {
+            let help = "a session has no cpuset: leave out `session`, or give its tasks `cpus`";
+            return Err(wrong(node.at, "a session with `cpus`", help));
+        }
     }
     Ok(group)
 }

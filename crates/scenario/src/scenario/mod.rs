@@ -6,6 +6,7 @@
 //! refused here with its line and what to write instead.
 
 mod build;
+mod cpusets;
 mod dry_run;
 pub(crate) mod fields;
 mod figure;

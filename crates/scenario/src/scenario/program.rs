@@ -1,7 +1,7 @@
 //! The grammar of programs: one step a line, no expressions.
 
 use wastenot_model::workload::{
-    AffinityId, BarrierId, ConditionId, LockId, MarkId, PipeId, Program, Step, TemplateId,
+    BarrierId, ConditionId, LockId, MarkId, PipeId, Program, Step, TemplateId,
     Unbalanced, Variate, Waiting,
 };
 use wastenot_model::{CpuSet, Machine, Span, Workload};
@@ -148,7 +148,7 @@ impl Line<'_> {
             "cpus" => {
                 let cpus =
                     cpus(self.at, rest, self.machine)?.unwrap_or_else(|| self.machine.online());
-                Step::Affinity(affinity(workload, cpus))
+                Step::Affinity(workload.affinity_of(cpus))
             }
             "mark" if is_name(rest) => Step::Mark(mark(workload, rest)),
             "loop" if rest == "forever" => Step::Loop(None),
@@ -304,7 +304,3 @@ pub(crate) fn mark(workload: &mut Workload, name: &str) -> MarkId {
     known.map_or_else(|| workload.mark(name), |at| MarkId(at as u32))
 }
 
-fn affinity(workload: &mut Workload, cpus: CpuSet) -> AffinityId {
-    let known = workload.affinities.iter().position(|set| *set == cpus);
-    known.map_or_else(|| workload.affinity(cpus), |at| AffinityId(at as u32))
-}

@@ -135,6 +135,43 @@ program = ["compute forever"]
 }
 
 #[test]
+fn a_cpuset_narrows_the_affinities_of_its_tasks_and_of_those_below() {
+    let rest = r#"
+[groups.above]
+cpus = "0-2"
+[groups.below]
+parent = "above"
+cpus = "2-3"
+[groups.elsewhere]
+parent = "above"
+cpus = "3"
+[[tasks]]
+name = "t"
+group = "below"
+program = ["cpus 0-1", "cpus 1-3", "cpus all"]
+[[tasks]]
+name = "u"
+group = "above"
+cpus = "1-3"
+program = ["compute 1ms"]
+[[tasks]]
+name = "v"
+group = "elsewhere"
+program = ["compute 1ms"]
+"#;
+    let workload = workload(rest);
+    let affinity = |n: usize| workload.templates[n].affinity.as_ref().map(ToString::to_string);
+    // One that has no CPU of its cpuset, or of that above, does not count.
+    let expected = ["2", "1-2", "0-2"].map(|it| Some(it.to_owned()));
+    assert_eq!([affinity(0), affinity(1), affinity(2)], expected);
+    let changes = workload.templates[0].program.steps().iter().map(|step| match step {
+        Step::Affinity(id) => workload.affinities[id.index()].to_string(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(changes.collect::<Vec<_>>(), ["2", "2", "2"]);
+}
+
+#[test]
 fn tasks_ask_for_classes_with_what_they_take() {
     let of = |keys: &str| {
         let program = "program = [\"loop 9\", \"every 10ms\", \"compute 2ms\", \"end\"]";
@@ -338,6 +375,8 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
         ("costs = { smt = 0.0 }", 1, "`smt`", "from 0.1 to 1"),
         ("costs = { migration = [\"1us\"] }", 1, "`migration`", "four times"),
         ("[groups.a]\nquota = \"10ms\"", 2, "`quota`", "10ms/100ms"),
+        ("[groups.a]\ncpus = \"9-\"", 2, "`9-` is no list of CPUs", "`0-3,8`"),
+        ("[groups.a]\ncpus = \"0\"\nsession = true", 2, "a session with `cpus`", "`session`"),
         ("[groups.a]\nparent = \"b\"", 2, "no group `b`", "[groups.NAME]"),
         ("[groups.a]\nparent = \"a\"", 2, "contains itself", "another parent"),
         ("[locks.l]\nwaiting = \"spinn\"", 2, "`waiting` is `spinn`", "block | spin"),

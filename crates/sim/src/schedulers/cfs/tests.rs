@@ -560,6 +560,7 @@ fn turmoil(seed: u64) -> Workload {
             session: random.below(2) == 0,
             shares: 2 + random.below(4000) as u32,
             quota: (random.below(2) == 0).then_some(quota),
+            cpus: None,
         }));
     }
     let node = load.affinity((0..8).map(CpuId).collect());
