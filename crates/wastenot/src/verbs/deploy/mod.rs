@@ -186,16 +186,11 @@ fn scheduled(report: &mut Report, seen: &Seen, exit: Option<&Exit>) {
     report.measure("steps.waiting", "Tasks that waited at its end", seen.waiting(), Unit::None);
     let columns = [
         Column::new("event", "event of sched_ext", Unit::None),
-        Column::new("count", "count", Unit::None),
+        Column::new("count", "count, or ns of a duration", Unit::None),
     ];
     let mut table = Table::new("events", "What sched_ext counted", columns);
     for (name, count) in seen.events.iter().filter(|(_, count)| **count > 0) {
-        // Times are in nanoseconds, as their names say (enum scx_ev).
-        let value = match name.ends_with("_DURATION") {
-            true => Span(*count).into(),
-            false => (*count).into(),
-        };
-        table.push(vec![name.as_str().into(), value]);
+        table.push(vec![name.as_str().into(), (*count).into()]);
     }
     if !table.rows.is_empty() {
         report.tables.push(table);
