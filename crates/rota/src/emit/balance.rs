@@ -201,7 +201,7 @@ impl Writer<'_> {
                  \t\t\tt = task_of(p);\n\
                  \t\t\tif (cpu < 0 || !t || !{name}_one(s, &it, p, t, cpu))\n\
                  \t\t\t\tcontinue;\n\
-                 \t\t\tcame = true;\n\t\t\twake_for(p, t, MACHINE);\n\t\t}}\n\t}}\n\
+                 \t\t\tcame = true;\n\t\t\tbarrier();\n\t\t\twake_for(p, t, MACHINE);\n\t\t}}\n\t}}\n\
                  \tbpf_iter_scx_dsq_destroy(&it);\n\
                  \tif (!came)\n\t\treturn stop();\n\ts->moved++;\n\treturn 0;\n"
             ),

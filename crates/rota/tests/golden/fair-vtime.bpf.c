@@ -610,6 +610,21 @@ static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 	return true;
 }
 
+/* By CPU: exchanged for the sake of the barrier only. */
+static u32 fenced[MAX_CPUS];
+
+/* A task that was inserted before is seen by each CPU that sets its flag after the search has
+ * looked at it. The search reads flags before it exchanges them, and without this a CPU could do
+ * so before the others see the insertion: then the CPU that sleeps and the search miss each other.
+ * An exchange in BPF is a full barrier. */
+static void barrier(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (cpu < MAX_CPUS)
+		__sync_lock_test_and_set(&fenced[at(cpu)], 0);
+}
+
 /* The second half of a put: the task is now in the queue. */
 static void wake_owed(struct task_struct *p)
 {
@@ -618,6 +633,7 @@ static void wake_owed(struct task_struct *p)
 	if (!t || !t->owed)
 		return;
 	t->owed = false;
+	barrier();
 	wake_for(p, t, t->wake);
 }
 
@@ -1131,6 +1147,7 @@ static long vrt_pull_every_1(u32 n, struct scan *s)
 			if (cpu < 0 || !t || !vrt_pull_every_1_one(s, &it, p, t, cpu))
 				continue;
 			came = true;
+			barrier();
 			wake_for(p, t, MACHINE);
 		}
 	}

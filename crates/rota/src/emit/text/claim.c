@@ -138,6 +138,21 @@ static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 	return true;
 }
 
+/* By CPU: exchanged for the sake of the barrier only. */
+static u32 fenced[MAX_CPUS];
+
+/* A task that was inserted before is seen by each CPU that sets its flag after the search has
+ * looked at it. The search reads flags before it exchanges them, and without this a CPU could do
+ * so before the others see the insertion: then the CPU that sleeps and the search miss each other.
+ * An exchange in BPF is a full barrier. */
+static void barrier(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (cpu < MAX_CPUS)
+		__sync_lock_test_and_set(&fenced[at(cpu)], 0);
+}
+
 /* The second half of a put: the task is now in the queue. */
 -static void wake_owed(struct task_struct *p)
 +static void wake_owed(struct task_struct *p, bool early)
@@ -147,6 +162,7 @@ static bool wake_for(struct task_struct *p, struct task *t, u32 within)
 	if (!t || !t->owed)
 		return;
 	t->owed = false;
+	barrier();
 +	record(0, ABOUT(t->at, early ? S_EARLY : S_IN), t->in, t->key, p->pid);
 	wake_for(p, t, t->wake);
 }
