@@ -117,11 +117,12 @@ fn every_order<const CPUS: usize>(how: How, tasks: usize) {
             })
             .collect();
         (0..tasks).for_each(|_| shared.put(how));
-        let mut busy: Vec<bool> = cpus.into_iter().map(|cpu| cpu.join().expect("it ends")).collect();
+        let mut busy: Vec<bool> =
+            cpus.into_iter().map(|cpu| cpu.join().expect("it ends")).collect();
         // Who sleeps and was kicked looks again, until nobody is.
-        while let Some(cpu) = (0..CPUS).find(|cpu| {
-            !busy[*cpu] && shared.kicked[*cpu].swap(false, Ordering::AcqRel)
-        }) {
+        while let Some(cpu) =
+            (0..CPUS).find(|cpu| !busy[*cpu] && shared.kicked[*cpu].swap(false, Ordering::AcqRel))
+        {
             busy[cpu] = shared.dispatch(cpu, how);
         }
         let waits = shared.queued.load(Ordering::Relaxed);

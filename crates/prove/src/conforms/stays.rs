@@ -85,16 +85,20 @@ struct Building<'m, 'f> {
     all: Vec<Stay>,
     tasks: HashMap<i32, Task>,
     took: HashMap<u16, Vec<Took>>,
-    /// By CPU: the stay of a task that it put early. The CPU inserts it before it does anything
-    /// else.
+    /// By CPU: the stay of a task that others can take only when the CPU does something else. It
+    /// put the task early, and inserts it first; or the task had the CPU until now: while a program
+    /// runs on a task, as that of a tracepoint, the kernel disables its migration.
     early: HashMap<u16, usize>,
+    /// By CPU: the task that stopped there last.
+    stopped: HashMap<u16, i32>,
 }
 
 impl Stays {
     pub(super) fn of(model: &Model<'_>, steps: &[Step], found: &mut Conformance) -> Stays {
         let (tasks, took) = (HashMap::new(), HashMap::new());
-        let early = HashMap::new();
-        let mut building = Building { model, found, all: Vec::new(), tasks, took, early };
+        let (early, stopped) = (HashMap::new(), HashMap::new());
+        let all = Vec::new();
+        let mut building = Building { model, found, all, tasks, took, early, stopped };
         for (at, step) in steps.iter().enumerate() {
             building.step(at, step);
         }
@@ -119,6 +123,11 @@ impl Building<'_, '_> {
             && let Some(stay) = self.early.remove(&step.cpu)
         {
             self.all[stay].there = Some(step.begin);
+            // A property of the task that the CPU runs changed: it goes on with it.
+            let goes_on = step.what == What::Start && step.task == Some(self.all[stay].task);
+            if let Some(task) = step.task.filter(|_| goes_on) {
+                self.tasks.entry(task).or_default().leaves = Some(self.all[stay].from);
+            }
         }
         let Some(tid) = step.task else { return };
         let task = self.tasks.entry(tid).or_default();
@@ -133,8 +142,15 @@ impl Building<'_, '_> {
             What::Put => self.put(at, tid, step),
             What::In => {
                 if let Some(stay) = task.stay {
-                    self.all[stay].there = Some(step.end);
+                    if self.stopped.get(&step.cpu) == Some(&tid) {
+                        self.early.insert(step.cpu, stay);
+                    } else {
+                        self.all[stay].there = Some(step.end);
+                    }
                 }
+            }
+            What::Stop => {
+                self.stopped.insert(step.cpu, tid);
             }
             What::Early => {
                 if let Some(stay) = task.stay {
@@ -144,7 +160,12 @@ impl Building<'_, '_> {
             }
             What::Move => self.moved(at, tid, step),
             What::Start => self.started(at, tid, step),
-            What::Leave if task.stay.is_some() => task.leaves = Some(step.begin),
+            What::Leave => {
+                if let Some(stay) = task.stay {
+                    task.leaves = Some(step.begin);
+                    self.all[stay].until = step.begin;
+                }
+            }
             What::Left => {
                 task.placed = false;
                 if let Some(stay) = task.stay.take() {

@@ -12,6 +12,9 @@ use super::Conformance;
 pub enum Kind {
     /// A waiting task was taken out and put again: its wakeup came before it was in the queue.
     Requeued,
+    /// A task stopped and waits, and no other CPU can take it yet: the program of the tracepoint
+    /// runs on it, and the kernel disables its migration meanwhile.
+    Switched,
     /// A CPU was claimed while a task above the fair class had it.
     Above,
     /// A CPU that was given a task directly took another one first.
@@ -20,12 +23,13 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::Requeued, Kind::Above, Kind::Direct];
+    pub const ALL: [Kind; 4] = [Kind::Requeued, Kind::Switched, Kind::Above, Kind::Direct];
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Requeued => "a waiting task is put again",
+            Kind::Switched => "a program runs on a waiting task",
             Kind::Above => "a higher class has a claimed CPU",
             Kind::Direct => "a direct run meets a dispatch",
         }
@@ -35,6 +39,7 @@ impl Kind {
     pub fn events(self) -> (&'static str, &'static str) {
         match self {
             Kind::Requeued => ("early", "the next step of that CPU, but its claim and kick"),
+            Kind::Switched => ("in", "the next step of that CPU, but its claim and kick"),
             Kind::Above => ("claim of the CPU, or above 1", "attempt or busy of the CPU"),
             Kind::Direct => ("run", "start of the task"),
         }
@@ -43,7 +48,7 @@ impl Kind {
     /// How long it may be, in ns: stated before it was measured.
     pub fn most_ns(self) -> u64 {
         match self {
-            Kind::Requeued => 1_000_000,
+            Kind::Requeued | Kind::Switched => 1_000_000,
             Kind::Above => 50_000_000,
             Kind::Direct => 100_000_000,
         }
@@ -64,7 +69,8 @@ pub struct Window {
 /// What may become a window on a CPU.
 #[derive(Default)]
 struct Cpu {
-    early: Option<usize>,
+    early: Option<(usize, Kind)>,
+    stopped: Option<i32>,
     above: bool,
     claimed: Option<usize>,
     /// Tasks that were given to it, with the step, and whether it took another one since.
@@ -81,12 +87,15 @@ pub(super) fn find(steps: &[Step], found: &mut Conformance) {
     for (at, step) in steps.iter().enumerate() {
         let own = cpus.entry(step.cpu).or_default();
         if !matches!(step.what, What::Claim | What::Kick)
-            && let Some(from) = own.early.take()
+            && let Some((from, kind)) = own.early.take()
         {
-            add(Kind::Requeued, from, at);
+            add(kind, from, at);
         }
-        if step.what == What::Early {
-            own.early = Some(at);
+        match step.what {
+            What::Early => own.early = Some((at, Kind::Requeued)),
+            What::In if own.stopped == step.task => own.early = Some((at, Kind::Switched)),
+            What::Stop => own.stopped = step.task,
+            _ => {}
         }
         let Some(to) = step.to else { continue };
         let cpu = cpus.entry(to).or_default();

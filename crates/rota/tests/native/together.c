@@ -124,15 +124,15 @@ static void interrupt(void)
 	struct task_struct *p = &all[draw(task_count)];
 
 	now += 1 + draw(100000);
-	events--;
 	if (p->__state == 1) {
+		events--;
 		p->__state = 2; /* nobody else wakes it */
 		wake(p);
 #ifdef REGULAR
 	} else if (!draw(8)) {
 		balance_now(0, this_cpu);
 #endif
-	} else if (CHANGES && p->dsq && p->dsq->id >> 63 == 0 && p->dsq != &local[p->cpu] && !draw(4)) {
+	} else if (CHANGES && p->dsq && !p->locked && p->dsq->id >> 63 == 0 && p->dsq != &local[p->cpu] && !draw(4)) {
 		change(p);
 	}
 }
@@ -149,10 +149,11 @@ static void runs_for_a_time(struct task_struct *p)
 		pass();
 		while (!draw(3))
 			interrupt();
-		if (draw(3)) {
+		if (!draw(8)) {
 			OP(stopping, (u64)p, 0);
-			p->__state = 1;
+			p->__state = 4;
 			OP(quiescent, (u64)p, SCX_DEQ_SLEEP);
+			p->__state = 1; /* from now on it can be woken */
 			return;
 		}
 		p->scx.flags = SCX_TASK_QUEUED;
@@ -209,7 +210,7 @@ static void cpu_main(int cpu)
 int main(int count, char **words)
 {
 	char event;
-	int n;
+	int n, turns;
 
 	while (scanf(" %c", &event) == 1) {
 		if (event == 'm') {
@@ -237,7 +238,8 @@ int main(int count, char **words)
 		makecontext(&cpu->context, (void (*)(void))cpu_main, 1, n);
 	}
 	alone = false;
-	while (events > 0) {
+	/* Where all wakeups are lost nothing happens any more. */
+	for (turns = 400 * events; events > 0 && turns > 0; turns--) {
 		this_cpu = draw(cpu_count);
 		swapcontext(&all_cpus, &cpus_of[this_cpu].context);
 	}
