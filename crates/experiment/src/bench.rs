@@ -2,20 +2,25 @@
 
 use std::fmt::Debug;
 
-use wastenot_model::History;
 use wastenot_model::workload::{Class, TemplateId};
+use wastenot_model::{Builder, Head, History, Machine, Time};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
 
 use crate::choice::made;
 use crate::real_time::RealTime;
-use crate::{Error, choice};
+use crate::{Error, Fault, choice};
 
 /// A place that runs variants of a scenario. All figures come from the [`Run`], so they are
 /// computed alike on every bench.
 pub trait Bench: Debug + Sync {
     /// Its name, as in `--on sim`. Stored cells of different benches are different.
     fn name(&self) -> &str;
+    /// What its cells are made from beside the variant, the seed and this program. Stored cells
+    /// are of one identity.
+    fn identity(&self) -> String {
+        self.name().to_owned()
+    }
     /// What it does, as in `simulating`.
     fn doing(&self) -> String;
     /// How it did that, as in `simulated`.
@@ -38,6 +43,11 @@ pub trait Bench: Debug + Sync {
     fn prepare(&self, _: &[(&Variant, Options)], _: &(dyn Fn(usize) + Sync)) -> Result<(), Error> {
         Ok(())
     }
+    /// Whether [`Bench::prepare`] does all the work, so that after a run that failed the others
+    /// need only be taken.
+    fn is_prepared(&self) -> bool {
+        false
+    }
     /// Runs `variant` once.
     fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error>;
 }
@@ -54,6 +64,30 @@ pub struct Run {
     pub templates: Option<Vec<Option<TemplateId>>>,
     /// What a real-time scheduler showed beside.
     pub real_time: Option<RealTime>,
+    /// What went wrong with the scheduler. The History is empty then if it never scheduled.
+    pub fault: Option<Fault>,
+}
+
+impl Run {
+    /// A run that never began, because its scheduler did not.
+    pub fn faulty(machine: Machine, fault: Fault) -> Run {
+        let outcome = Outcome {
+            end: End::Limit,
+            time: Time(0),
+            stuck: Vec::new(),
+            marks: Vec::new(),
+            ended: Vec::new(),
+            rows: 0,
+        };
+        let history = Builder::new(Head::new(machine)).finish();
+        let templates = Some(Vec::new());
+        Run { history, outcome, templates, real_time: None, fault: Some(fault) }
+    }
+
+    /// Whether anything was recorded.
+    pub fn is_recorded(&self) -> bool {
+        !self.history.is_empty()
+    }
 }
 
 /// The simulator.
@@ -108,7 +142,7 @@ impl Bench for Sim {
         match bad_end(&outcome, &history) {
             None => {
                 let history = choice::noted(history, &variant.scheduler);
-                Ok(Run { history, outcome, templates: None, real_time })
+                Ok(Run { history, outcome, templates: None, real_time, fault: None })
             }
             Some((what, help)) => {
                 Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })

@@ -1,13 +1,15 @@
 //! One cell of the grid: the figures that are kept of a run.
 
 use serde::{Deserialize, Serialize};
+use wastenot_check::causes::{Causes, LostTime};
 use wastenot_check::{Movable, Scope, migrations, placements, waits, waste};
 use wastenot_model::{Distribution, Silent, TaskSpans, replay};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::End;
 
-use crate::Run;
+use crate::longest::Longest;
 use crate::real_time::{Deadlines, RealTime};
+use crate::{Fault, Run};
 
 /// What is kept of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +30,30 @@ pub struct Cell {
     pub marks: Vec<(String, Vec<u64>)>,
     /// What a real-time scheduler showed beside.
     pub real_time: Option<RealTime>,
+    /// The longest wait of a task of the workload, where tasks are real.
+    #[serde(default)]
+    pub longest: Option<Wait>,
+    /// What each cause took of the waste, the largest first, where tasks are real.
+    #[serde(default)]
+    pub causes: Vec<(String, u64)>,
+    /// What went wrong with the scheduler: its figures are unknown then.
+    #[serde(default)]
+    pub fault: Option<Fault>,
+}
+
+/// A wait for a CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The task.
+    pub task: String,
+    /// Where it was queued.
+    pub cpu: Option<u16>,
+    /// From when on, since the start of the run.
+    pub from_ns: u64,
+    /// For how long.
+    pub ns: u64,
+    /// Whether it still waited when the run was over.
+    pub is_open: bool,
 }
 
 /// What the tasks of one name did, together.
@@ -64,6 +90,18 @@ pub struct Kind {
 }
 
 impl Run {
+    /// The longest wait of a real task of the workload.
+    pub fn longest_wait(&self) -> Option<Wait> {
+        let mut longest = TaskSpans::new(Longest::new(&self.history, self.of_work()));
+        replay(&self.history, Silent::Unknown, &mut longest);
+        longest.to.finish()
+    }
+
+    /// Which tasks are real ones of the workload.
+    fn of_work(&self) -> Vec<bool> {
+        self.templates.iter().flatten().map(Option::is_some).collect()
+    }
+
     /// The figures that are kept.
     pub fn cell(&self, variant: &Variant) -> Cell {
         let history = &self.history;
@@ -73,10 +111,13 @@ impl Run {
         let mut waits = TaskSpans::new(waits::Watch::new(history, &scope));
         let mut migrations = migrations::Watch::new(history, &scope, &options);
         let mut placements = placements::Watch::new(history, &scope, &movable);
-        let mut all = ((&mut waste, &mut waits), (&mut migrations, &mut placements));
+        let mut longest = TaskSpans::new(Longest::new(history, self.of_work()));
+        let mut all =
+            ((&mut waste, (&mut waits, &mut longest)), (&mut migrations, &mut placements));
         replay(history, Silent::Unknown, &mut all);
         let (waits, migrations) = (waits.to.finish(), migrations.finish());
         let (waste, placements) = (waste.finish(), placements.finish());
+        let is_real = self.templates.is_some();
         let mut kinds: Vec<Kind> = Vec::new();
         for template in &variant.workload.templates {
             if !kinds.iter().any(|kind| kind.name == template.name) {
@@ -124,6 +165,9 @@ impl Run {
             kinds,
             marks: self.marks(variant),
             real_time: self.real_time.clone(),
+            longest: longest.to.finish(),
+            causes: waste.causes.iter().filter(|_| is_real).flat_map(shares).collect(),
+            fault: self.fault.clone(),
         }
     }
 
@@ -137,4 +181,14 @@ impl Run {
         marks.iter_mut().for_each(|(_, late)| late.sort_unstable());
         marks
     }
+}
+
+/// What each cause took of the waste, the largest first.
+fn shares(causes: &Causes) -> Vec<(String, u64)> {
+    let took =
+        causes.iter().map(|(cause, part)| (cause.label(), part.ns[LostTime::Waste as usize]));
+    let mut took: Vec<(String, u64)> =
+        took.filter(|(_, ns)| *ns > 0).map(|(label, ns)| (label.to_owned(), ns)).collect();
+    took.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    took
 }

@@ -58,6 +58,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The cells whose scheduler neither was refused nor ended.
+    pub fn sound(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(|cell| cell.fault.is_none())
+    }
+
     fn is(&self, variant: &str) -> bool {
         self.name == variant || self.same.iter().any(|name| name == variant)
     }
@@ -184,6 +189,10 @@ fn work_out(figure: Figure, variants: &[Outcome]) -> Worked {
     let Some(mine) = cells(&figure.quantity) else {
         return Worked { figure, values: Vec::new(), value: None };
     };
+    let over_ran = |figure: &Figure, seed: usize| match &figure.over {
+        Over::Quantity(over) => cells(over).is_some_and(|cells| is_sound(cells, seed)),
+        _ => true,
+    };
     let values: Vec<Option<f64>> = (0..mine.len())
         .map(|seed| {
             let above = measure(&figure.quantity, &mine[seed])?;
@@ -196,8 +205,16 @@ fn work_out(figure: Figure, variants: &[Outcome]) -> Worked {
             (below > 0.0 || above > 0.0).then(|| above / below)
         })
         .collect();
-    let value = pick(figure.pick, &values);
+    // Where the scheduler was refused or ended, its figure is unknown; the others tell it.
+    let ran = |seed: &usize| is_sound(mine, *seed) && over_ran(&figure, *seed);
+    let sound: Vec<Option<f64>> = (0..mine.len()).filter(ran).map(|seed| values[seed]).collect();
+    let value = pick(figure.pick, &sound);
     Worked { figure, values, value }
+}
+
+/// Whether a cell has the figures of its scheduler.
+fn is_sound(cells: &[Cell], seed: usize) -> bool {
+    cells.get(seed).is_some_and(|cell| cell.fault.is_none())
 }
 
 /// Of the values of all seeds the one that is asked for; unknown if any of them is.
@@ -222,6 +239,9 @@ fn pick(pick: Pick, values: &[Option<f64>]) -> Option<f64> {
 
 /// A quantity of one run; times are in nanoseconds.
 fn measure(quantity: &Quantity, cell: &Cell) -> Option<f64> {
+    if cell.fault.is_some() {
+        return None;
+    }
     let kinds = || cell.kinds.iter().filter(|kind| quantity.covers(&kind.name, kind.awaited));
     let sum = |of: fn(&Kind) -> u64| kinds().map(of).sum::<u64>() as f64;
     // Of no job nothing was the longest.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
-use wastenot_store::{Store, fill};
+use wastenot_store::{Store, fill, fill_each};
 
 use crate::choice::label;
 use crate::experiment::Experiment;
@@ -141,7 +141,14 @@ impl<'s> Grid<'s> {
             keep(variant, seed, &run)?;
             Ok::<_, Error>(run.cell(variant))
         };
-        let results = fill(store.as_ref(), &cells, self.key(), make, progress)?;
+        let results = match self.bench.is_prepared() {
+            false => fill(store.as_ref(), &cells, self.key(), make, progress)?,
+            // All that came back is kept before the first failure ends it.
+            true => {
+                let all = fill_each(store.as_ref(), &cells, self.key(), make, progress);
+                all.into_iter().collect::<Result<_, _>>()?
+            }
+        };
         let cells = results.chunks(self.seeds.len()).map(<[Cell]>::to_vec);
         Ok(Experiment::new(&self, cells.collect(), &self.seeds))
     }
@@ -163,7 +170,7 @@ impl<'s> Grid<'s> {
 
     /// What a cell is made from.
     fn key(&self) -> impl Fn(&(&Variant, u64)) -> String + use<> {
-        let (limit, bench) = (self.scenario.limit, self.bench.name().to_owned());
+        let (limit, bench) = (self.scenario.limit, self.bench.identity());
         move |&(variant, seed)| format!("{bench} {seed} {limit:?} {variant:?}")
     }
 

@@ -4,6 +4,7 @@ use wastenot_model::report::{Unit, ranges};
 use wastenot_model::{Column, Machine, Report, Span, Table, Value};
 
 use crate::experiment::{Experiment, Outcome, Worked};
+use crate::kernels::{self, Change, Compared};
 use crate::{Bench as _, Sim, real_time};
 
 impl Experiment {
@@ -59,6 +60,11 @@ impl Experiment {
 
 /// The answer of `wastenot run` with several benches: what each made of the same scenario.
 pub fn report(all: &[Experiment]) -> Report {
+    report_with(all, &[])
+}
+
+/// The same; those of `pairs` are compared, the first with the second.
+pub fn report_with(all: &[Experiment], pairs: &[(usize, usize)]) -> Report {
     let Some(first) = all.first() else { return Report::new("run/1", "") };
     let benches = Benches { all };
     let how: Vec<&str> = all.iter().map(|it| it.how.as_str()).collect();
@@ -71,21 +77,52 @@ pub fn report(all: &[Experiment]) -> Report {
         1 => first.verdict(),
         _ => format!("{} {}.", sentence(&first.about), capital(&listed(&how))),
     };
-    report.verdict = format!("{verdict}{}", benches.limited()).trim().to_owned();
-    report.tables = vec![benches.schedulers_table(), benches.variants_table()];
+    let faults = kernels::sentences(all);
+    let of = |&(a, b): &(usize, usize)| all.get(a).zip(all.get(b));
+    let compared: Vec<Compared> =
+        pairs.iter().filter_map(of).flat_map(|(a, b)| kernels::compared(a, b)).collect();
+    let changes = changes(&compared);
+    report.verdict = format!("{faults}{verdict}{}{changes}", benches.limited()).trim().to_owned();
+    report.tables = vec![benches.schedulers_table()];
+    if !faults.is_empty() {
+        report.tables.extend([kernels::faults_table(all), kernels::lines_table(all)]);
+    }
+    report.tables.push(benches.variants_table());
     if all.iter().any(|it| !it.figures.is_empty()) {
         report.tables.push(benches.figures_table());
     }
+    if !compared.is_empty() {
+        report.tables.push(kernels::compared_table(&compared));
+    }
+    report.tables.extend([kernels::waits_table(all)].into_iter().filter(|it| !it.rows.is_empty()));
     let real_time = all.iter().flat_map(|it| real_time::tables(&it.variants));
     report.tables.extend(real_time);
     let unread = all.iter().flat_map(|it| &it.variants).flat_map(|it| &it.unread);
     let assumed = all.iter().flat_map(|it| it.assumes.iter().chain(&it.notes)).chain(unread);
-    for sentence in assumed {
+    let few = pairs.iter().filter_map(of).filter_map(|(a, b)| kernels::too_few(a, b));
+    let extra: Vec<String> = kernels::help(all).into_iter().chain(few).collect();
+    for sentence in assumed.chain(&extra) {
         if !report.assumptions.contains(sentence) {
             report.assumptions.push(sentence.clone());
         }
     }
     report
+}
+
+/// Which figures are better or worse, in sentences.
+fn changes(all: &[Compared]) -> String {
+    let is_told = |it: &&Compared| matches!(it.change, Change::Better | Change::Worse);
+    let mut text = String::new();
+    let mut last: Option<&[String; 2]> = None;
+    for it in all.iter().filter(is_told) {
+        if last != Some(&it.benches) {
+            let [before, after] = &it.benches;
+            text += &format!(" {after} against {before}:");
+            last = Some(&it.benches);
+        }
+        text += &format!(" {}.", it.sentence());
+    }
+    text
 }
 
 /// What several benches made of a scenario.
@@ -103,14 +140,25 @@ impl<'e> Benches<'e> {
     }
     /// Each figure, with its bench.
     fn figures(&self) -> impl Iterator<Item = (&'e str, &'e Worked)> {
-        self.all.iter().flat_map(|it| it.figures.iter().map(|of| (it.bench.as_str(), of)))
+        // Those of a scheduler that never ran to an end are not known, and only fill the screen.
+        let ran = self.all.iter().filter(|it| it.variants.iter().any(|of| of.sound().count() > 0));
+        ran.flat_map(|it| it.figures.iter().map(|of| (it.bench.as_str(), of)))
     }
 
     /// Which variants reached the limit: their figures are of unfinished work.
     fn limited(&self) -> String {
-        let is_limited = |(_, it): &(_, &Outcome)| it.cells.iter().any(|cell| !cell.done);
-        let limited: Vec<&Outcome> = self.variants().filter(is_limited).map(|it| it.1).collect();
-        let mut names: Vec<&str> = limited.iter().flat_map(|it| names(it)).collect();
+        let is_limited = |(_, it): &(_, &Outcome)| it.sound().any(|cell| !cell.done);
+        let on = |bench: &str| match self.are_several() {
+            true => format!(" on {bench}"),
+            false => String::new(),
+        };
+        let limited: Vec<(&str, &Outcome)> = self.variants().filter(is_limited).collect();
+        let named = |(bench, it): &(&str, &Outcome)| {
+            let on = on(bench);
+            names(it).into_iter().map(|name| format!("{name}{on}")).collect::<Vec<_>>()
+        };
+        let names: Vec<String> = limited.iter().flat_map(named).collect();
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
         names.dedup();
         let who = match names.len() {
             0 => return String::new(),
@@ -248,12 +296,12 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 fn variant_row(bench: &str, variant: &Outcome) -> Vec<Value> {
-    let done = variant.cells.iter().map(|cell| cell.done.then_some(cell.time_ns));
+    let done = variant.sound().map(|cell| cell.done.then_some(cell.time_ns));
     let times: Option<Vec<u64>> = done.collect();
-    let waste = median(variant.cells.iter().map(|cell| cell.waste_cpu_ns).collect());
+    let waste = median(variant.sound().map(|cell| cell.waste_cpu_ns).collect());
     let migrations =
-        variant.cells.iter().map(|cell| cell.kinds.iter().map(|kind| kind.migrations).sum());
-    let rows = variant.cells.iter().map(|cell| cell.rows);
+        variant.sound().map(|cell| cell.kinds.iter().map(|kind| kind.migrations).sum());
+    let rows = variant.sound().map(|cell| cell.rows);
     let min = times.as_ref().and_then(|times| times.iter().min().copied());
     let max = times.as_ref().and_then(|times| times.iter().max().copied());
     let middle = times.and_then(median);

@@ -38,6 +38,12 @@ pub fn with_pictures(report: &mut Report, history: &History, check: &Check, look
     }
 }
 
+/// The picture of what each CPU ran, with what was found.
+pub fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
+    let (picture, title, caption) = PICTURES[0];
+    drawn(&picture::scene(picture, history, look, &picture::found(check)), title, caption)
+}
+
 fn pictures(history: &History, look: &Look, marks: &Marks) -> Vec<Drawn> {
     let one = |(picture, title, caption): (Picture, &str, &str)| {
         drawn(&picture::scene(picture, history, look, marks), title, caption)

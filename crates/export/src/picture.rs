@@ -45,6 +45,19 @@ pub struct Shown {
 }
 
 impl Look {
+    /// The usual one of a whole History.
+    pub fn of(history: &History) -> Look {
+        Look {
+            window: None,
+            socket_order: history.head.machine.topology_known(),
+            palette: Palette::default(),
+            silent: Silent::default(),
+            color_by_command: false,
+            target: None,
+            considered: None,
+        }
+    }
+
     fn view(&self, history: &History, shown: &Shown) -> View {
         let start = history.window().from;
         View {

@@ -1,6 +1,7 @@
 //! In a guest: this program is the first one, and the only one.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -10,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
-use wastenot_model::History;
+use wastenot_model::{History, Machine};
 use wastenot_rota::steps::Log;
 use wastenot_runner::Told;
 
-use crate::job::{self, Cell, Done, Job};
+use crate::job::{self, Cell, Done, Evidence, Job};
 use crate::loaded::Loaded;
 use crate::{Error, real};
 
@@ -72,23 +73,11 @@ fn work() -> io::Result<()> {
     let machine = wastenot_record::machine();
     say(&format!("up {} {}", wastenot_host::kernel(), machine.len()));
     thread::sleep(SETTLES);
-    let mut loaded: Option<(usize, Loaded)> = None;
+    config_of_kernel();
+    let mut desk = Desk { job: &job, machine: &machine, loaded: None, refused: HashMap::new() };
     for (n, cell) in job.cells.iter().enumerate() {
         say(&format!("begin {n}"));
-        // A log begins with its scheduler: then it is known where each task was.
-        if cell.steps.is_some() || loaded.as_ref().map(|(which, _)| *which) != cell.scheduler {
-            drop(loaded.take());
-        }
-        let ready = cell.scheduler.map_or(Ok(()), |which| {
-            // One that the kernel ended is loaded again.
-            if loaded.as_ref().is_some_and(|(_, it)| it.exit().is_none()) {
-                return Ok(());
-            }
-            drop(loaded.take());
-            loaded = Some((which, Loaded::load(&job.schedulers[which], &machine)?));
-            Ok(())
-        });
-        let ran = ready.and_then(|()| run(cell, loaded.as_ref().map(|(_, it)| it)));
+        let (ran, evidence, reloads) = desk.run(cell);
         let (json, wn) = Done::files(n);
         let told = match ran {
             Ok((history, told)) => {
@@ -98,13 +87,14 @@ fn work() -> io::Result<()> {
                 append(&mut results, &wn, &bytes)?;
                 Ok(told)
             }
-            Err(error) => Err((error.to_string(), error.help())),
+            Err(why) => Err(why),
         };
-        append(&mut results, &json, &serde_json::to_vec(&Done { told })?)?;
+        let done = Done { told, evidence, reloads };
+        append(&mut results, &json, &serde_json::to_vec(&done)?)?;
         results.get_mut().sync_data()?;
         say(&format!("done {n}"));
     }
-    drop(loaded);
+    drop(desk);
     results.into_inner()?.sync_all()?;
     say("end");
     Ok(())
@@ -131,6 +121,89 @@ fn append(to: &mut tar::Builder<File>, name: &str, bytes: &[u8]) -> io::Result<(
     to.append_data(&mut header, name, bytes)
 }
 
+/// What is loaded, and what cannot be.
+struct Desk<'j> {
+    job: &'j Job,
+    machine: &'j Machine,
+    /// Which of the schedulers.
+    loaded: Option<(usize, Loaded)>,
+    /// The same program is refused again: that takes minutes, and says no more.
+    refused: HashMap<usize, Box<Evidence>>,
+}
+
+/// A run, or why there is none and what to do; what is known of a scheduler that failed; why it was
+/// loaded again meanwhile.
+type Came = (Result<(History, Told), (String, String)>, Option<Box<Evidence>>, Vec<String>);
+
+impl Desk<'_> {
+    fn run(&mut self, cell: &Cell) -> Came {
+        // A log begins with its scheduler: then it is known where each task was.
+        if cell.steps.is_some() {
+            self.loaded = None;
+        }
+        if let Err(evidence) = self.ready(cell.scheduler) {
+            let why = (String::from("its scheduler was not loaded"), String::new());
+            return (Err(why), Some(evidence), Vec::new());
+        }
+        let ran = run(cell, self.loaded.as_ref().map(|(_, it)| it));
+        let ran = ran.map_err(|error| (error.to_string(), error.help()));
+        let Some((_, scheduler)) = &mut self.loaded else { return (ran, None, Vec::new()) };
+        match scheduler.look() {
+            Ok(reloads) => (ran, None, reloads),
+            Err(evidence) => {
+                // One that the kernel ended is loaded again for the next run.
+                self.loaded = None;
+                (ran, Some(evidence), Vec::new())
+            }
+        }
+    }
+
+    /// Loads a scheduler, unless it is loaded.
+    fn ready(&mut self, wanted: Option<usize>) -> Result<(), Box<Evidence>> {
+        if self.loaded.as_ref().map(|(which, _)| *which) == wanted {
+            return Ok(());
+        }
+        self.loaded = None;
+        let Some(which) = wanted else { return Ok(()) };
+        if let Some(evidence) = self.refused.get(&which) {
+            return Err(evidence.clone());
+        }
+        match Loaded::load(&self.job.schedulers[which], self.machine) {
+            Ok(loaded) => {
+                self.loaded = Some((which, loaded));
+                Ok(())
+            }
+            Err(evidence) => {
+                self.refused.insert(which, evidence.clone());
+                Err(evidence)
+            }
+        }
+    }
+}
+
+/// Programs that load schedulers ask for the kernel's configuration, as libbpf does: a timer's
+/// length depends on CONFIG_HZ. Debian's packages have no file of it from 6.19 on, so it has what
+/// can be told without.
+fn config_of_kernel() {
+    let kernel = rustix::system::uname();
+    let path = format!("/boot/config-{}", kernel.release().to_string_lossy());
+    if Path::new(&path).exists() {
+        return;
+    }
+    // The coarse clock moves with the tick.
+    let tick = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
+    let mut text = String::new();
+    if tick.tv_nsec > 0 {
+        text += &format!("CONFIG_HZ={}\n", 1_000_000_000 / tick.tv_nsec);
+    }
+    let most = wastenot_host::read("/sys/devices/system/cpu/kernel_max");
+    if let Some(most) = most.and_then(|it| it.parse::<u32>().ok()) {
+        text += &format!("CONFIG_NR_CPUS={}\n", most + 1);
+    }
+    let _ = fs::create_dir_all("/boot");
+    let _ = fs::write(path, text);
+}
+
 fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
     let (placed, unplaced) = (std::cell::Cell::new(Instant::now()), RefCell::new(None));
     let place = || {
@@ -141,7 +214,14 @@ fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
     };
     let log = RefCell::new(Log { whole: true, ..Log::default() });
     let drain = || loaded.map_or(Ok(()), |it| it.drain(&mut log.borrow_mut()));
+    let (begun, dumped) = (std::cell::OnceCell::new(), std::cell::Cell::new(false));
+    let limit = Duration::from_nanos(cell.limit_ns).saturating_sub(DUMPS);
     let turn = || {
+        // A task may starve that no watchdog has found yet: where it waits is in a dump.
+        let ran = begun.get_or_init(Instant::now).elapsed();
+        if loaded.is_some() && ran >= limit && !dumped.replace(true) {
+            let _ = fs::write("/proc/sysrq-trigger", "D");
+        }
         if placed.get().elapsed() >= PLACE {
             place();
         }
@@ -161,11 +241,11 @@ fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
         log.order();
         ran.0.annexes.extend(log.annexes());
     }
-    match loaded.and_then(|it| it.exit().map(|exit| (it, exit))) {
-        None => Ok(ran),
-        Some((it, exit)) => Err(Error::Ended { scheduler: it.name.clone(), exit }),
-    }
+    Ok(ran)
 }
+
+/// So long before a run reaches its limit the kernel dumps the state of its scheduler.
+const DUMPS: Duration = Duration::from_millis(300);
 
 /// How often new cgroups and processes are placed.
 const PLACE: Duration = Duration::from_secs(1);

@@ -2,22 +2,25 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use wastenot_experiment::{Bench, Error as Failed, Run};
 use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
 use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_sim::End;
 
 use crate::host::{note, plan, scheduler};
 use crate::image::Image;
 use crate::job::{self, Cell, Done, How, Job, Scheduler};
-use crate::qemu::{Ended, Guest, Qemu, Way};
-use crate::{Error, real, topology};
+use crate::qemu::{Ended, Guest, PROGRAM, Qemu, Way};
+use crate::{Error, fault, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -35,10 +38,22 @@ pub struct Options {
     /// An instruction takes 2^`shift` ns where QEMU counts them: 1, or for controls 0 and 2.
     pub shift: u8,
     /// A program that loads a scheduler of sched_ext and unloads it on SIGINT, with its arguments,
-    /// in the place of the kernel's scheduler and of policies.
+    /// in the place of the kernel's scheduler and of policies. Or an object of BPF that has one.
     pub command: Vec<String>,
     /// Whether policies log the steps of their protocol, into the annexes of their Histories.
     pub steps: bool,
+    /// How that scheduler is called, if not as its file.
+    pub called: Option<String>,
+    /// What `uname -r` says, and the kernel's configuration, where there is one: programs that
+    /// load schedulers read it.
+    pub config: Option<(String, PathBuf)>,
+}
+
+impl Options {
+    fn scheduler(&self) -> Option<&str> {
+        let program = Path::new(self.command.first()?);
+        self.called.as_deref().or_else(|| program.file_name()?.to_str())
+    }
 }
 
 /// Runs scenarios in a kernel, in guests of QEMU: all cells of a machine in one.
@@ -47,6 +62,8 @@ pub struct Guests {
     name: String,
     of: Options,
     qemu: Qemu,
+    /// Of the program that loads a scheduler, as text.
+    digest: String,
     /// The version of QEMU.
     emulator: String,
     /// What is not as in the scenario, and what guests said of the schedulers that they loaded,
@@ -83,21 +100,23 @@ impl Guests {
         if of.shift != USUAL_SHIFT {
             let _ = write!(name, " shift={}", of.shift);
         }
+        let mut digest = String::new();
         if let Some(program) = of.command.first() {
-            let file = Path::new(program);
-            let stem = file.file_name().filter(|_| file.is_file());
-            let stem = stem.ok_or_else(|| Error::NoProgram { program: program.clone() })?;
-            let _ = write!(name, " {}", stem.to_string_lossy());
+            let bytes = fs::read(program).ok().filter(|_| Path::new(program).is_file());
+            let bytes = bytes.ok_or_else(|| Error::NoProgram { program: program.clone() })?;
+            digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            digest += &of.command[1..].join(" ");
+            let _ = write!(name, " {}", of.scheduler().unwrap_or_default());
         }
         let emulator = qemu.version()?;
         let (counted, is_over) = (AtomicBool::new(false), Box::new(is_over));
         let (notes, done) = (Mutex::default(), Mutex::default());
-        Ok(Guests { name, of, qemu, emulator, notes, is_over, counted, done })
+        Ok(Guests { name, of, qemu, digest, emulator, notes, is_over, counted, done })
     }
 
     /// The name of the scheduler that a program loads.
     fn command(&self) -> Option<&str> {
-        Path::new(self.of.command.first()?).file_name()?.to_str()
+        self.of.scheduler()
     }
 
     /// Boots a guest that runs all `cells`, which have the same machine, and takes what comes back.
@@ -113,7 +132,7 @@ impl Guests {
             help: error.help(),
         };
         let lost = |error| Error::Qemu { doing: "read the results", why: format!("{error}") };
-        let image = image_of(&job, self.of.command.first()).map_err(whole)?;
+        let image = image_of(&job, &self.of).map_err(whole)?;
         let guest = Guest {
             kernel: &self.of.kernel,
             machine,
@@ -121,17 +140,30 @@ impl Guests {
             shift: self.of.shift,
             patience: PATIENCE,
         };
+        let (is_up, doing) = (std::cell::Cell::new(false), std::cell::Cell::new(None));
         let mut said = |line: &str| {
             let says = line.strip_prefix(job::SAYS).map(str::trim).unwrap_or_default();
+            is_up.set(is_up.get() || says.starts_with("up "));
             if says.starts_with("done ") {
                 done();
+            }
+            // Whether the scheduler of a program is loaded, or schedules.
+            match says.split_once(' ') {
+                Some(("loads", _)) => doing.set(Some(false)),
+                Some(("verified", _)) => doing.set(Some(true)),
+                _ => {}
             }
             if says.starts_with("verified ") {
                 note(&self.notes, &[format!("Linux {} {says}", self.of.version)]);
             }
         };
-        let ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        let mut ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        if !is_up.get() {
+            // A loaded machine can keep a kernel from booting: once more.
+            ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
+        }
         let (Ended { disk, why }, way) = ended;
+        let doing = doing.get().filter(|_| self.command().is_some() && is_up.get());
         self.counted.fetch_or(way == Way::Counted, Ordering::Relaxed);
         let mut files: HashMap<String, Vec<u8>> = HashMap::new();
         let mut archive = tar::Archive::new(disk);
@@ -144,7 +176,7 @@ impl Guests {
                 files.insert(name, bytes);
             }
         }
-        if files.is_empty() {
+        if files.is_empty() && doing.is_none() {
             return Err(whole(why));
         }
         let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +184,15 @@ impl Guests {
             let (json, wn) = Done::files(n);
             let none = Vec::new();
             let [json, wn] = [json, wn].map(|name| files.get(&name).unwrap_or(&none));
-            let ran = came_back(json, wn, &options.name, &why).map(|mut run| {
+            let ran = match (serde_json::from_slice::<Done>(json), doing, self.command()) {
+                (Ok(done), ..) => self.came_back(done, wn, options, &variant.machine),
+                (Err(_), Some(scheduled), Some(name)) => {
+                    let fault = fault::lost(name, scheduled, &why);
+                    Ok(Run::faulty(variant.machine.clone(), fault))
+                }
+                _ => Err((format!("it sent no such run: {why}"), help())),
+            };
+            let ran = ran.map(|mut run| {
                 let how = match way {
                     Way::Kvm => format!("QEMU {}, KVM", self.emulator),
                     Way::Counted | Way::Typed => {
@@ -167,11 +207,47 @@ impl Guests {
         Ok(())
     }
 
+    /// The run that a guest sent back.
+    fn came_back(
+        &self,
+        done: Done,
+        wn: &[u8],
+        options: &wastenot_sim::Options,
+        machine: &Machine,
+    ) -> CameBack {
+        if let (Err(_), Some(evidence)) = (&done.told, &done.evidence) {
+            return Ok(Run::faulty(machine.clone(), fault::fault(evidence, None)));
+        }
+        let told = done.told?;
+        let name = options.name.clone();
+        let history =
+            wastenot_read::read(wn, &wastenot_read::Options { name, ..Default::default() });
+        let history =
+            history.map_err(|error| (format!("the guest's recording: {error}"), help()))?;
+        let mut run = real::part(&history, &told);
+        // The dump of one that was ended may come after the run.
+        run.fault = done.evidence.as_ref().map(|it| fault::fault(it, Some(&history)));
+        let scheduler = self.command().unwrap_or("its scheduler");
+        if run.fault.is_none() && self.command().is_some() && run.outcome.end == End::Limit {
+            let wait = run.longest_wait();
+            run.fault = wait.and_then(|wait| fault::starved(scheduler, &wait, &history));
+        }
+        for why in &done.reloads {
+            let what = format!("Linux {}: {scheduler} was loaded again: {why}", self.of.version);
+            note(&self.notes, &[what]);
+        }
+        Ok(run)
+    }
+
     /// The job of a guest: `cells` in the order of their schedulers.
     fn job(&self, cells: &[&(&Variant, wastenot_sim::Options)]) -> Result<Job, Failed> {
         let mut job = Job::default();
         if let Some(name) = self.command() {
-            let words = [vec![SCHEDULER.to_owned()], self.of.command[1..].to_vec()].concat();
+            let is_object = is_object(Path::new(&self.of.command[0]));
+            let loader: &[&str] = if is_object { &[PROGRAM, "lab", "load"] } else { &[] };
+            let words = loader.iter().map(|it| (*it).to_owned());
+            let words = words.chain([SCHEDULER.to_owned()]);
+            let words = words.chain(self.of.command[1..].iter().cloned()).collect();
             job.schedulers.push(Scheduler { name: name.to_owned(), how: How::Command(words) });
         }
         for (variant, options) in cells {
@@ -187,7 +263,8 @@ impl Guests {
             let scheduler = if has_own { job.schedulers.len().checked_sub(1) } else { None };
             let plan = plan(variant, options)?;
             let steps = choice.text.clone().filter(|_| self.of.steps && self.command().is_none());
-            job.cells.push(Cell { plan, scheduler, decisions: options.notes, steps });
+            let (decisions, limit_ns) = (options.notes, options.limit.0);
+            job.cells.push(Cell { plan, scheduler, decisions, steps, limit_ns });
         }
         Ok(job)
     }
@@ -217,10 +294,14 @@ fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Faile
 const SCHEDULER: &str = "/scheduler";
 
 /// The first file system of a guest with this job, and with the program of a scheduler.
-fn image_of(job: &Job, program: Option<&String>) -> Result<Vec<u8>, Error> {
+fn image_of(job: &Job, of: &Options) -> Result<Vec<u8>, Error> {
     let failed = |why: String| Error::Qemu { doing: "make the image", why };
     let mut image = Image::with_this_program().map_err(|error| failed(error.to_string()))?;
-    if let Some(program) = program {
+    if let Some((release, path)) = &of.config {
+        let config = fs::read(path).map_err(|error| failed(error.to_string()))?;
+        image.file(&format!("/boot/config-{release}"), &config);
+    }
+    if let Some(program) = of.command.first() {
         let added = image.program(SCHEDULER, Path::new(program));
         added.map_err(|error| failed(format!("{program}: {error}")))?;
     }
@@ -229,21 +310,33 @@ fn image_of(job: &Job, program: Option<&String>) -> Result<Vec<u8>, Error> {
     Ok(image.finish())
 }
 
-/// The run that a guest sent back; `why` it ended, if it did not.
-fn came_back(json: &[u8], wn: &[u8], name: &str, why: &Error) -> CameBack {
-    let help = || "boot it again; `wastenot lab shell` shows the guest".to_owned();
-    let done: Done = serde_json::from_slice(json)
-        .map_err(|_| (format!("it sent no such run: {why}"), help()))?;
-    let told = done.told?;
-    let options = wastenot_read::Options { name: name.to_owned(), ..Default::default() };
-    let history = wastenot_read::read(wn, &options);
-    let history = history.map_err(|error| (format!("the guest's recording: {error}"), help()))?;
-    Ok(real::part(&history, &told))
+/// Whether a file is an object for BPF.
+fn is_object(file: &Path) -> bool {
+    // e_machine of an ELF header.
+    const BPF: [u8; 2] = [247, 0];
+    let header = fs::File::open(file).and_then(|mut file| {
+        let mut header = [0; 20];
+        file.read_exact(&mut header).map(|()| header)
+    });
+    header.is_ok_and(|it| it.starts_with(b"\x7fELF") && it[18..20] == BPF)
+}
+
+/// What to do about a run that is not there.
+fn help() -> String {
+    "boot it again; `wastenot lab shell` shows the guest".to_owned()
 }
 
 impl Bench for Guests {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> String {
+        format!("{} {} {}", self.name, self.emulator, self.digest)
+    }
+
+    fn is_prepared(&self) -> bool {
+        true
     }
 
     fn doing(&self) -> String {
@@ -351,7 +444,15 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/lab");
         let qemu = Qemu { starter: ("qemu".into(), Vec::new()) };
         let (version, kernel) = ("7.2".to_owned(), "vmlinux".into());
-        let of = super::Options { version, kernel, shift: 1, command: Vec::new(), steps: false };
+        let of = super::Options {
+            version,
+            kernel,
+            shift: 1,
+            command: Vec::new(),
+            steps: false,
+            called: None,
+            config: None,
+        };
         let Ok(guests) = Guests::new(of, qemu, || false) else {
             println!("SKIPPED scenarios in guests: no QEMU: apt install qemu-system-x86");
             return;

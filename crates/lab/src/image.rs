@@ -158,7 +158,8 @@ fn mapped(maps: &str) -> Vec<&str> {
 
 type Header = elf::FileHeader64<LittleEndian>;
 
-/// What of a program or library is loaded when it runs: not its symbols and what debuggers read.
+/// What of a program or library is loaded when it runs: not its symbols and what debuggers read. Of
+/// an object, which has no such parts, all.
 fn loaded(file: &[u8]) -> &[u8] {
     let end = || {
         let header = Header::parse(file).ok()?;
@@ -166,7 +167,8 @@ fn loaded(file: &[u8]) -> &[u8] {
         let end = |it: &elf::ProgramHeader64<LittleEndian>| {
             it.p_offset(LittleEndian).checked_add(it.p_filesz(LittleEndian))
         };
-        parts.iter().map(end).try_fold(0, |most, end| Some(most.max(end?)))
+        let parts = parts.iter().map(end);
+        parts.reduce(|most, end| Some(most?.max(end?))).flatten()
     };
     let end = end().and_then(|end| usize::try_from(end).ok()).unwrap_or(file.len());
     &file[..end.min(file.len())]

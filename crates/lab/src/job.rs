@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use wastenot_runner::{Plan, Told};
 
+use crate::kmsg::Line;
+
 /// Where a guest finds its job.
 pub(crate) const FILE: &str = "/job.json";
 /// Where a guest writes: the first disk.
@@ -43,6 +45,8 @@ pub(crate) struct Cell {
     pub(crate) decisions: bool,
     /// The text of its policy, if the steps of the scheduler are kept.
     pub(crate) steps: Option<String>,
+    /// When it ends at the latest, since its start.
+    pub(crate) limit_ns: u64,
 }
 
 /// What came of a run. Its recording comes beside it.
@@ -50,6 +54,30 @@ pub(crate) struct Cell {
 pub(crate) struct Done {
     /// What its tasks did, or why it came to no end, and what to do about that.
     pub(crate) told: Result<Told, (String, String)>,
+    /// What is known of the scheduler, if it was refused or ended: then `told` is of a run that
+    /// went on under the kernel's own, or says why there is none.
+    pub(crate) evidence: Option<Box<Evidence>>,
+    /// Why its program loaded it again during the run, each time.
+    pub(crate) reloads: Vec<String>,
+}
+
+/// What a guest knows of a scheduler that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Evidence {
+    /// Which.
+    pub(crate) scheduler: String,
+    /// Whether it had begun to schedule, as far as this program saw.
+    pub(crate) scheduled: bool,
+    /// What went wrong, and what to do, where this program loaded it.
+    pub(crate) ours: Option<(String, String)>,
+    /// How its program ended, if it did: `exit code 1`.
+    pub(crate) ended: Option<String>,
+    /// For how long it was waited for, in s.
+    pub(crate) waited_s: u64,
+    /// What its program said: the beginning and the end.
+    pub(crate) said: String,
+    /// What the kernel's log says of schedulers.
+    pub(crate) kernel: Vec<Line>,
 }
 
 impl Done {

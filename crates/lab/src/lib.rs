@@ -6,13 +6,16 @@
 
 pub mod bisect;
 mod error;
+mod fault;
 mod guest;
 mod guests;
 mod host;
 mod image;
 mod job;
 pub mod kernels;
+mod kmsg;
 mod loaded;
+mod object;
 mod qemu;
 mod real;
 mod topology;
@@ -21,5 +24,6 @@ pub use error::Error;
 pub use guest::guest;
 pub use guests::{Guests, Options, USUAL_SHIFT};
 pub use host::Host;
+pub use object::{Scheduler, is_enabled};
 pub use qemu::{Qemu, exec, shell};
 pub use topology::Unbuildable;

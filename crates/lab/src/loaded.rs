@@ -1,25 +1,31 @@
 //! In a guest: a scheduler that is not the kernel's own.
 
 use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use wastenot_deploy::{Object, Running, Verified};
+use wastenot_deploy::{Exit, Object, Running, Verified};
 use wastenot_model::Machine;
 use wastenot_rota::ir::Program;
-use wastenot_rota::steps::Log;
+use wastenot_rota::steps;
 
-use crate::Error;
 use crate::guest::say;
-use crate::job::{How, Scheduler};
+use crate::job::{Evidence, How, Scheduler};
+use crate::kmsg::{self, Line, Log};
+use crate::{Error, is_enabled};
 
 /// A scheduler that schedules. The kernel's own takes over when it is dropped.
 pub(crate) struct Loaded {
-    pub(crate) name: String,
+    name: String,
     by: By,
+    kernel: Log,
+    /// What the kernel said of it so far.
+    said: Vec<Line>,
 }
 
 /// Who loaded it.
@@ -33,34 +39,81 @@ enum By {
 /// What the program of a scheduler says.
 const LOG: &str = "/tmp/scheduler.log";
 /// How long a scheduler may take until it schedules. Large ones are verified for half a minute.
-const LOADS: Duration = Duration::from_secs(240);
+const LOADS: Duration = Duration::from_secs(150);
+/// How often a guest says that it still waits: one that is silent is taken for dead.
+const WAITS: Duration = Duration::from_secs(10);
 /// How long its program may take to end.
 const ENDS: Duration = Duration::from_secs(20);
+/// How long its program may take to load it again, as many do when a CPU comes or goes.
+const RELOADS: Duration = Duration::from_secs(5);
 /// How often it is looked whether it does.
 const TURN: Duration = Duration::from_millis(50);
 
 impl Loaded {
     /// Loads a scheduler.
-    pub(crate) fn load(scheduler: &Scheduler, machine: &Machine) -> Result<Loaded, Error> {
+    pub(crate) fn load(scheduler: &Scheduler, machine: &Machine) -> Result<Loaded, Box<Evidence>> {
         let name = scheduler.name.clone();
-        let by = match &scheduler.how {
-            How::Policy { text, object } => policy(&name, text, object, machine)?,
-            How::Command(words) => command(&name, words)?,
+        say(&format!("loads {name}"));
+        let mut kernel = Log::from_now();
+        let failed = |evidence: Evidence, kernel: &mut Log| {
+            Box::new(Evidence { scheduler: name.clone(), kernel: kernel.read(), ..evidence })
         };
-        Ok(Loaded { name, by })
+        let by = match &scheduler.how {
+            How::Policy { text, object } => policy(&name, text, object, machine)
+                .map_err(|error| Some((error.to_string(), error.help())))
+                .map_err(|ours| failed(Evidence { ours, ..Default::default() }, &mut kernel))?,
+            How::Command(words) => {
+                command(&name, words).map_err(|evidence| failed(*evidence, &mut kernel))?
+            }
+        };
+        let said = kernel.read();
+        Ok(Loaded { name, by, kernel, said })
     }
 
-    /// Why the kernel ended it, once it has.
-    pub(crate) fn exit(&self) -> Option<String> {
-        match &self.by {
-            By::Us { running, .. } => running.exit().map(|exit| exit.to_string()),
-            By::Command(_) if is_enabled() => None,
-            By::Command(_) => Some(last_said()),
+    /// Whether it still schedules, and why its program loaded it again since the last look.
+    pub(crate) fn look(&mut self) -> Result<Vec<String>, Box<Evidence>> {
+        let mut ended = None;
+        let mut ours = None;
+        match &mut self.by {
+            By::Us { running, .. } => {
+                let exit = running.exit();
+                let why = |exit: Exit| (exit.to_string(), String::new());
+                ours = exit.map(why);
+            }
+            By::Command(child) => {
+                let mut has_ended = || child.try_wait().ok().flatten().map(in_words);
+                comes_true(RELOADS, || {
+                    ended = has_ended();
+                    is_enabled() || ended.is_some()
+                });
+            }
         }
+        let since = self.kernel.read();
+        if is_enabled() && ours.is_none() && ended.is_none() {
+            let reloads = kmsg::reasons(&since);
+            self.said.extend(since);
+            return Ok(reloads);
+        }
+        if let By::Command(child) = &mut self.by {
+            // What its program has not written yet it writes when it ends.
+            let last = end(child);
+            ended = ended.or(last);
+        }
+        self.said.extend(since);
+        let is_command = matches!(self.by, By::Command(_));
+        Err(Box::new(Evidence {
+            scheduler: self.name.clone(),
+            scheduled: true,
+            ours,
+            ended,
+            waited_s: 0,
+            said: if is_command { said() } else { String::new() },
+            kernel: std::mem::take(&mut self.said),
+        }))
     }
 
     /// Takes out what it logged of its steps since the last time.
-    pub(crate) fn drain(&self, log: &mut Log) -> Result<(), Error> {
+    pub(crate) fn drain(&self, log: &mut steps::Log) -> Result<(), Error> {
         match &self.by {
             By::Us { running, .. } => Ok(running.drain(log)?),
             By::Command(_) => Ok(()),
@@ -79,14 +132,31 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         let By::Command(child) = &mut self.by else { return };
-        if let Some(pid) = Pid::from_raw(child.id() as i32) {
-            let _ = kill_process(pid, Signal::INT);
-        }
-        if !comes_true(ENDS, || child.try_wait().is_ok_and(|it| it.is_some())) {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        end(child);
         comes_true(ENDS, || !is_enabled());
+    }
+}
+
+/// Ends the program of a scheduler: by itself if it can. How it ended, if that was before.
+fn end(child: &mut Child) -> Option<String> {
+    if let Ok(Some(status)) = child.try_wait() {
+        return Some(in_words(status));
+    }
+    if let Some(pid) = Pid::from_raw(child.id() as i32) {
+        let _ = kill_process(pid, Signal::INT);
+    }
+    if !comes_true(ENDS, || child.try_wait().is_ok_and(|it| it.is_some())) {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    None
+}
+
+fn in_words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (_, Some(signal)) => format!("signal {signal}"),
+        _ => "unknown".into(),
     }
 }
 
@@ -100,25 +170,39 @@ fn policy(name: &str, text: &str, object: &[u8], machine: &Machine) -> Result<By
     Ok(By::Us { running: loaded.start()?, program })
 }
 
-fn command(name: &str, words: &[String]) -> Result<By, Error> {
-    let failed = |exit: String| Error::Ended { scheduler: name.to_owned(), exit };
-    let open = || Ok((File::create(LOG)?, File::options().append(true).open(LOG)?));
-    let (out, err) = open().map_err(|error: std::io::Error| failed(error.to_string()))?;
-    let Some((program, arguments)) = words.split_first() else { return Err(failed(String::new())) };
+fn command(name: &str, words: &[String]) -> Result<By, Box<Evidence>> {
+    let ours = |error: io::Error| {
+        let help = "name a program that runs on this machine".to_owned();
+        Box::new(Evidence { ours: Some((error.to_string(), help)), ..Default::default() })
+    };
+    // Both append: else one would overwrite what the other wrote.
+    let open = || {
+        let file = File::options().append(true).create(true).open(LOG)?;
+        file.set_len(0)?;
+        Ok((file.try_clone()?, file))
+    };
+    let (out, err) = open().map_err(ours)?;
+    let Some((program, arguments)) = words.split_first() else { return Err(Box::default()) };
     let child = Command::new(program).args(arguments).stdout(out).stderr(err).spawn();
-    let mut child = child.map_err(|error| failed(format!("cannot run {program}: {error}")))?;
-    let ended = std::cell::Cell::new(false);
+    let mut child = child.map_err(ours)?;
+    let (begun, mut told) = (Instant::now(), WAITS);
+    let mut ended = None;
     let is_there = comes_true(LOADS, || {
-        ended.set(child.try_wait().is_ok_and(|it| it.is_some()));
-        is_enabled() || ended.get()
+        if begun.elapsed() > told {
+            say(&format!("waits {} s for {name}", told.as_secs()));
+            told += WAITS;
+        }
+        ended = child.try_wait().ok().flatten().map(in_words);
+        is_enabled() || ended.is_some()
     });
-    if !is_there || ended.get() {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(failed(format!("it did not begin to schedule: {}", last_said())));
+    if is_there && ended.is_none() {
+        say_verified(name, &wastenot_deploy::operations());
+        return Ok(By::Command(child));
     }
-    say_verified(name, &wastenot_deploy::operations());
-    Ok(By::Command(child))
+    let last = end(&mut child);
+    let waited_s = begun.elapsed().as_secs();
+    let ended = ended.or(last);
+    Err(Box::new(Evidence { ended, waited_s, said: said(), ..Default::default() }))
 }
 
 /// Tells the one who booted this what the kernel has verified.
@@ -139,18 +223,18 @@ fn comes_true(within: Duration, mut is: impl FnMut() -> bool) -> bool {
     false
 }
 
-fn is_enabled() -> bool {
-    wastenot_host::read("/sys/kernel/sched_ext/state").is_some_and(|it| it == "enabled")
-}
-
-/// The end of what the program of a scheduler said.
-fn last_said() -> String {
-    const LINES: usize = 4;
+/// What the program of a scheduler said: the beginning and the end. The log of a verifier may have
+/// a million lines.
+fn said() -> String {
+    const FIRST: usize = 16 << 10;
+    const LAST: usize = 128 << 10;
     let text = fs::read(LOG).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
-    match &lines[lines.len().saturating_sub(LINES)..] {
-        [] => "its program said nothing".into(),
-        last => last.join("; "),
+    let cut = text.len().saturating_sub(LAST);
+    match cut > FIRST {
+        false => String::from_utf8_lossy(&text).into_owned(),
+        true => {
+            let [first, last] = [&text[..FIRST], &text[cut..]].map(String::from_utf8_lossy);
+            format!("{first}\n[...]\n{last}")
+        }
     }
 }

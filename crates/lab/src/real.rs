@@ -88,7 +88,7 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
         ended,
         rows: history.len(),
     };
-    Run { history, outcome, templates: Some(templates), real_time: None }
+    Run { history, outcome, templates: Some(templates), real_time: None, fault: None }
 }
 
 #[cfg(test)]

@@ -134,8 +134,39 @@ pub fn fill<
     make: impl Fn(&T) -> Result<C, E> + Sync,
     progress: impl Fn(usize) + Sync,
 ) -> Result<Vec<C>, E> {
+    // One by one: some take a thousand times as long as others.
+    each(store, all, &from, &make, &progress).collect()
+}
+
+/// The same; each cell is made, and stored, though others fail.
+pub fn fill_each<
+    T: Sync,
+    C: Clone + Serialize + DeserializeOwned + Send + Sync,
+    E: From<Error> + Send,
+>(
+    store: Option<&Store<C>>,
+    all: &[T],
+    from: impl Fn(&T) -> String + Sync,
+    make: impl Fn(&T) -> Result<C, E> + Sync,
+    progress: impl Fn(usize) + Sync,
+) -> Vec<Result<C, E>> {
+    each(store, all, &from, &make, &progress).collect()
+}
+
+fn each<
+    'a,
+    T: Sync,
+    C: Clone + Serialize + DeserializeOwned + Send + Sync,
+    E: From<Error> + Send,
+>(
+    store: Option<&'a Store<C>>,
+    all: &'a [T],
+    from: &'a (impl Fn(&T) -> String + Sync),
+    make: &'a (impl Fn(&T) -> Result<C, E> + Sync),
+    progress: &'a (impl Fn(usize) + Sync),
+) -> impl ParallelIterator<Item = Result<C, E>> + 'a {
     let done = AtomicUsize::new(0);
-    let cell = |of: &T| {
+    let cell = move |of: &T| {
         let Some(store) = store else { return make(of) };
         let from = from(of);
         if let Some(cell) = store.get(&from) {
@@ -145,13 +176,11 @@ pub fn fill<
         store.put(&from, &cell)?;
         Ok(cell)
     };
-    let counted = |of: &T| {
+    all.par_iter().with_max_len(1).map(move |of: &T| {
         let cell = cell(of);
         progress(done.fetch_add(1, Ordering::Relaxed) + 1);
         cell
-    };
-    // One by one: some take a thousand times as long as others.
-    all.par_iter().with_max_len(1).map(counted).collect()
+    })
 }
 
 /// The program that runs, to the byte: another build may simulate otherwise.

@@ -34,6 +34,9 @@ pub(crate) enum What {
     /// Be the first process of a guest
     #[command(hide = true)]
     Guest,
+    /// Load the scheduler of an object
+    #[command(hide = true)]
+    Load(Load),
     /// Become QEMU
     #[command(hide = true)]
     Qemu(Qemu),
@@ -128,6 +131,14 @@ pub(crate) struct Bisect {
     pub(crate) repeat: u64,
     #[command(flatten)]
     pub(crate) face: Face,
+}
+
+/// Load the scheduler of an object of BPF, as it is, until SIGINT
+#[derive(Args, Debug)]
+pub(crate) struct Load {
+    /// The object
+    #[arg(value_name = "OBJECT")]
+    pub(crate) object: PathBuf,
 }
 
 /// Become QEMU, and end with the process that started it

@@ -24,13 +24,17 @@ in a kernel of Debian in a guest (6.12, 7.2.13, sid). There its tasks are real
 and recorded, and the kernel schedules them, or the policy of --scheduler
 (docs/lab.md).
 
+--scheduler-cmd runs it under the scheduler of a program, too, and under the
+kernel's own; several are compared, each with the one before (docs/sched_ext.md).
+
 --set changes a key of the scenario in all variants; dots lead into tables. A
 NAME that is no key is a parameter. VALUE is written as in TOML; quotes of texts
 may be left out:
   --set limit=2s   --set costs.switch=1us   --set scheduler.slice=3ms
 --machine and --scheduler do the same; they also accept files.
 
-Exit codes: 0 simulated; 2 failure.
+Exit codes: 0 it ran; 1 the kernel refused or ended a scheduler, a task starved,
+or a figure is worse (--fail-if-worse); 2 failure.
 
 Examples:
   wastenot run scenarios/seeds/workpile.toml --seed 1-3
@@ -38,11 +42,12 @@ Examples:
   wastenot run scenarios/seeds/wake-affine-h2.toml --variant after -o h2.wn
   wastenot run scenarios/real-time/dhall.toml --variant p-edf --set limit=1s
   wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv
-  wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5")]
+  wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5
+  wastenot run scenarios/lab/ --on 7.2 --scheduler-cmd ./scx_foo --repeat 5 -o r/")]
 pub(crate) struct Run {
-    /// Scenario (TOML) or rt-app file (JSON); `-` is standard input
-    #[arg(value_name = "SCENARIO")]
-    pub(crate) file: PathBuf,
+    /// Scenario (TOML), a folder of them, or rt-app file (JSON); `-` is standard input
+    #[arg(value_name = "SCENARIO", required = true)]
+    pub(crate) files: Vec<PathBuf>,
     /// Where to run it: sim, host, or a kernel in a guest; may be repeated
     #[arg(long, value_name = "BENCH", default_value = "sim")]
     pub(crate) on: Vec<On>,
@@ -54,9 +59,12 @@ pub(crate) struct Run {
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) under: Under,
-    /// With a kernel: also run under the scheduler that this program loads (sched_ext)
+    /// With a kernel: also run under the scheduler of this program or BPF object; may be repeated
     #[arg(long, value_name = "COMMAND", conflicts_with = "scheduler")]
-    pub(crate) scheduler_cmd: Option<String>,
+    pub(crate) scheduler_cmd: Vec<String>,
+    /// Exit with 1 also if a figure is surely worse than under the scheduler before it
+    #[arg(long, requires = "scheduler_cmd")]
+    pub(crate) fail_if_worse: bool,
     /// Run only this variant; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Vec<String>,
@@ -71,6 +79,9 @@ pub(crate) struct Run {
     /// a folder (DIR/), of every run
     #[arg(short, long, value_name = "HISTORY")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the report with pictures to this page [default with -o DIR/ on kernels: report.html]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// With -o: also write the scheduler's decisions, and the CPUs that it examined
     #[arg(long, requires = "output")]
     pub(crate) decisions: bool,

@@ -1,9 +1,13 @@
 //! `wastenot run`: scenarios, simulated.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use wastenot_experiment::{Bench, Error, Experiment, Grid, Keep, Options, Sim};
+use wastenot_experiment::{Bench, Change, Error, Experiment, Grid, Keep, Options, Sim, compared};
+use wastenot_export::page;
+use wastenot_export::picture::Look;
 use wastenot_lab::Host;
+use wastenot_model::{History, Picture, Report, Unit};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 
@@ -12,14 +16,66 @@ use super::convert::Kept;
 use super::lab;
 use crate::args::run::{On, Run};
 use crate::fail::{Answer, Stop};
+use crate::out::{self, Target};
 use crate::{open, progress};
 
 /// The scheduler of files of rt-app, unless another one is named: Linux as it is now.
 const RTAPP_SCHEDULER: &str = "eevdf-6.12";
 
-/// Runs a scenario.
+/// Runs scenarios.
 pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
-    let (scenario, scheduler) = read(args)?;
+    let files = files(&args.files)?;
+    if files.len() > 1 && args.output.as_ref().is_some_and(|output| !is_folder(output)) {
+        let what = format!("-o writes one run, but there are {} scenarios", files.len());
+        return Err(Stop::new(what, "name a folder, `-o DIR/`, for the runs of all"));
+    }
+    // All are read before the first runs.
+    let scenarios = files.iter().map(|file| read(file, args)).collect::<Result<Vec<_>, Stop>>()?;
+    let page = page(args)?;
+    let pictures = page.is_some().then(Pictures::default);
+    let benches = benches(args)?;
+    let (mut reports, mut answer, mut stop) = (Vec::new(), Answer::Yes, None);
+    for (scenario, scheduler) in &scenarios {
+        let ran = scenario_on(scenario, scheduler.clone(), &benches, pictures.as_ref(), args)?;
+        stop = stop.or(ran.stop);
+        if ran.experiments.is_empty() {
+            continue;
+        }
+        let pairs = pairs(&benches, &ran.experiments);
+        let report = wastenot_experiment::report_with(&ran.experiments, &pairs);
+        match scenarios.len() > 1 && args.face.json {
+            true => out::print_line(&report)?,
+            false => print(&report, &args.face)?,
+        }
+        reports.push(report);
+        if judged(&ran.experiments, &pairs, args) == Answer::No {
+            answer = Answer::No;
+        }
+    }
+    if let Some((page, pictures)) = page.zip(pictures).filter(|_| !reports.is_empty()) {
+        let mut report = together(reports);
+        report.pictures = pictures.finish();
+        let html = wastenot_draw::html(&report);
+        page.write(|file| file.write_all(html.as_bytes()))?;
+    }
+    stop.map_or(Ok(answer), Err)
+}
+
+/// What came of a scenario.
+struct Ran {
+    experiments: Vec<Experiment>,
+    /// Why a bench gave nothing.
+    stop: Option<Stop>,
+}
+
+/// Runs a scenario on every bench. What one gave is reported though another one failed.
+fn scenario_on(
+    scenario: &Scenario,
+    scheduler: Option<Choice>,
+    benches: &[Under],
+    pictures: Option<&Pictures>,
+    args: &Run,
+) -> Result<Ran, Stop> {
     let options = Options {
         seeds: match (&args.seed, args.repeat, &args.output) {
             (Some(seeds), ..) => seeds.0.clone(),
@@ -32,31 +88,105 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
         store: args.resume.clone(),
         ..Options::default()
     };
-    let benches = benches(args)?;
-    let mut experiments = Vec::new();
-    for bench in &benches {
-        let grid = Grid::new(&scenario, &**bench, &options).map_err(|error| failed(&error))?;
+    let mut ran = Ran { experiments: Vec::new(), stop: None };
+    for Under { bench, .. } in benches {
+        let grid = Grid::new(scenario, &**bench, &options).map_err(|error| failed(&error))?;
         let choices = grid.variants().iter().map(|variant| &variant.scheduler);
         choices.into_iter().try_for_each(|choice| open::safe(choice, &args.under))?;
-        experiments.push(match &args.output {
-            Some(output) if !is_folder(output) => one(&grid, output, args)?,
-            Some(folder) => kept(&scenario.name, grid, folder, args)?,
-            None => all(&scenario.name, grid, &|_, _, _| Ok(()))?,
-        });
+        let experiment = match &args.output {
+            Some(output) if !is_folder(output) => one(&grid, output, args),
+            output => kept(&scenario.name, grid, output.as_deref(), pictures, args),
+        };
+        match experiment {
+            Ok(experiment) => ran.experiments.push(experiment),
+            Err(why) if benches.len() > 1 && !matches!(why, Stop::Pipe) => {
+                ran.stop = ran.stop.or(Some(why));
+            }
+            Err(why) => return Err(why),
+        }
     }
-    print(&wastenot_experiment::report(&experiments), &args.face)?;
-    Ok(Answer::Yes)
+    Ok(ran)
+}
+
+/// The scenarios that are named; of a folder all in it, by name.
+fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Stop> {
+    let mut files = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let doing = |error| Stop::io(path.display(), &error, "name a scenario (TOML)");
+        let entries = std::fs::read_dir(path).map_err(doing)?.flatten().map(|entry| entry.path());
+        let is_scenario = |file: &PathBuf| file.extension().is_some_and(|it| it == "toml");
+        let mut inside: Vec<PathBuf> = entries.filter(is_scenario).collect();
+        if inside.is_empty() {
+            let what = format!("there is no scenario in {}", path.display());
+            return Err(Stop::new(what, "name a folder with scenarios (TOML), as scenarios/lab"));
+        }
+        inside.sort();
+        files.extend(inside);
+    }
+    Ok(files)
+}
+
+/// Several reports as one page.
+fn together(mut reports: Vec<Report>) -> Report {
+    if reports.len() == 1 {
+        return reports.remove(0);
+    }
+    let mut all = Report::new("run/1", format!("{} scenarios", reports.len()));
+    for report in reports {
+        let name = report.get("scenario").map_or_else(String::new, |it| it.show(Unit::None));
+        all.verdict += &format!("{name}: {} ", report.verdict);
+        all.tables.extend(report.tables.into_iter().map(|mut table| {
+            table.title = format!("{name}: {}", table.title);
+            table
+        }));
+        let new = report.assumptions.into_iter().filter(|it| !all.assumptions.contains(it));
+        let new: Vec<String> = new.collect();
+        all.assumptions.extend(new);
+    }
+    all
+}
+
+/// Whether a scheduler failed, or is worse than the one that it is compared with.
+fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> Answer {
+    let mut answer = Answer::Yes;
+    if experiments.iter().any(Experiment::has_fault) {
+        answer = Answer::No;
+    }
+    for &(before, after) in pairs {
+        if experiments[after].is_limited() && !experiments[before].is_limited() {
+            let bench = &experiments[after].bench;
+            out::note(&format!("{bench}: a run reached the limit, as none did before"));
+            answer = Answer::No;
+        }
+    }
+    for &(before, after) in pairs.iter().filter(|_| args.fail_if_worse) {
+        for it in compared(&experiments[before], &experiments[after]) {
+            if it.change == Change::Worse {
+                out::note(&format!("worse on {}: {}", it.benches[1], it.sentence()));
+                answer = Answer::No;
+            }
+        }
+    }
+    answer
+}
+
+/// Which experiments are compared: each scheduler that a program loads with the one before it, in
+/// the same kernel.
+fn pairs(benches: &[Under], experiments: &[Experiment]) -> Vec<(usize, usize)> {
+    let place = |it: &Under| experiments.iter().position(|of| of.bench == it.bench.name());
+    let pairs = benches.windows(2).filter(|it| it[1].is_loaded);
+    pairs.filter_map(|it| place(&it[0]).zip(place(&it[1]))).collect()
 }
 
 /// The benches of `--on`: each kernel once with its own scheduler, and once with the one that a
 /// program loads.
-fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
-    let command: Option<Vec<String>> = args
-        .scheduler_cmd
-        .iter()
-        .map(|it| it.split_whitespace().map(str::to_owned).collect())
-        .next();
-    if command.is_some() && !args.on.iter().any(|on| matches!(on, On::Kernel(_))) {
+fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
+    let commands = commands(&args.scheduler_cmd);
+    if !commands.is_empty() && !args.on.iter().any(|on| matches!(on, On::Kernel(_))) {
         let help = "add `--on 7.2`, or another kernel from 6.13 on";
         return Err(Stop::new("--scheduler-cmd loads a scheduler in a guest", help));
     }
@@ -64,20 +194,95 @@ fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
         let help = "add `--on 7.2`, or another kernel from 6.13 on";
         return Err(Stop::new("--steps is of a policy in a guest", help));
     }
-    let mut benches: Vec<Box<dyn Bench>> = Vec::new();
+    let mut benches: Vec<Under> = Vec::new();
+    let own = |bench: Box<dyn Bench>| Under { bench, is_loaded: false };
     for on in &args.on {
         match on {
-            On::Sim => benches.push(Box::new(Sim)),
-            On::Host => benches.push(Box::new(Host::new(lab::is_over()?))),
+            On::Sim => benches.push(own(Box::new(Sim))),
+            On::Host => benches.push(own(Box::new(Host::new(lab::is_over()?)))),
             On::Kernel(wanted) => {
-                for command in [Vec::new()].into_iter().chain(command.clone()) {
+                let none = [(None, Vec::new())];
+                for command in none.into_iter().chain(commands.clone()) {
+                    let is_loaded = !command.1.is_empty();
                     let (name, shift) = (&wanted.name, wanted.shift);
-                    benches.push(Box::new(lab::guests(name, shift, command, args.steps)?));
+                    let bench = Box::new(lab::guests(name, shift, command, args.steps)?);
+                    benches.push(Under { bench, is_loaded });
                 }
             }
         }
     }
     Ok(benches)
+}
+
+/// The words of each command, and how its scheduler is called where another one before it has the
+/// same file name: `scx_foo.2`.
+fn commands(all: &[String]) -> Vec<(Option<String>, Vec<String>)> {
+    let mut names: Vec<String> = Vec::new();
+    let mut command = |text: &String| {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let file = Path::new(words.first().map_or("", String::as_str)).file_name();
+        let name = file.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let before = names.iter().filter(|it| **it == name).count();
+        names.push(name.clone());
+        ((before > 0).then(|| format!("{name}.{}", before + 1)), words)
+    };
+    all.iter().map(&mut command).collect()
+}
+
+/// A bench, and whether a program loads its scheduler.
+struct Under {
+    bench: Box<dyn Bench>,
+    is_loaded: bool,
+}
+
+/// The page to write, if one is wanted: the one of `--html`, or `report.html` in the folder of `-o`.
+fn page(args: &Run) -> Result<Option<Target>, Stop> {
+    let in_folder = args.output.as_ref().filter(|it| is_folder(it) && is_real(args));
+    let path = args.html.clone().or_else(|| Some(in_folder?.join("report.html")));
+    let Some(path) = path else { return Ok(None) };
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        let doing = |error| Stop::io(format_args!("{}", path.display()), &error, "name another");
+        std::fs::create_dir_all(folder).map_err(doing)?;
+    }
+    super::report::is_page(&path)?;
+    Target::new(&path, args.force).map(Some)
+}
+
+/// Whether tasks are real.
+fn is_real(args: &Run) -> bool {
+    args.on.iter().any(|on| *on != On::Sim)
+}
+
+/// A picture of the first run of each variant on each bench.
+#[derive(Default)]
+struct Pictures(Mutex<Vec<(String, Picture)>>);
+
+impl Pictures {
+    /// Most of them: a page of hundreds opens slowly.
+    const MOST: usize = 24;
+
+    /// Adds one of a run, unless there is one of this name.
+    fn add(&self, name: &str, seed: u64, history: &History) {
+        let has = |all: &[(String, Picture)]| {
+            all.len() == Pictures::MOST || all.iter().any(|(known, _)| known == name)
+        };
+        if has(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return;
+        }
+        let options = wastenot_check::Options { marks: true, ..Default::default() };
+        let found = wastenot_check::check(history, &options);
+        let mut drawn = page::cores(history, &found, &Look::of(history));
+        drawn.title = format!("Tasks on each CPU: {name}, seed {seed}");
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !has(&all) {
+            all.push((name.to_owned(), drawn));
+        }
+    }
+
+    fn finish(self) -> Vec<Picture> {
+        let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.into_iter().map(|(_, picture)| picture).collect()
+    }
 }
 
 /// Whether `-o` names a folder for all runs.
@@ -92,11 +297,28 @@ pub(super) fn all(name: &str, grid: Grid<'_>, keep: &Keep<'_>) -> Result<Experim
         .map_err(|error| failed(&error))
 }
 
-/// Runs the whole grid, and writes the History of each run into a folder.
-fn kept(name: &str, grid: Grid<'_>, folder: &Path, args: &Run) -> Result<Experiment, Stop> {
+/// Runs the whole grid, writes the History of each run into a folder, and draws.
+fn kept(
+    name: &str,
+    grid: Grid<'_>,
+    folder: Option<&Path>,
+    pictures: Option<&Pictures>,
+    args: &Run,
+) -> Result<Experiment, Stop> {
+    let bench = grid.bench().name().to_owned();
+    let draw = |variant: &Variant, seed: u64, run: &wastenot_experiment::Run| {
+        if let Some(pictures) = pictures.filter(|_| run.is_recorded()) {
+            pictures.add(&format!("{name}, {bench}, {}", variant.name), seed, &run.history);
+        }
+    };
+    let Some(folder) = folder else {
+        return all(name, grid, &|variant, seed, run| {
+            draw(variant, seed, run);
+            Ok(())
+        });
+    };
     let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another");
     std::fs::create_dir_all(folder).map_err(doing)?;
-    let bench = grid.bench().name().to_owned();
     let file = |variant: &str, seed: u64| {
         let name = format!("{name} {variant} {bench} {seed}");
         let usual = |letter: char| {
@@ -111,6 +333,10 @@ fn kept(name: &str, grid: Grid<'_>, folder: &Path, args: &Run) -> Result<Experim
         }
     }
     let write = |variant: &Variant, seed: u64, run: &wastenot_experiment::Run| {
+        draw(variant, seed, run);
+        if !run.is_recorded() {
+            return Ok(());
+        }
         let kept = Kept::named("-o", &file(&variant.name, seed), args.force);
         kept.and_then(|kept| kept.write(&run.history)).map_err(|stop| match stop {
             Stop::Failure { what, help, .. } => Error::Bench { what, help },
@@ -148,9 +374,9 @@ pub(super) fn failed(error: &Error) -> Stop {
 }
 
 /// What is to run, and what takes the place of its own schedulers.
-fn read(args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
+fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     let help = "name a scenario (TOML); examples: scenarios/, format: docs/scenario.md";
-    let (name, text) = open::text(&args.file, help)?;
+    let (name, text) = open::text(file, help)?;
     let choice = open::scheduler(&args.under)?;
     let machine = args.machine.as_deref();
     let machine = machine.map(|text| open::machine("--machine", text)).transpose()?;

@@ -173,3 +173,49 @@ fn a_guest_runs_a_scenario_under_its_kernel_and_under_a_policy() {
     }
     assert_eq!(orphans(), Vec::<String>::new());
 }
+
+/// A scheduler of sched_ext without any operation: the kernel's defaults, one queue for all.
+const TINY: &str = r#"
+struct sched_ext_ops { char name[128]; };
+__attribute__((section(".struct_ops.link"), used))
+struct sched_ext_ops tiny = { .name = "tiny" };
+__attribute__((section("license"), used)) char _license[] = "GPL";
+"#;
+
+#[test]
+fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
+    let test = "lab::schedulers_of_others_are_compared_and_one_that_fails_is_a_result";
+    let desk = desk(FIGURES);
+    desk.put("tiny.c", TINY);
+    let compiled = desk.bash("clang -g -O2 -target bpf -c tiny.c -o tiny.bpf.o");
+    if !compiled.status.success() {
+        println!("SKIPPED {test}: no clang: apt install clang");
+        return;
+    }
+    if !can_boot(test, &desk, "7.2") {
+        return;
+    }
+    let command = "wastenot run s.toml --on 7.2 --seed 1 -o all/ --json \
+                   --scheduler-cmd ./tiny.bpf.o --scheduler-cmd /bin/false";
+    let output = desk.bash(command);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output).0);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let variants = report["variants"].as_array().expect("variants");
+    let kernel = variants[0]["bench"].as_str().expect("its kernel");
+    let faults = report["faults"].as_array().expect("faults");
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert_eq!(
+        faults[0]["what"],
+        "the program of false ended before it scheduled (exit code 1); it said nothing"
+    );
+    assert_eq!(figure(&report, &format!("{kernel} tiny.bpf.o"), "rounds"), 40.0);
+    let compared = report["compared"].as_array().expect("comparisons");
+    assert!(compared.iter().all(|it| it["before"] == kernel), "{compared:?}");
+    assert_eq!(compared.len(), 2);
+    let history = read(&desk.path().join(format!("all/s-default-{kernel}-tiny.bpf.o-1.wn")));
+    let notes = &history.head.source.notes;
+    assert!(notes.iter().any(|(key, name)| key == "sched_ext" && name == "tiny"), "{notes:?}");
+    let page = fs::read_to_string(desk.path().join("all/report.html")).expect("a page");
+    assert_eq!(page.matches("data:image/svg+xml").count(), 2, "one picture each");
+    assert_eq!(orphans(), Vec::<String>::new());
+}

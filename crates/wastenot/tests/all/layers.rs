@@ -65,6 +65,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-model",
             "wastenot-read",
             "wastenot-scenario",
+            "wastenot-check",
             "wastenot-sim",
             "wastenot-rota",
             "wastenot-host",

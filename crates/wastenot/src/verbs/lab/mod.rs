@@ -10,7 +10,7 @@ use wastenot_model::{Column, Report, Table, Unit};
 
 use super::check::print;
 use super::signals;
-use crate::args::lab::{Fetch, Lab, List, Shell, What};
+use crate::args::lab::{Fetch, Lab, List, Load, Shell, What};
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
             let failed = |error| Stop::io("lab guest", &error, "`wastenot run --on 7.2` boots one");
             wastenot_lab::guest().map(|()| Answer::Yes).map_err(failed)
         }
+        What::Load(args) => load(args),
         What::Qemu(args) => Ok(Answer::OfCommand(wastenot_lab::exec(&args.arguments))),
     }
 }
@@ -53,16 +54,19 @@ pub(super) fn is_over() -> Result<impl Fn() -> bool + Send + Sync + 'static, Sto
 pub(super) fn guests(
     wanted: &str,
     shift: u8,
-    command: Vec<String>,
+    (called, command): (Option<String>, Vec<String>),
     steps: bool,
 ) -> Result<Guests, Stop> {
     let kernel = kernel(wanted, Lists::Kept)?;
+    let release = kernel.package.release.clone();
     let of = Options {
         version: kernel.package.version.kernel().to_owned(),
         kernel: kernel.image.path().to_owned(),
         shift,
         command,
         steps,
+        called,
+        config: kernel.config.map(|path| (release, path)),
     };
     let guests = Guests::new(of, qemu()?, is_over()?);
     guests.map_err(|error| Stop::new(&error, error.help()))
@@ -89,6 +93,24 @@ fn shell(args: &Shell) -> Result<Answer, Stop> {
     let kernel = kernel(&args.kernel, Lists::Kept)?;
     let left = wastenot_lab::shell(&qemu()?, kernel.image.path(), &machine, &busybox);
     left.map(|()| Answer::Yes).map_err(|error| Stop::new(&error, error.help()))
+}
+
+/// Loads the scheduler of an object, until a signal comes or the kernel ends it.
+fn load(args: &Load) -> Result<Answer, Stop> {
+    const LOOK: Duration = Duration::from_millis(100);
+    let help = "its messages are above";
+    let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
+    let loaded = wastenot_lab::Scheduler::load(&args.object);
+    let _loaded = loaded.map_err(|error| Stop::new(error, help))?;
+    let mut began = false;
+    while !signals::comes_within(&signals, LOOK) {
+        let is_enabled = wastenot_lab::is_enabled();
+        if began && !is_enabled {
+            return Ok(Answer::No);
+        }
+        began |= is_enabled;
+    }
+    Ok(Answer::Yes)
 }
 
 fn failed(error: &Error) -> Stop {

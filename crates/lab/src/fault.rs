@@ -1,0 +1,416 @@
+//! Why a scheduler failed, in words, from what a guest knows of it: what its program said (libbpf's
+//! messages among it) and what the kernel's log says. No part of these texts is an ABI: what is not
+//! understood is shown as it is.
+
+use wastenot_check::stall::{self, Dump, Named};
+use wastenot_experiment::{Fault, Wait};
+use wastenot_model::{History, Span};
+
+use crate::job::Evidence;
+use crate::kmsg::{self, Line, disabled};
+
+/// How many lines are shown.
+const LINES: usize = 12;
+
+/// What is to be said of it. `history` is what was recorded meanwhile: it may have the dump.
+pub(crate) fn fault(evidence: &Evidence, history: Option<&History>) -> Fault {
+    let name = &evidence.scheduler;
+    let exit = Exit::of(&evidence.kernel);
+    let after_ns = exit.as_ref().and_then(|it| it.after_ns);
+    let (what, help, lines) = if let Some((what, help)) = &evidence.ours {
+        let what = match evidence.scheduled {
+            true => format!("the kernel ended {name}{}: {what}", after(after_ns)),
+            false => format!("{name} cannot be loaded: {what}"),
+        };
+        (what, help.clone(), Vec::new())
+    } else if let Some(exit) = exit.as_ref().filter(|it| it.reason != BY_LOADER) {
+        (exit.sentence(name), exit.help().to_owned(), exit.lines.clone())
+    } else if evidence.scheduled || exit.is_some() {
+        let how = evidence.ended.as_deref().unwrap_or("it still runs");
+        let what = format!("the program of {name} unloaded it{} ({how})", after(after_ns));
+        (what, "the last lines of its program may say why".into(), last(&evidence.said))
+    } else {
+        unloaded(evidence)
+    };
+    let dump = dump(evidence, history);
+    let dump = dump.filter(|it| it.stalled.is_some()).map(|it| it.report().verdict);
+    Fault { what, help, after_ns, dump, lines }
+}
+
+/// The dump of a scheduler that the kernel ended: recorded, or else printed by its program.
+fn dump(evidence: &Evidence, history: Option<&History>) -> Option<Dump> {
+    let printed = || stall::is_dump(&evidence.said).then(|| stall::parse(&evidence.said));
+    history.and_then(stall::recorded).map(|(_, dump)| dump).or_else(printed)
+}
+
+/// So the kernel calls it that a loader unloads its scheduler.
+const BY_LOADER: &str = "unregistered from user space";
+
+/// How the kernel ended a scheduler, by its log.
+struct Exit {
+    reason: String,
+    message: Option<String>,
+    /// Since it was enabled; `None` if it never was.
+    after_ns: Option<u64>,
+    lines: Vec<String>,
+}
+
+impl Exit {
+    fn of(kernel: &[Line]) -> Option<Exit> {
+        let at = kernel.iter().rposition(|line| disabled(&line.text).is_some())?;
+        let reason = disabled(&kernel[at].text)?.to_owned();
+        let is_enabling = |line: &&Line| line.text.ends_with("\" enabled");
+        let enabled = kernel[..at].iter().rfind(is_enabling);
+        let after_ns = enabled.map(|it| kernel[at].us.saturating_sub(it.us) * 1000);
+        let message = kernel.get(at + 1).and_then(|line| kmsg::message(&line.text));
+        let message = message.map(str::to_owned);
+        let lines = kernel[at..].iter().take(LINES).map(|it| it.text.clone()).collect();
+        Some(Exit { reason, message, after_ns, lines })
+    }
+
+    fn sentence(&self, name: &str) -> String {
+        let when = match self.after_ns {
+            None => " before it scheduled (in its init)".to_owned(),
+            some => after(some),
+        };
+        let message = self.message.as_ref().map_or(String::new(), |it| format!(": {}", files(it)));
+        format!("the kernel ended {name}{when}: {}{message}", self.reason)
+    }
+
+    fn help(&self) -> &'static str {
+        match self.reason.as_str() {
+            "runnable task stall" => {
+                "`wastenot explain` of the run's History (-o DIR/) shows which CPUs could have run \
+                 the task"
+            }
+            "scx_bpf_error" => "the scheduler called scx_bpf_error itself: see the line it names",
+            reason if reason.ends_with("main kernel") => {
+                "a CPU came or went, and the scheduler has no cpu_online and cpu_offline: its \
+                 program has to load it again"
+            }
+            _ => "docs/sched_ext.md explains the kernel's reasons",
+        }
+    }
+}
+
+/// A message without the folders of the files of C that it names: they are those of a build.
+fn files(message: &str) -> String {
+    let word = |word: &str| match word.contains(".c:") {
+        true => word.rsplit('/').next().unwrap_or(word).to_owned(),
+        false => word.to_owned(),
+    };
+    message.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// ` after 3.200 s`.
+fn after(ns: Option<u64>) -> String {
+    ns.map_or(String::new(), |ns| format!(" after {}", Span(ns)))
+}
+
+/// One that never scheduled, and that the kernel did not end.
+fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
+    let (name, said) = (&evidence.scheduler, &evidence.said);
+    if let Some(refusal) = Refusal::of(said) {
+        let what = format!("the verifier refuses {} of {name}: {}", refusal.program, refusal.why);
+        let help = "the lines before it are in the report; `--json` has more of them".to_owned();
+        return (what, help, refusal.lines);
+    }
+    let ended = evidence.ended.as_deref();
+    if let Some(lacks) = lacks(said) {
+        let what = format!("{name} does not fit this kernel: {lacks}");
+        let help = "build it for this kernel, or choose another one with --on".to_owned();
+        return (what, help, last(said));
+    }
+    if let Some(line) = lines(said).find(|line| line.contains("attach struct_ops")) {
+        let why = lines(said).find_map(error_of).map_or(String::new(), |why| format!(" ({why})"));
+        let what = format!("the kernel refuses to attach {name}: {line}{why}");
+        let help = "it verified the programs, and says no reason: an operation or a flag that \
+                    this kernel has no more, or wants together with another one"
+            .to_owned();
+        return (what, help, last(said));
+    }
+    let end = lines(said).last().map(shortened);
+    let end = end.map_or("it said nothing".to_owned(), |line| format!("its last line: {line}"));
+    let what = match ended {
+        Some(how) => format!("the program of {name} ended before it scheduled ({how}); {end}"),
+        None => {
+            let waited = evidence.waited_s;
+            format!("{name} did not begin to schedule within {waited} s; {end}")
+        }
+    };
+    let help = "`wastenot lab shell` boots the kernel with a shell, to try it by hand".to_owned();
+    (what, help, last(said))
+}
+
+/// A verifier's refusal, among the messages of libbpf.
+struct Refusal {
+    program: String,
+    why: String,
+    lines: Vec<String>,
+}
+
+impl Refusal {
+    fn of(said: &str) -> Option<Refusal> {
+        let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
+        let refused = |line: &&str| {
+            let rest = line.strip_prefix("libbpf: prog '")?;
+            let (program, rest) = rest.split_once('\'')?;
+            rest.contains("load").then(|| program.to_owned())
+        };
+        let program = lines.iter().rev().find_map(refused)?;
+        let end = lines.iter().rposition(|line| line.contains("END PROG LOAD LOG --"))?;
+        let begin = lines[..end].iter().rposition(|it| it.contains("BEGIN PROG LOAD LOG --"));
+        let log = &lines[begin.map_or(0, |at| at + 1)..end];
+        // From 7.3 on an explanation follows the line that decides.
+        let explained = log.iter().rposition(|line| line.starts_with("Verification failed:"));
+        let is_word = |line: &&str| !line.is_empty() && !line.starts_with("processed ");
+        let at = log[..explained.unwrap_or(log.len())].iter().rposition(is_word)?;
+        let source = log[..at].iter().rev().find_map(|line| line.strip_prefix("; "));
+        let source = source.map_or(String::new(), |it| format!(", at `{it}`"));
+        let from = (at + 1).saturating_sub(LINES);
+        let shown = log[from..=at].iter().map(|it| (*it).to_owned()).collect();
+        Some(Refusal { program, why: format!("{}{source}", log[at]), lines: shown })
+    }
+}
+
+/// What a kernel has not that an object needs: of libbpf's messages the first that is no warning,
+/// or what sched_ext's own headers say.
+fn lacks(said: &str) -> Option<String> {
+    const SAY: [&str; 5] = [
+        "in kernel BTF",
+        "CO-RE relocation",
+        "kernel too old?",
+        "system Kconfig",
+        "failed to find valid kernel BTF",
+    ];
+    let is_it = |line: &&str| SAY.iter().any(|it| line.contains(it)) && !line.contains("skipping");
+    let line = lines(said).find(is_it)?;
+    Some(line.strip_prefix("libbpf: ").unwrap_or(line).to_owned())
+}
+
+/// The words of an errno in a message of sched_ext's headers: `[SCX_BUG] file.c:179 (Invalid
+/// argument)`.
+fn error_of(line: &str) -> Option<&str> {
+    line.strip_prefix("[SCX_BUG] ")?.rsplit_once('(')?.1.strip_suffix(')')
+}
+
+fn lines(said: &str) -> impl DoubleEndedIterator<Item = &str> {
+    said.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// The last lines of a text. Those of libbpf about operations that a kernel does not have would
+/// fill the screen.
+fn last(said: &str) -> Vec<String> {
+    let shown = |line: &&str| !line.ends_with("skipping it as it's set to zero");
+    let mut last: Vec<String> =
+        lines(said).filter(shown).rev().take(LINES).map(shortened).collect();
+    last.reverse();
+    last
+}
+
+/// Progress is often shown by dots.
+fn shortened(line: &str) -> String {
+    const MOST: usize = 200;
+    let dotted = line.trim_end_matches('.');
+    if line.len() - dotted.len() > 3 {
+        return format!("{dotted}...");
+    }
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}...", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
+/// A task that waits so long for a CPU starves.
+const STARVES: Span = Span::s(5);
+
+/// A scheduler under which a task of the workload still waited when the run reached its limit. The
+/// kernel's watchdog waits for up to 30 s, which is longer than most runs.
+pub(crate) fn starved(name: &str, wait: &Wait, history: &History) -> Option<Fault> {
+    let starves = wait.is_open && wait.ns >= STARVES.0;
+    starves.then(|| {
+        let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
+        let what = format!(
+            "{} starved under {name}: it had waited{cpu} for {} when the run reached its limit",
+            wait.task,
+            Span(wait.ns)
+        );
+        let help = "with `--set limit=60s` the kernel's watchdog ends the scheduler, and its dump \
+                    says where the task waited"
+            .to_owned();
+        let dump =
+            stall::recorded(history).map(|(_, dump)| Dump { stalled: stalled(wait), ..dump });
+        let dump = dump.filter(|it| it.stalled.is_some()).map(|it| it.report().verdict);
+        Fault { what, help, after_ns: None, dump, lines: Vec::new() }
+    })
+}
+
+/// The task of a wait as a dump names it.
+fn stalled(wait: &Wait) -> Option<(Named, Span)> {
+    let (name, tid) = wait.task.rsplit_once(':')?;
+    Some((Named { name: name.to_owned(), tid: tid.parse().ok()? }, Span(wait.ns)))
+}
+
+/// A guest that came to no end while a scheduler was loaded, or scheduled.
+pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
+    let while_it = if scheduled { "scheduled" } else { "was loaded" };
+    Fault {
+        what: format!("no answer came from the guest while {name} {while_it}: {why}"),
+        help: "repeat it: a scheduler that hangs the kernel does so again".into(),
+        after_ns: None,
+        dump: None,
+        lines: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wastenot_model::{Builder, Head, Machine};
+
+    use super::*;
+
+    fn evidence(said: &str, kernel: &[(u64, &str)]) -> Evidence {
+        let line = |&(us, text): &(u64, &str)| Line { us, text: text.to_owned() };
+        Evidence {
+            scheduler: "scx_foo".into(),
+            said: said.to_owned(),
+            kernel: kernel.iter().map(line).collect(),
+            ended: Some("exit code 1".into()),
+            ..Default::default()
+        }
+    }
+
+    fn what(said: &str, kernel: &[(u64, &str)]) -> String {
+        fault(&evidence(said, kernel), None).what
+    }
+
+    #[test]
+    fn a_refusal_of_the_verifier_names_the_program_and_the_line_that_decides() {
+        let old = "libbpf: prog 'foo_init': BPF program load failed: -EINVAL\n\
+                   libbpf: prog 'foo_init': -- BEGIN PROG LOAD LOG --\n\
+                   179: (b4) w4 = -1 ; R4=0xffffffff\n\
+                   ; page = take(&arena, @ foo.bpf.c:112\n\
+                   181: (85) call take#5\n\
+                   function calls are not allowed while holding a lock\n\
+                   processed 461 insns (limit 1000000) max_states_per_insn 4\n\
+                   -- END PROG LOAD LOG --\n\
+                   libbpf: prog 'foo_init': failed to load: -EINVAL\n\
+                   libbpf: failed to load object 'scx_foo'\n\
+                   Failed to load skel\n";
+        assert_eq!(
+            what(old, &[]),
+            "the verifier refuses foo_init of scx_foo: function calls are not allowed while \
+             holding a lock, at `page = take(&arena, @ foo.bpf.c:112`"
+        );
+        let new = old.replace(
+            "processed 461",
+            "\nVerification failed: Locks\n\nReason:\n  A lock is held.\n\nprocessed 461",
+        );
+        assert_eq!(what(&new, &[]), what(old, &[]));
+        let cut = &old[old.find("181").expect("a line")..];
+        assert!(what(cut, &[]).starts_with("the verifier refuses foo_init of scx_foo: function"));
+    }
+
+    #[test]
+    fn what_a_kernel_lacks_is_said_without_what_does_not_matter() {
+        let skipped = "libbpf: struct_ops foo_ops: member x not found in kernel, skipping it as \
+                       it's set to zero\n";
+        let btf = "libbpf: struct_ops init_kern foo_ops: Cannot find member y in kernel BTF\n\
+                   libbpf: failed to load BPF skeleton 'foo': -EOPNOTSUPP\n";
+        assert_eq!(
+            what(&format!("{skipped}{btf}"), &[]),
+            "scx_foo does not fit this kernel: struct_ops init_kern foo_ops: Cannot find member y \
+             in kernel BTF"
+        );
+        let old = "[SCX_BUG] foo.c:26 (No such file or directory)\nx_ops.dump() missing, kernel \
+                   too old?\n";
+        assert_eq!(
+            what(old, &[]),
+            "scx_foo does not fit this kernel: x_ops.dump() missing, kernel too old?"
+        );
+    }
+
+    #[test]
+    fn a_scheduler_that_is_not_attached_or_never_begins_says_so() {
+        let refused = "[SCX_BUG] foo.c:179 (Invalid argument)\nFailed to attach struct_ops\n";
+        assert_eq!(
+            what(refused, &[]),
+            "the kernel refuses to attach scx_foo: Failed to attach struct_ops (Invalid argument)"
+        );
+        let waits = Evidence { ended: None, waited_s: 150, ..evidence("Begins.......", &[]) };
+        assert_eq!(
+            fault(&waits, None).what,
+            "scx_foo did not begin to schedule within 150 s; its last line: Begins..."
+        );
+        assert_eq!(
+            what("", &[]),
+            "the program of scx_foo ended before it scheduled (exit code 1); it said nothing"
+        );
+    }
+
+    #[test]
+    fn the_kernel_s_reason_is_told_with_when_it_came() {
+        let disabled = "BPF scheduler \"foo\" disabled (scx_bpf_error)";
+        let message = "foo: /home/me/src/foo.bpf.c:312: init from another CPU";
+        assert_eq!(
+            what("", &[(11, disabled), (12, message), (13, "   frame+0x4f/0x70")]),
+            "the kernel ended scx_foo before it scheduled (in its init): scx_bpf_error: \
+             foo.bpf.c:312: init from another CPU"
+        );
+        let enabled = (1_000_000, "BPF scheduler \"foo\" enabled");
+        let told =
+            fault(&evidence("", &[enabled, (1_020_000, disabled), (1_020_001, message)]), None);
+        assert!(told.what.starts_with("the kernel ended scx_foo after 20.00 ms: "), "{told:?}");
+        assert_eq!(told.after_ns, Some(20_000_000));
+    }
+
+    #[test]
+    fn a_stall_is_told_with_what_the_dump_of_its_program_shows() {
+        let said = "DEBUG DUMP\n\nfoo: root\nkworker/u4:1[9] triggered exit kind 1026:\n  runnable \
+                    task stall (work[12] failed to run for 30.004s)\n\nCPU states\n\n\
+                    CPU 0   : nr_run=1 flags=0x1 cpu_rel=0 ksync=5\n          \
+                    curr=swapper/0[0] class=idle_sched_class\n\n  R work[12] -30004ms\n      \
+                    scx_state/flags=3/0x9 dsq_flags=0x0 ops_state/qseq=2/7\n      \
+                    sticky/holding_cpu=-1/-1 dsq_id=(n/a)\n      cpus=01\n";
+        let kernel = [
+            (1_000_000, "BPF scheduler \"foo\" enabled"),
+            (4_200_000, "BPF scheduler \"foo\" disabled (runnable task stall)"),
+            (4_200_001, "foo: work[12] failed to run for 30.004s"),
+        ];
+        let told = fault(&evidence(said, &kernel), None);
+        assert_eq!(
+            told.what,
+            "the kernel ended scx_foo after 3.200 s: runnable task stall: work[12] failed to run \
+             for 30.004s"
+        );
+        let dump = told.dump.expect("a dump");
+        assert!(dump.contains("It waited on CPU 0, in the BPF scheduler"), "{dump}");
+    }
+
+    #[test]
+    fn a_program_that_unloads_its_scheduler_is_not_taken_for_a_fault_of_the_kernel() {
+        let kernel = [
+            (1_000_000, "BPF scheduler \"foo\" enabled"),
+            (2_000_000, "BPF scheduler \"foo\" disabled (unregistered from user space)"),
+        ];
+        let told = fault(&evidence("bye\n", &kernel), None);
+        assert_eq!(told.what, "the program of scx_foo unloaded it after 1.000 s (exit code 1)");
+        assert_eq!(told.lines, ["bye"]);
+    }
+
+    #[test]
+    fn only_a_long_wait_that_did_not_end_is_starvation() {
+        let (task, cpu) = ("work:7".to_owned(), Some(3));
+        let wait = Wait { task, cpu, from_ns: 1, ns: 17_300_000_000, is_open: true };
+        let history = Builder::new(Head::new(Machine::flat(1))).finish();
+        let told = starved("scx_foo", &wait, &history).expect("starvation");
+        assert_eq!(
+            told.what,
+            "work:7 starved under scx_foo: it had waited on CPU 3 for 17.30 s when the run \
+             reached its limit"
+        );
+        for other in [Wait { is_open: false, ..wait.clone() }, Wait { ns: 1_000_000, ..wait }] {
+            assert_eq!(starved("scx_foo", &other, &history), None);
+        }
+    }
+}
