@@ -270,7 +270,7 @@ pub fn compared(before: &Experiment, after: &Experiment) -> Vec<Compared> {
 }
 
 /// How many runs of each are the least that can tell so many figures apart.
-fn least_runs(figures: usize) -> usize {
+pub(crate) fn least_runs(figures: usize) -> usize {
     let chance = |runs: usize| {
         let values = |from: usize| (from..from + runs).map(|it| it as f64).collect::<Vec<_>>();
         ranks::chance(&values(0), &values(runs))

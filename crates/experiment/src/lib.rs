@@ -20,6 +20,7 @@ pub mod ranks;
 mod real_time;
 mod report;
 mod seeds;
+pub mod shifts;
 mod what_if;
 
 pub use bench::{Bench, Run, Sim};
@@ -29,8 +30,8 @@ pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use fault::Fault;
 pub use grid::{Grid, Keep, Options};
-pub use real_time::{Deadlines, RealTime, Sampled, Waited};
 pub use kernels::{Change, Compared, compared};
+pub use real_time::{Deadlines, RealTime, Sampled, Waited};
 pub use report::{report, report_with};
 pub use seeds::Seeds;
 pub use what_if::{Question, Replayed, WhatIf, what_if};

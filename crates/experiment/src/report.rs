@@ -5,6 +5,7 @@ use wastenot_model::{Column, Machine, Report, Span, Table, Value};
 
 use crate::experiment::{Experiment, Outcome, Worked};
 use crate::kernels::{self, Change, Compared};
+use crate::shifts;
 use crate::{Bench as _, Sim, real_time};
 
 impl Experiment {
@@ -94,7 +95,8 @@ pub fn report_with(all: &[Experiment], pairs: &[(usize, usize)]) -> Report {
     if !compared.is_empty() {
         report.tables.push(kernels::compared_table(&compared));
     }
-    report.tables.extend([kernels::waits_table(all)].into_iter().filter(|it| !it.rows.is_empty()));
+    let real = [shifts::table(all), kernels::waits_table(all)];
+    report.tables.extend(real.into_iter().filter(|it| !it.rows.is_empty()));
     let real_time = all.iter().flat_map(|it| real_time::tables(&it.variants));
     report.tables.extend(real_time);
     let unread = all.iter().flat_map(|it| &it.variants).flat_map(|it| &it.unread);

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use wastenot_experiment::{Bench, Error as Failed, Run};
+use wastenot_experiment::{Bench, Error as Failed, Run, shifts};
 use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
 use wastenot_scenario::scenario::{Choice, Variant};
@@ -24,9 +24,6 @@ use crate::{Error, fault, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
 const PATIENCE: Duration = Duration::from_secs(300);
-
-/// How long an instruction takes unless another `shift` is asked for.
-pub const USUAL_SHIFT: u8 = 1;
 
 /// Which guests.
 #[derive(Clone, Debug)]
@@ -96,10 +93,7 @@ impl Guests {
         qemu: Qemu,
         is_over: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Guests, Error> {
-        let mut name = of.version.clone();
-        if of.shift != USUAL_SHIFT {
-            let _ = write!(name, " shift={}", of.shift);
-        }
+        let mut name = shifts::named(&of.version, of.shift);
         let mut digest = String::new();
         if let Some(program) = of.command.first() {
             let bytes = fs::read(program).ok().filter(|_| Path::new(program).is_file());

@@ -22,7 +22,7 @@ mod topology;
 
 pub use error::Error;
 pub use guest::guest;
-pub use guests::{Guests, Options, USUAL_SHIFT};
+pub use guests::{Guests, Options};
 pub use host::Host;
 pub use object::{Scheduler, is_enabled};
 pub use qemu::{Qemu, exec, shell};

@@ -46,7 +46,8 @@ impl Newidle {
         let mut table = Table::new("newidle", "Cost of newly-idle balancing", columns);
         for (key, (name, now)) in &self.0 {
             let was: Value = before.0.get(key).map(|(_, was)| Span(*was)).into();
-            let row = vec![key.0.into(), key.1.into(), name.as_str().into(), was, Span(*now).into()];
+            let row =
+                vec![key.0.into(), key.1.into(), name.as_str().into(), was, Span(*now).into()];
             table.push(row);
         }
         (!table.rows.is_empty()).then_some(Annex { table })

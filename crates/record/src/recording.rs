@@ -5,9 +5,9 @@ use std::time::Duration;
 use wastenot_model::{Head, Sink};
 
 use crate::Error;
+use crate::newidle::Newidle;
 use crate::quota::Quotas;
 use crate::sched_ext::SchedExt;
-use crate::newidle::Newidle;
 use crate::schedstat::Schedstat;
 use crate::steal::Steal;
 use crate::tracefs::Tracefs;
@@ -105,8 +105,15 @@ pub fn begin(options: &Options) -> Result<Begun, Error> {
             },
         },
     };
-    let recording =
-        Box::new(Accompanied { recording, hierarchy, quotas, sched_ext, schedstat, newidle, steal });
+    let recording = Box::new(Accompanied {
+        recording,
+        hierarchy,
+        quotas,
+        sched_ext,
+        schedstat,
+        newidle,
+        steal,
+    });
     Ok(Begun { recording, head, instead_of_bpf })
 }
 

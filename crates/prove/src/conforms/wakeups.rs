@@ -1,6 +1,6 @@
 //! Lost wakeups: a CPU sleeps, a task waits that it would take, and no wakeup is on the way.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use wastenot_rota::steps::{Step, What};
 
@@ -97,11 +97,11 @@ fn ways(model: &Model<'_>, steps: &[Step]) -> Vec<(u64, Change)> {
         }
     };
     // By task: since when it is being put. By CPU: since when it is awake and will look.
-    let mut puts: HashMap<i32, (Option<usize>, u64)> = HashMap::new();
-    let mut awake: HashMap<u16, u64> = HashMap::new();
+    let mut puts: BTreeMap<i32, (Option<usize>, u64)> = BTreeMap::new();
+    let mut awake: BTreeMap<u16, u64> = BTreeMap::new();
     // By CPU: when it was claimed last, and when it began to set its flag.
-    let mut claimed: HashMap<u16, u64> = HashMap::new();
-    let mut set: HashMap<u16, u64> = HashMap::new();
+    let mut claimed: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut set: BTreeMap<u16, u64> = BTreeMap::new();
     for step in steps {
         let part = model.part_of(step.cpu);
         match step.what {

@@ -1,8 +1,8 @@
 //! The grammar of programs: one step a line, no expressions.
 
 use wastenot_model::workload::{
-    BarrierId, ConditionId, LockId, MarkId, PipeId, Program, Step, TemplateId,
-    Unbalanced, Variate, Waiting,
+    BarrierId, ConditionId, LockId, MarkId, PipeId, Program, Step, TemplateId, Unbalanced, Variate,
+    Waiting,
 };
 use wastenot_model::{CpuSet, Machine, Span, Workload};
 
@@ -303,4 +303,3 @@ pub(crate) fn mark(workload: &mut Workload, name: &str) -> MarkId {
     let known = workload.marks.iter().position(|mark| mark == name);
     known.map_or_else(|| workload.mark(name), |at| MarkId(at as u32))
 }
-

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use wastenot_experiment::Seeds;
+use wastenot_experiment::shifts::USUAL;
 use wastenot_lab::kernels::is_name;
 
 use super::check::Face;
@@ -109,34 +110,35 @@ pub(crate) enum On {
     Kernel(Kernel),
 }
 
-/// A kernel as typed: `7.2`, or `7.2,shift=0`.
+/// A kernel as typed: `7.2`, `7.2,shift=0`, or `7.2,shift=all`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
     /// Its version, or the suite that has it.
     pub(crate) name: String,
-    /// An instruction takes 2^`shift` ns, unless KVM executes it.
-    pub(crate) shift: u8,
+    /// An instruction takes 2^shift ns, unless KVM executes it: each of these is a bench.
+    pub(crate) shifts: Vec<u8>,
 }
 
 impl FromStr for On {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<On, &'static str> {
-        let (name, shift) = match text.split_once(",shift=") {
-            None => (text, 1),
-            Some((name, shift)) => (name, shift.parse().map_err(|_| SHIFT)?),
+        let (name, shifts) = match text.split_once(",shift=") {
+            None => (text, vec![USUAL]),
+            Some((name, "all")) => (name, vec![0, 1, 2]),
+            Some((name, shift)) => (name, vec![shift.parse().map_err(|_| SHIFT)?]),
         };
         match name {
             "sim" if name == text => Ok(On::Sim),
             "host" if name == text => Ok(On::Host),
-            _ if shift > 10 => Err(SHIFT),
-            _ if is_name(name) => Ok(On::Kernel(Kernel { name: name.to_owned(), shift })),
+            _ if shifts.iter().any(|it| *it > 10) => Err(SHIFT),
+            _ if is_name(name) => Ok(On::Kernel(Kernel { name: name.to_owned(), shifts })),
             _ => Err("expected sim, host, or a kernel, as in 7.2"),
         }
     }
 }
 
-const SHIFT: &str = "expected a shift from 0 to 10";
+const SHIFT: &str = "expected a shift from 0 to 10, or `all`";
 
 /// `NAME=VALUE`.
 #[derive(Clone, Debug)]

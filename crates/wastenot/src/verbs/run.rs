@@ -201,10 +201,12 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
             On::Sim => benches.push(own(Box::new(Sim))),
             On::Host => benches.push(own(Box::new(Host::new(lab::is_over()?)))),
             On::Kernel(wanted) => {
-                let none = [(None, Vec::new())];
-                for command in none.into_iter().chain(commands.clone()) {
+                let none = (None, Vec::new());
+                let commands = || std::iter::once(&none).chain(&commands);
+                let each = wanted.shifts.iter().flat_map(|it| commands().map(move |of| (*it, of)));
+                for (shift, command) in each {
                     let is_loaded = !command.1.is_empty();
-                    let (name, shift) = (&wanted.name, wanted.shift);
+                    let (name, command) = (&wanted.name, command.clone());
                     let bench = Box::new(lab::guests(name, shift, command, args.steps)?);
                     benches.push(Under { bench, is_loaded });
                 }

@@ -1,7 +1,7 @@
 //! `wastenot lab bisect`: which version of the kernel changed a figure.
 
+use wastenot_experiment::shifts::USUAL;
 use wastenot_experiment::{Grid, Options, Worked};
-use wastenot_lab::USUAL_SHIFT;
 use wastenot_lab::bisect::{End, bisect};
 use wastenot_lab::kernels::{Kernels, Lists, Package};
 use wastenot_model::report::Unit;
@@ -112,7 +112,7 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
 
 /// The figure in one version.
 fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Worked, Stop> {
-    let guests = guests(package.version.kernel(), USUAL_SHIFT, (None, Vec::new()), false)?;
+    let guests = guests(package.version.kernel(), USUAL, (None, Vec::new()), false)?;
     let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };
     let grid = Grid::new(scenario, &guests, &options);
     let grid = grid.map_err(|error| scenarios::failed(&error))?;

@@ -20,7 +20,8 @@ pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, S
     let name = open::shown(history);
     let recorded = open::history(history, &Reading::default())?;
     let log = Log::of(&recorded).ok_or_else(|| {
-        let help = "record one: `wastenot run SCENARIO --on 7.2 --scheduler POLICY --steps -o H.wn`";
+        let help =
+            "record one: `wastenot run SCENARIO --on 7.2 --scheduler POLICY --steps -o H.wn`";
         Stop::new(format!("{name} has no log of steps"), help)
     })?;
     if log.text != source.text {

@@ -14,7 +14,6 @@ use crate::out::{self, Target};
 use crate::verbs::child::OWN_FAILURE;
 use crate::verbs::length::{Length, Running, TURN};
 
-
 /// Records.
 pub(crate) fn run(args: &Record) -> Result<Answer, Stop> {
     let result = record(args);
