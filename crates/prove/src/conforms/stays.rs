@@ -1,6 +1,6 @@
 //! Where tasks waited: which task was in which queue, from when and until when.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use wastenot_model::{CpuId, CpuSet};
 use wastenot_rota::steps::{QueueNumber, Step, What};
@@ -84,7 +84,7 @@ struct Building<'m, 'f> {
     found: &'f mut Conformance,
     all: Vec<Stay>,
     tasks: HashMap<i32, Task>,
-    took: HashMap<u16, Vec<Took>>,
+    took: BTreeMap<u16, Vec<Took>>,
     /// By CPU: the stay of a task that others can take only when the CPU does something else. It
     /// put the task early, and inserts it first; or the task had the CPU until now: while a program
     /// runs on a task, as that of a tracepoint, the kernel disables its migration.
@@ -95,7 +95,7 @@ struct Building<'m, 'f> {
 
 impl Stays {
     pub(super) fn of(model: &Model<'_>, steps: &[Step], found: &mut Conformance) -> Stays {
-        let (tasks, took) = (HashMap::new(), HashMap::new());
+        let (tasks, took) = (HashMap::new(), BTreeMap::new());
         let (early, stopped) = (HashMap::new(), HashMap::new());
         let all = Vec::new();
         let mut building = Building { model, found, all, tasks, took, early, stopped };
