@@ -35,7 +35,8 @@ may be left out:
 --machine and --scheduler do the same; they also accept files.
 
 Exit codes: 0 it ran; 1 the kernel refused or ended a scheduler, a task starved,
-or a figure is worse (--fail-if-worse); 2 failure.
+a run reached its limit under it only, or a figure is worse (--fail-if-worse);
+2 failure.
 
 Examples:
   wastenot run scenarios/seeds/workpile.toml --seed 1-3
@@ -44,7 +45,7 @@ Examples:
   wastenot run scenarios/real-time/dhall.toml --variant p-edf --set limit=1s
   wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv
   wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5
-  wastenot run scenarios/lab/ --on 7.2 --scheduler-cmd ./scx_foo --repeat 5 -o r/")]
+  wastenot run scenarios/lab/ --on 7.2 --scheduler-cmd ./scx_foo -o r/")]
 pub(crate) struct Run {
     /// Scenario (TOML), a folder of them, or rt-app file (JSON); `-` is standard input
     #[arg(value_name = "SCENARIO", required = true)]

@@ -237,7 +237,7 @@ struct Under {
     is_loaded: bool,
 }
 
-/// The page to write, if one is wanted: the one of `--html`, or `report.html` in the folder of `-o`.
+/// The page to write, if one is wanted: that of `--html`, or `report.html` in the folder of `-o`.
 fn page(args: &Run) -> Result<Option<Target>, Stop> {
     let in_folder = args.output.as_ref().filter(|it| is_folder(it) && is_real(args));
     let path = args.html.clone().or_else(|| Some(in_folder?.join("report.html")));
