@@ -38,7 +38,11 @@ pub(super) fn check(model: &Model<'_>, steps: &[Step], found: &mut Conformance) 
                 found.judge(Rule::Sequence, at, wrong);
             }
             _ => {
-                found.breaks.extend(wrong.map(|why| super::Break { at, rule: Rule::Sequence, why }));
+                found.breaks.extend(wrong.map(|why| super::Break {
+                    at,
+                    rule: Rule::Sequence,
+                    why,
+                }));
             }
         }
     }

@@ -107,21 +107,14 @@ fn ways(model: &Model<'_>, steps: &[Step]) -> Vec<(u64, Change)> {
         match step.what {
             What::Put | What::Move => {
                 let part = Some((step.queue >> 32) as usize);
-                if let Some(task) = step.task {
-                    puts.insert(task, (part, step.begin));
-                }
+                puts.extend(step.task.map(|task| (task, (part, step.begin))));
             }
             // The search for a task that was put ends its put; early ones are never over.
-            What::Claim | What::Find => {
+            What::Claim | What::Find | What::Start | What::Leave | What::Left => {
                 if let Some(to) = step.to.filter(|_| step.what == What::Claim) {
                     awake.entry(to).or_insert(step.begin);
                     claimed.insert(to, step.end);
                 }
-                if let Some((part, from)) = step.task.and_then(|task| puts.remove(&task)) {
-                    way(part, from, step.end);
-                }
-            }
-            What::Start | What::Leave | What::Left => {
                 if let Some((part, from)) = step.task.and_then(|task| puts.remove(&task)) {
                     way(part, from, step.end);
                 }
