@@ -6,7 +6,8 @@
 //! beside`: holds it against them and writes into docs/simulate.md; `cargo xtask causes`: plants
 //! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md;
 //! `cargo xtask kernels`: runs workloads in real kernels, in guests, and writes into
-//! docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must verify into a folder.
+//! docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must verify into a
+//! folder.
 
 mod ambient;
 mod beside;
