@@ -2,6 +2,7 @@
 
 mod again;
 mod confirm;
+mod faults;
 mod optimum;
 mod real_time;
 mod recorded;
