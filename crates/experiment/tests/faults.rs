@@ -16,7 +16,7 @@ scheduler = { name = "global-fifo" }
 
 [[tasks]]
 name = "one"
-program = ["compute 5ms +-50%", "end"]
+program = ["compute 5ms +-50%"]
 
 [[figures]]
 name = "completion"
