@@ -285,7 +285,10 @@ pub(crate) fn too_few(before: &Experiment, after: &Experiment) -> Option<String>
     let runs = |it: &Experiment| it.variants.iter().map(|it| it.sound().count()).min();
     let is_few = figures > 0 && runs(before).min(runs(after)).is_some_and(|runs| runs < least);
     is_few.then(|| {
-        format!("{least} runs of each are the least that can tell {figures} figures apart: --repeat {least}")
+        format!(
+            "{least} runs of each are the least that can tell {figures} figures apart: --repeat \
+             {least}"
+        )
     })
 }
 
