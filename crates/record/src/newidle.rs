@@ -1,5 +1,5 @@
-//! What the kernel believes newly-idle balancing to cost, by CPU and domain: where a CPU is idle for
-//! less on average, it is left out (kernel/sched/fair.c, sched_balance_newidle).
+//! What the kernel believes newly-idle balancing to cost, by CPU and domain: where a CPU is idle
+//! for less on average, it is left out (kernel/sched/fair.c, sched_balance_newidle).
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -33,7 +33,8 @@ pub fn spawn(policy: u32, words: &[OsString]) -> io::Result<Child> {
     run(policy, 0, |class| class.arg("run").arg(path).args(words))
 }
 
-/// The calling thread runs from now on before all that sched_ext schedules; what it starts does not.
+/// The calling thread runs from now on before all that sched_ext schedules; what it starts does
+/// not.
 ///
 /// # Errors
 /// The kernel refuses.

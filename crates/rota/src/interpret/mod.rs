@@ -80,8 +80,8 @@ impl Interpreter {
         self
     }
 
-    /// The partition of `task`: the one whose rule matches its group or its command. If it can run on
-    /// none of that partition's CPUs, the first partition that has a CPU for it.
+    /// The partition of `task`: the one whose rule matches its group or its command. If it can run
+    /// on none of that partition's CPUs, the first partition that has a CPU for it.
     fn part(&self, view: &View, task: TaskId) -> usize {
         if self.parts.len() == 1 {
             return 0;

@@ -96,7 +96,7 @@ pub(crate) struct Prove {
     /// Force the steps of a counterexample again
     #[arg(long, value_name = "CEX", conflicts_with_all = PROVING)]
     pub(crate) replay: Option<PathBuf>,
-    /// Replay the steps that a kernel logged under this policy (`run --steps`) in the model
+    /// Replay in the model the steps that a kernel logged under this policy (run --steps)
     #[arg(long, value_name = "HISTORY", requires = "file")]
     #[arg(conflicts_with_all = ["claim", "cex", "certificate", "recheck", "replay"])]
     pub(crate) conforms: Option<PathBuf>,

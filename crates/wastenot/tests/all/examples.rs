@@ -46,7 +46,8 @@ fn every_example_in_help_works() {
         // What records this machine is tried in `record`, and what needs kernels in `lab`, where
         // that is allowed.
         let elsewhere = |line: &&str| {
-            let needs_kernels = line.contains("--on 7.2") || line.starts_with("wastenot lab");
+            let kernels = ["--on 7.2", "--conforms"].iter().any(|it| line.contains(it));
+            let needs_kernels = kernels || line.starts_with("wastenot lab");
             line.starts_with("sudo ") || needs_kernels
         };
         for line in lines.filter(|line| !elsewhere(line)) {

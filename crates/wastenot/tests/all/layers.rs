@@ -96,6 +96,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-rota",
             "wastenot-prove",
             "wastenot-deploy",
+            "wastenot-runner",
         ],
     ),
 ];

@@ -51,6 +51,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     let signals = length.listen(None)?;
     let scheduler = Scheduler {
         name: source.name.clone(),
+        object: args.object.clone().unwrap_or_else(|| source.name.clone().into()),
         elf: object(args, &emitted.text)?,
         program: &emitted.program,
         machine,

@@ -1,7 +1,7 @@
 //! A policy while it schedules: loaded again when the CPUs change, looked at all the time.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ use crate::verbs::length::{self, TURN};
 /// What is loaded, perhaps several times.
 pub(super) struct Scheduler<'p> {
     pub(super) name: String,
+    /// How its object is called in messages.
+    pub(super) object: PathBuf,
     pub(super) elf: Vec<u8>,
     pub(super) program: &'p Program,
     /// Another machine than this one.
@@ -40,7 +42,7 @@ impl Scheduler<'_> {
         // Before the CPUs: what changes in between, the kernel notices.
         let changes = hotplugs();
         let machine = self.machine.clone().unwrap_or_else(wastenot_record::machine);
-        let mut object = Object::of(Path::new(&self.name), &self.elf)?;
+        let mut object = Object::of(&self.object, &self.elf)?;
         object.fill(&tables(self.program, &machine)?)?;
         if self.partial {
             object.partial()?;
