@@ -1,6 +1,6 @@
-//! Compiles the programs of `c/` with clang. They need no C library, so that they start as fast as a
-//! program can. Without clang nothing can be run for real; with `WASTENOT_BPF=required`, which needs
-//! clang as well, the build fails instead.
+//! Compiles the programs of `c/` with clang. They need no C library, so that they start as fast as
+//! a program can. Without clang nothing can be run for real; with `WASTENOT_BPF=required`, which
+//! needs clang as well, the build fails instead.
 
 use std::env;
 use std::path::{Path, PathBuf};
