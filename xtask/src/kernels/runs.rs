@@ -296,6 +296,10 @@ impl Runs {
                 row.end = if cell.done { "done" } else { "limit" }.to_owned();
                 (row.time_ns, row.figures) = (cell.time_ns, Figures::of(&cell));
                 row.cpus = variant.machine.len() as u64;
+                if let Some(fault) = &cell.fault {
+                    row.end = FAILED.to_owned();
+                    row.why.clone_from(&fault.what);
+                }
                 if row.seed == 1 {
                     self.keep(&row, &run)?;
                 }
@@ -348,8 +352,15 @@ fn bench(boot: &Boot<'_>) -> Result<(Guests, String), String> {
     let qemu = Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) };
     let image = kernel.image.path().to_owned();
     let version = kernel.version().to_owned();
-    let (shift, command) = (boot.shift, Vec::new());
-    let of = wastenot_lab::Options { version: version.clone(), kernel: image, shift, command };
+    let of = wastenot_lab::Options {
+        version: version.clone(),
+        kernel: image,
+        shift: boot.shift,
+        command: Vec::new(),
+        called: None,
+        config: None,
+        steps: false,
+    };
     let guests = Guests::new(of, qemu, || false).map_err(|error| error.to_string())?;
     Ok((guests, version))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::{Finding, Options, Outcome, Scope, Verdict, judge, judge_partitions};
-use wastenot_rota::ir::{Attempt, Bool, Cpus, Event, Level, Num, Place, Program, QueueAt, Stmt};
+use wastenot_rota::ir::{Attempt, Bool, Cpus, Event, Level, Num, Place, Program, QueueAt, Stmt, Tasks};
 
 const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
 
@@ -92,7 +92,7 @@ fn partitions_that_meet_are_not_isolated() {
         assert!(matches!(outcome, Outcome::Contradicted(_)), "{outcome:?}");
     }
     let mut program = parted(str::to_owned);
-    program.partitions[1].tasks = Some("web*".into());
+    program.partitions[1].tasks = Tasks::Cgroup("web*".into());
     assert!(matches!(judged(&program).1[0].outcome, Outcome::Contradicted(_)));
 }
 
