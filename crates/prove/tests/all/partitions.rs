@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::{Finding, Options, Outcome, Scope, Verdict, judge, judge_partitions};
-use wastenot_rota::ir::{Attempt, Bool, Cpus, Event, Level, Num, Place, Program, QueueAt, Stmt, Tasks};
+use wastenot_rota::ir::{
+    Attempt, Bool, Cpus, Event, Level, Num, Place, Program, QueueAt, Stmt, Tasks,
+};
 
 const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
 
