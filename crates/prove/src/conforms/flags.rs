@@ -3,7 +3,7 @@
 use wastenot_rota::steps::{Step, What};
 
 use super::model::Model;
-use super::{Conformance, Rule, searches};
+use super::{Conformance, Rule, is_search};
 
 /// The idle flag of each CPU.
 pub(super) struct Flags {
@@ -34,7 +34,7 @@ impl Flags {
             let Some(of) = step.to.map(usize::from).filter(|of| *of < model.cpus()) else {
                 continue;
             };
-            let (begin, end, claims) = (step.begin, step.end, searches(step.what));
+            let (begin, end, claims) = (step.begin, step.end, is_search(step.what));
             match step.what {
                 What::Idle => flags.sets[of].push((begin, end)),
                 What::Busy | What::Find | What::Claim => {

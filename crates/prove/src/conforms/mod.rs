@@ -179,6 +179,6 @@ pub fn conforms(program: &Program, machine: &Machine, log: &Log) -> Conformance 
 }
 
 /// Whether a step begins a search of its own for an idle CPU.
-fn searches(what: What) -> bool {
+fn is_search(what: What) -> bool {
     matches!(what, What::Find | What::Claim)
 }

@@ -24,16 +24,21 @@ fn named(text: &str, word: &str) -> BTreeSet<String> {
             continue;
         };
         let mut depth = 0;
-        let parts = group.split(|c: char| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            depth < 0 || depth == 0 && c == ','
+        let deeper = |c: char, depth: &mut i32| match c {
+            '{' => *depth += 1,
+            '}' => *depth -= 1,
+            _ => {}
+        };
+        let end = group.find(|c| {
+            deeper(c, &mut depth);
+            depth < 0
         });
-        // What follows the group begins with `;`, and no name does.
-        names.extend(parts.take_while(|part| !part.starts_with(';')).filter_map(first));
+        let mut depth = 0;
+        let parts = group[..end.unwrap_or(group.len())].split(|c| {
+            deeper(c, &mut depth);
+            depth == 0 && c == ','
+        });
+        names.extend(parts.filter_map(first));
     }
     names.remove("");
     names

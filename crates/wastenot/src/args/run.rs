@@ -26,7 +26,8 @@ and recorded, and the kernel schedules them, or the policy of --scheduler
 (docs/lab.md).
 
 --scheduler-cmd runs it under the scheduler of a program, too, and under the
-kernel's own; several are compared, each with the one before (docs/sched_ext.md).
+kernel's own; several are compared, each with the one before
+(docs/sched_ext.md).
 
 --set changes a key of the scenario in all variants; dots lead into tables. A
 NAME that is no key is a parameter. VALUE is written as in TOML; quotes of texts
