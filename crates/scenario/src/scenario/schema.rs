@@ -143,7 +143,7 @@ pub(crate) const GROUP: Section = Section {
             "\"10ms/100ms\"",
             "CPU time that it may use in each period; default: unlimited",
         ),
-        key("cpus", "\"0-3,8\" | all", "the CPUs that its tasks may use; default: `all`"),
+        key("cpus", "\"0-3,8\" | \"all\"", "the CPUs that its tasks may use; default: `all`"),
     ],
 };
 
