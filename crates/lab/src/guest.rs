@@ -131,8 +131,8 @@ struct Desk<'j> {
     refused: HashMap<usize, Box<Evidence>>,
 }
 
-/// A run, or why there is none and what to do; what is known of a scheduler that failed; why it was
-/// loaded again meanwhile.
+/// The run, or an error and its help; evidence if the scheduler failed; the reason of each reload
+/// during the run.
 type Came = (Result<(History, Told), (String, String)>, Option<Box<Evidence>>, Vec<String>);
 
 impl Desk<'_> {

@@ -286,7 +286,7 @@ impl Workload {
         self.marks.push(name.into());
         MarkId(self.marks.len() as u32 - 1)
     }
-    /// The set of CPUs to change to that has these; it is added if there is none.
+    /// Returns the id of these CPUs, and adds the set if the workload does not have it.
     pub fn affinity_of(&mut self, cpus: CpuSet) -> AffinityId {
         let known = self.affinities.iter().position(|set| *set == cpus);
         known.map_or_else(|| self.affinity(cpus), |at| AffinityId(at as u32))

@@ -1,4 +1,4 @@
-//! Searches for idle CPUs that found nobody.
+//! Searches for idle CPUs that found none.
 
 use std::collections::HashMap;
 

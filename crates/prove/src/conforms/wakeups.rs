@@ -129,7 +129,7 @@ fn ways(model: &Model<'_>, steps: &[Step]) -> Vec<(u64, Change)> {
             }
             What::Attempt => {
                 let to = step.to.unwrap_or(step.cpu);
-                // Whoever claimed it since it set its flag makes it look again.
+                // If another CPU claimed this CPU after it set its flag, it looks again.
                 let again = claimed.get(&to) >= set.get(&to) && claimed.contains_key(&to);
                 if step.value == 0
                     && step.queue == 0
