@@ -1,5 +1,5 @@
-//! `verify FILE.o`: the running kernel verifies what clang made of an emitted scheduler, with the
-//! tables of 8 CPUs in two nodes, whichever machine it is. One line says what came of it.
+//! `verify FILE.o [CPUS]`: the running kernel verifies what clang made of an emitted scheduler, with
+//! the tables of so many CPUs (8), whichever machine it is. One line says what came of it.
 #![allow(clippy::print_stdout, reason = "it says what it found")]
 
 use std::path::Path;
@@ -11,18 +11,18 @@ use wastenot_model::{CpuId, Machine};
 use wastenot_rota::Tree;
 use wastenot_rota::emit::Tables;
 
-const CPUS: usize = 8;
-
 fn main() -> ExitCode {
-    let Some(file) = std::env::args().nth(1) else {
-        println!("usage: verify FILE.o");
+    let mut words = std::env::args().skip(1);
+    let (file, cpus) = (words.next(), words.next().map_or(Ok(8), |it| it.parse()));
+    let (Some(file), Ok(cpus)) = (file, cpus) else {
+        println!("usage: verify FILE.o [CPUS]");
         return ExitCode::from(2);
     };
     let path = Path::new(&file);
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let begun = Instant::now();
     // So many partitions are not known of an object: its tables must fit.
-    let loaded = [1, 2, 4].into_iter().find_map(|parts| match load(path, parts) {
+    let loaded = [1, 2, 4].into_iter().find_map(|parts| match load(path, cpus, parts) {
         Err(Error::NotEmitted { why, .. }) if why.contains("another size") => None,
         other => Some(other),
     });
@@ -50,21 +50,23 @@ fn main() -> ExitCode {
     }
 }
 
-fn load(path: &Path, parts: usize) -> Result<Loaded, Error> {
+fn load(path: &Path, cpus: usize, parts: usize) -> Result<Loaded, Error> {
     let mut object = Object::open(path)?;
-    object.fill(&tables(parts))?;
+    object.fill(&tables(cpus, parts))?;
     object.load()
 }
 
-/// So many partitions of the same size.
-fn tables(parts: usize) -> Tables {
-    let mut machine = Machine::flat(CPUS);
+/// So many partitions of the same size; 8 CPUs are two nodes, 64 and 1024 are eight.
+fn tables(cpus: usize, parts: usize) -> Tables {
+    let mut machine = Machine::flat(cpus);
+    let node = (cpus / 8).max(4);
+    let llc = node.min(16);
     for (n, cpu) in machine.cpus.iter_mut().enumerate() {
         let n = n as u32;
-        (cpu.core, cpu.llc, cpu.node) = (Some(n / 2), Some(n / 4), Some(n / 4));
+        (cpu.core, cpu.llc, cpu.node) = (Some(n / 2), Some(n / llc as u32), Some(n / node as u32));
     }
     let of = |part: usize| {
-        let each = CPUS / parts;
+        let each = cpus / parts;
         let cpus = (part * each..(part + 1) * each).map(|n| CpuId(n as u16)).collect();
         Tree::of(&machine, &cpus)
     };

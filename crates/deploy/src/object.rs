@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
 use libbpf_rs::{MapCore as _, MapType, ObjectBuilder, OpenObject, ProgramType};
+use wastenot_host::sched_ext;
 use wastenot_rota::emit::Tables;
 
 use crate::fill::{Places, constants, fill, places};
 use crate::running::Running;
-use crate::{Error, kernel, log};
+use crate::{Error, log};
 
 /// The members with which the emitted table of operations begins, in words.
 const FLAGS_AT: usize = 0;
@@ -117,7 +118,7 @@ impl Object {
         self.write(FLAGS_AT, |flags| flags | SWITCH_PARTIAL)
     }
 
-    /// The kernel refuses it if a CPU came or went after [`hotplugs`](crate::hotplugs) gave this
+    /// The kernel refuses it if a CPU came or went after [`sched_ext::hotplugs`] gave this
     /// number: then its tables are out of date.
     ///
     /// # Errors
@@ -149,7 +150,7 @@ impl Object {
     /// # Errors
     /// The kernel has no sched_ext, allows no BPF, or its verifier refuses a program.
     pub fn load(self) -> Result<Loaded, Error> {
-        if !kernel::is_there() {
+        if sched_ext::state().is_none() {
             return Err(Error::NoSchedExt);
         }
         let listener = log::listen();
@@ -205,7 +206,7 @@ impl Loaded {
         let failed = |doing| {
             move |error: libbpf_rs::Error| Error::Failed { doing, why: format!("{error:#}") }
         };
-        if let Some(name) = kernel::loaded() {
+        if let Some(name) = sched_ext::loaded() {
             return Err(Error::Busy { name });
         }
         // A wakeup is lost without these: they come before the scheduler.

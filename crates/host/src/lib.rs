@@ -7,6 +7,7 @@ pub mod checks;
 mod mounts;
 mod proc;
 pub mod recipe;
+pub mod sched_ext;
 mod shares;
 pub mod tracefs;
 

@@ -24,6 +24,6 @@ pub use error::Error;
 pub use guest::guest;
 pub use guests::{Guests, Options};
 pub use host::Host;
-pub use object::{Scheduler, is_enabled};
+pub use object::Scheduler;
 pub use qemu::{Qemu, exec, shell};
 pub use topology::Unbuildable;

@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use wastenot_deploy::{Exit, Object, Running, Verified};
+use wastenot_host::sched_ext::is_enabled;
 use wastenot_model::Machine;
 use wastenot_rota::ir::Program;
 use wastenot_rota::steps;
 
+use crate::Error;
 use crate::guest::say;
 use crate::job::{Evidence, How, Scheduler};
 use crate::kmsg::{self, Line, Log};
-use crate::{Error, is_enabled};
 
 /// A scheduler that schedules. The kernel's own takes over when it is dropped.
 pub(crate) struct Loaded {

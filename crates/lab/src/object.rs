@@ -52,8 +52,3 @@ impl Scheduler {
         }
     }
 }
-
-/// Whether a scheduler schedules.
-pub fn is_enabled() -> bool {
-    wastenot_host::read("/sys/kernel/sched_ext/state").is_some_and(|it| it == "enabled")
-}

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 
+use wastenot_host::read;
+use wastenot_host::sched_ext::{self, ROOT};
 use wastenot_model::{Annex, Column, Table, Time, Unit, Value};
 
-use wastenot_host::read;
-
-const ROOT: &str = "/sys/kernel/sched_ext";
 /// A dump has some lines for each CPU and task; schedulers may be loaded and ejected many times.
 const LINES: usize = 1 << 16;
 /// What the first line of a dump begins with (kernel/sched/ext.c: scx_dump_state).
@@ -16,10 +15,9 @@ const FIRST: &str = "DEBUG DUMP";
 /// The name of the loaded scheduler, empty if none is; `None` if the kernel has no sched_ext.
 /// `partial` is added if it has only the tasks of the policy SCHED_EXT.
 pub(crate) fn loaded() -> Option<String> {
-    let state = read(&format!("{ROOT}/state"))?;
-    let name = read(&format!("{ROOT}/root/ops")).filter(|_| state != "disabled");
-    let all = read(&format!("{ROOT}/switch_all")).is_none_or(|it| it == "1");
-    Some(name.map_or(String::new(), |name| if all { name } else { format!("{name} partial") }))
+    sched_ext::state()?;
+    let partial = if sched_ext::is_partial() { " partial" } else { "" };
+    Some(sched_ext::loaded().map_or(String::new(), |name| name + partial))
 }
 
 /// What its files say at one moment.

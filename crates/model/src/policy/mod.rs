@@ -18,6 +18,8 @@ pub enum Why {
         /// `WF_SYNC`.
         sync: bool,
     },
+    /// It was woken while it was still on its queue ([`Policy::still_queued`]): no CPU is selected.
+    Requeued,
     /// It is new. Its parent is the current task of the CPU, if there is one.
     New,
     /// It executes a new program, which is a good moment to be moved.
@@ -143,6 +145,12 @@ pub trait Policy {
     /// The CPU on which `task`, which was last on `prev`, should be queued: an online CPU that it
     /// may use.
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, why: Why) -> CpuId;
+    /// Whether `task`, which sleeps, is still on the queue of its CPU (delayed dequeue, Linux 6.12).
+    /// If it is woken, no CPU is selected for it: it is enqueued there, as [`Why::Requeued`].
+    fn still_queued(&self, cx: &Context, task: TaskId) -> bool {
+        let _ = (cx, task);
+        false
+    }
     /// `task` waits on `cpu` from now on. The policy kicks that CPU if it should pick its next
     /// task.
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why);
@@ -185,6 +193,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, why: Why) -> CpuId {
         (**self).select_cpu(cx, task, prev, why)
+    }
+    fn still_queued(&self, cx: &Context, task: TaskId) -> bool {
+        (**self).still_queued(cx, task)
     }
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
         (**self).enqueue(cx, task, cpu, why);

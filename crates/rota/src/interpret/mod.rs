@@ -226,7 +226,7 @@ impl Policy for Interpreter {
         let event = match why {
             Why::New => Event::New,
             Why::Wakeup { .. } => Event::Wake,
-            Why::Exec | Why::Preempted | Why::Yield | Why::Displaced => {
+            Why::Exec | Why::Preempted | Why::Yield | Why::Displaced | Why::Requeued => {
                 return cx.fallback(task, prev);
             }
         };
@@ -251,7 +251,7 @@ impl Policy for Interpreter {
                 Event::Preempt
             }
             Why::Yield => Event::Yield,
-            Why::Preempted | Why::Displaced | Why::Exec => Event::Preempt,
+            Why::Preempted | Why::Displaced | Why::Exec | Why::Requeued => Event::Preempt,
         };
         self.place(cx, event, task, cpu);
     }

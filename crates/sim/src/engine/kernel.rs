@@ -215,6 +215,7 @@ impl Kernel {
         }
         let how = match why {
             Why::Wakeup { .. } => How::Wakeup,
+            Why::Requeued => How::NoSelection,
             Why::New => How::New,
             _ => return,
         };

@@ -69,7 +69,11 @@ impl<P: Policy> Direct<P> {
     #[inline]
     fn put(&mut self, kernel: &mut Kernel, task: TaskId, why: Why, by: Context) {
         let prev = kernel.cx.task(task).cpu;
-        let to = self.0.select_cpu(&mut kernel.cx, task, prev, why);
+        let wakes = matches!(why, Why::Wakeup { .. });
+        let (to, why) = match wakes && self.0.still_queued(&kernel.cx, task) {
+            true => (prev, Why::Requeued),
+            false => (self.0.select_cpu(&mut kernel.cx, task, prev, why), why),
+        };
         kernel.carry_out();
         kernel.place(task, to, why, by);
         self.0.enqueue(&mut kernel.cx, task, to, why);

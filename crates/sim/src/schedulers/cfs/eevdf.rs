@@ -1,9 +1,7 @@
 //! EEVDF: among the entities that are owed time, the earliest virtual deadline goes first.
 //!
 //! I. Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", TR-95-22, Old Dominion
-//! University, 1995; kernel/sched/fair.c of Linux 6.12. A task that leaves keeps its lag. It leaves
-//! at once (with the kernel's delayed dequeue, a task that is ahead stays on the queue until its
-//! lag is used up).
+//! University, 1995; kernel/sched/fair.c of Linux 6.12. A task that leaves keeps its lag.
 
 use super::fair::Arrival;
 use super::{Cfs, weight};
@@ -51,13 +49,21 @@ impl Cfs {
         earliest.or_else(|| self.order.first(queue as usize).map(|(_, entity)| entity))
     }
 
-    /// Stores the lag of an entity that leaves.
+    /// Whether a runnable entity is owed time.
+    pub(super) fn is_eligible(&self, queue: u32, entity: u32) -> bool {
+        let (sum, load, least) = self.sums(queue);
+        sum >= i128::from(self.entities[entity as usize].vruntime - least) * load
+    }
+
+    /// Stores the lag of an entity that leaves. One that stayed until it was ahead no longer gains
+    /// nothing by that.
     pub(super) fn keep_lag(&mut self, queue: u32, entity: u32) {
         let average = self.average(queue);
         let longest = (2 * self.rules.tunables.base_slice).max(self.rules.jiffy());
         let place = &mut self.entities[entity as usize];
         let limit = weight::scaled(longest, place.weight) as i64;
-        place.lag = (average - place.vruntime).clamp(-limit, limit);
+        let most = if place.delayed { 0 } else { limit };
+        place.lag = (average - place.vruntime).clamp(-limit, most);
     }
 
     /// Places an entity that arrives as far from the average as it was when it left. Its arrival

@@ -30,6 +30,8 @@ pub(super) struct Entity {
     pub(super) deadline: i64,
     /// EEVDF: its lag when it left.
     pub(super) lag: i64,
+    /// EEVDF: whether it sleeps (of a group: is empty), and stays on its queue for now.
+    pub(super) delayed: bool,
     /// EEVDF: its deadline when it was picked; an entity that only woke does not go before it until
     /// then.
     pub(super) protected_until: i64,
@@ -44,8 +46,10 @@ pub(super) struct Queue {
     pub(super) weight: u64,
     /// Runnable entities.
     pub(super) entities: u32,
-    /// Runnable tasks, those of groups below counted.
+    /// Its tasks, those of groups below counted.
     pub(super) tasks: u32,
+    /// Those of them that sleep, and stay for now.
+    pub(super) delayed: u32,
     pub(super) min_vruntime: i64,
     pub(super) current: Option<u32>,
     /// The entity that woke and preempted; it goes first unless that is unfair.

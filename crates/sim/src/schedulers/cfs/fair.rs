@@ -33,6 +33,8 @@ impl Cfs {
             entering &= !self.entities[entity as usize].on;
             match entering {
                 true => self.enqueue_entity(queue, entity, arrival),
+                // Its group had become empty.
+                false if self.entities[entity as usize].delayed => self.requeue(queue, entity),
                 false => self.refresh(queue, entity),
             }
             self.queues[queue as usize].tasks += 1;
@@ -48,42 +50,70 @@ impl Cfs {
     /// A task is no longer runnable there; `sleeps`: by its own choice.
     pub(super) fn dequeue_task(&mut self, task: TaskId, sleeps: bool) {
         let entity = self.entity_of(task);
-        let cpu = self.cpu_of(entity);
-        self.list_remove(cpu, entity);
-        let (mut at, mut leaving) = (Some(entity), true);
+        if !sleeps || !self.delays(self.entities[entity as usize].queue, entity) {
+            self.leave(entity, sleeps);
+        }
+    }
+
+    /// A task that sleeps, and is still on its queue, leaves.
+    pub(super) fn leave_late(&mut self, task: TaskId) {
+        if self.is_delayed(task) {
+            self.leave(self.entity_of(task), true);
+        }
+    }
+
+    /// An entity leaves its queue, with those above it whose queues are empty then.
+    fn leave(&mut self, entity: u32, sleeps: bool) {
+        let (cpu, tasks) = (self.cpu_of(entity), u32::from(entity >= self.base));
+        if entity >= self.base {
+            self.list_remove(cpu, entity);
+        }
+        let (mut at, mut leaving, mut sleeps) = (Some(entity), true, sleeps);
         while let Some(entity) = at {
             let queue = self.entities[entity as usize].queue;
             match leaving {
                 true => self.dequeue_entity(queue, entity, sleeps),
                 false => self.refresh(queue, entity),
             }
-            self.queues[queue as usize].tasks -= 1;
+            self.queues[queue as usize].tasks -= tasks;
             if self.queues[queue as usize].throttled {
                 return;
             }
             leaving &= self.queues[queue as usize].entities == 0;
             at = self.parent(entity);
+            // A group that has become empty sleeps, however its last task left.
+            if let Some(above) = at.filter(|_| leaving) {
+                leaving = !self.delays(self.entities[above as usize].queue, above);
+                sleeps |= self.rules.delay_dequeue;
+            }
         }
-        self.add_running(cpu, -1);
+        self.add_running(cpu, -(tasks as i32));
     }
 
-    /// The next task of `cpu`, which becomes current on every level.
+    /// The next task of `cpu`, which becomes current on every level. Entities that slept before
+    /// leave when it is their turn.
     pub(super) fn pick_task(&mut self, cpu: u32) -> Option<TaskId> {
         let mut queue = cpu;
-        if self.queues[cpu as usize].entities == 0 {
-            return None;
-        }
-        loop {
+        let entity = loop {
             let entity = self.pick_entity(queue)?;
-            self.set_next(queue, entity);
-            if entity >= self.base {
-                if self.rules.era != Era::V4 {
-                    self.list_to_front(cpu, entity); // most recently run first, from 4.16 on
-                }
-                return Some(self.task_of(entity));
+            if self.entities[entity as usize].delayed {
+                self.leave(entity, true);
+                queue = cpu;
+            } else if entity >= self.base {
+                break entity;
+            } else {
+                queue = entity;
             }
-            queue = entity;
+        };
+        let mut at = Some(entity);
+        while let Some(entity) = at {
+            self.set_next(self.entities[entity as usize].queue, entity);
+            at = self.parent(entity);
         }
+        if self.rules.era != Era::V4 {
+            self.list_to_front(cpu, entity); // most recently run first, from 4.16 on
+        }
+        Some(self.task_of(entity))
     }
 
     /// The current task of a CPU stops running; if it is still runnable it goes back into the
@@ -232,6 +262,7 @@ impl Cfs {
         self.advance(queue, entity);
         if self.rules.eevdf {
             self.keep_lag(queue, entity);
+            self.end_delay(entity);
         }
         let place = &mut self.entities[entity as usize];
         place.on = false;

@@ -23,6 +23,10 @@ impl Cfs {
         while next != END && !up {
             let task = TaskId::nth(next as usize);
             next = self.tasks[next as usize].after;
+            if self.is_delayed(task) {
+                self.leave_late(task);
+                continue;
+            }
             let to = self.fallback(cx, task, cpu);
             if to != cpu_id(cpu) {
                 self.move_queued(cx, task, u32::from(to.0));

@@ -73,7 +73,7 @@ impl Cfs {
     /// Accounts time up to now for a queue.
     pub(super) fn advance_queue(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
-        let (weight, tasks) = (at.weight, u64::from(at.tasks));
+        let (weight, tasks) = (at.weight, u64::from(at.tasks - at.delayed));
         let running = at.current.is_some();
         if at.avg.advance(self.now, weight, tasks, running) {
             at.avg.settle_queue();
@@ -194,6 +194,9 @@ impl Cfs {
     /// (`calc_group_shares`; up to 4.13 by what is runnable there now).
     pub(super) fn update_shares(&mut self, entity: u32) {
         let at = &self.queues[entity as usize];
+        if self.rules.delay_dequeue && at.weight == 0 {
+            return; // its entity may stay on its queue
+        }
         let group = &self.groups[at.group as usize];
         let load = match self.rules.era {
             Era::V4 => at.weight,

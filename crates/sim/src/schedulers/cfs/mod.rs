@@ -4,9 +4,9 @@
 //! The source is kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12; the code
 //! that decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
-//! scheduling, `LAST_BUDDY`; of 6.12 the delayed dequeue, the class of groups whose SMT siblings
-//! are busy, and that a new weight moves the deadline and lag of a queued task. The price of
-//! balancing, which the kernel measures, is assumed to be [`View::scan`] for each CPU of a domain.
+//! scheduling, `LAST_BUDDY`; of 6.12 the class of groups whose SMT siblings are busy, and that a new
+//! weight moves the deadline and lag of a queued task. The price of balancing, which the kernel
+//! measures, is assumed to be [`View::scan`] for each CPU of a domain.
 //!
 //! [`View::scan`]: wastenot_model::policy::View::scan
 //!
@@ -14,6 +14,7 @@
 //! their length, and balancing a domain looks at each of its CPUs.
 
 mod balance;
+mod delay;
 mod eevdf;
 mod entity;
 mod fair;
@@ -276,13 +277,18 @@ impl Policy for Cfs {
             Why::Wakeup { sync } => self.select_for_wakeup(cx, task, prev, sync),
             Why::New => self.select_by_load(cx, task, u32::from(cx.cpu.0), prev),
             Why::Exec => self.select_by_load(cx, task, prev, prev),
-            Why::Displaced | Why::Preempted | Why::Yield => prev,
+            Why::Displaced | Why::Preempted | Why::Yield | Why::Requeued => prev,
         };
         self.note_selected(cx, task, (prev, cpu), why);
         match cx.online.contains(cpu_id(cpu)) && cx.allowed(task, cpu_id(cpu)) {
             true => cpu_id(cpu),
             false => self.fallback(cx, task, prev),
         }
+    }
+
+    fn still_queued(&self, cx: &Context, task: TaskId) -> bool {
+        let cpu = cx.task(task).cpu;
+        !self.own(task) && self.is_delayed(task) && cx.online.contains(cpu) && cx.allowed(task, cpu)
     }
 
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
@@ -304,8 +310,13 @@ impl Policy for Cfs {
                     self.yield_task(task);
                 }
             }
+            Why::Requeued => {
+                self.requeue(self.entities[entity as usize].queue, entity);
+                self.arrived(cx, at, task);
+            }
             Why::New | Why::Wakeup { .. } | Why::Exec | Why::Displaced => {
                 self.take_away(self.cpu_of(entity));
+                self.leave_late(task);
                 let group = self.tasks[task.ordinal()].group;
                 self.settle_on(entity, group, at);
                 let arrival = match why {
@@ -317,10 +328,7 @@ impl Policy for Cfs {
                     self.end_idle(at);
                 }
                 self.enqueue_task(task, arrival);
-                match self.is_held(entity) {
-                    true => cx.throttled(task, true),
-                    false => self.check_preempt(cx, at, task),
-                }
+                self.arrived(cx, at, task);
             }
         }
         self.flush_quota(cx);
@@ -342,10 +350,11 @@ impl Policy for Cfs {
             self.rqs[at as usize].stopper_queued = false;
             return self.rqs[at as usize].stopper;
         }
-        if self.queues[at as usize].entities == 0 {
+        let mut picked = self.pick_task(at);
+        if picked.is_none() {
             self.newly_idle(cx, at);
+            picked = self.pick_task(at);
         }
-        let picked = self.pick_task(at);
         self.flush_quota(cx);
         picked
     }
@@ -403,7 +412,12 @@ impl Policy for Cfs {
                 let entity = self.entity_of(task);
                 self.reweight(entity, nice::weight(cx.task(task).nice));
             }
-            Happening::Affinity(_) => {}
+            Happening::Affinity(task) => {
+                let cpu = cpu_id(self.cpu_of(self.entity_of(task)));
+                if !cx.allowed(task, cpu) {
+                    self.leave_late(task);
+                }
+            }
             Happening::Ran(thread) => self.push_running(cx, thread),
             Happening::Timer(timer) => self.refill(cx, timer),
             Happening::Cpu { cpu, up } => self.hotplug(cx, u32::from(cpu.0), up),
@@ -430,10 +444,19 @@ impl Cfs {
         if self.own(task) {
             return;
         }
+        self.leave_late(task);
         let entity = self.entity_of(task);
         let queue = self.entities[entity as usize].queue;
         if self.entities[entity as usize].attached {
             self.detach(queue, entity);
+        }
+    }
+
+    /// A task has become runnable on the queue of `cpu`.
+    fn arrived(&mut self, cx: &mut Context, cpu: u32, task: TaskId) {
+        match self.is_held(self.entity_of(task)) {
+            true => cx.throttled(task, true),
+            false => self.check_preempt(cx, cpu, task),
         }
     }
 

@@ -73,7 +73,7 @@ impl Cfs {
             Why::Wakeup { sync } => (Decision::WAKEUP, sync),
             Why::New => (Decision::FORK, false),
             Why::Exec => (Decision::EXEC, false),
-            Why::Displaced | Why::Preempted | Why::Yield => return,
+            Why::Displaced | Why::Preempted | Why::Yield | Why::Requeued => return,
         };
         cx.note(|cx| {
             let near = || self.topology.chains[cpu as usize].iter().rfind(|domain| domain.near);

@@ -10,7 +10,9 @@ pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
     about: "the Completely Fair Scheduler of Linux 4.1, with its four faults",
     source: "kernel/sched/{fair,core,proc}.c of Linux 4.1; Lozi et al., EuroSys 2016",
     groups: true,
-    tunables: &tunables(["average", "core0", "lose", "llc", "before", "on", "off", "250", "cfs"]),
+    tunables: &tunables([
+        "average", "core0", "lose", "llc", "before", "on", "off", "250", "cfs", "off",
+    ]),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("cfs-4.1", Era::V4, settings)))
     }),
@@ -32,6 +34,7 @@ pub(in crate::schedulers) const CFS_5_10: Scheduler = Scheduler {
         "on",
         "250",
         "cfs",
+        "off",
     ]),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("cfs-5.10", Era::V5, settings)))
@@ -44,7 +47,18 @@ pub(in crate::schedulers) const CFS_6_1: Scheduler = Scheduler {
     about: "the Completely Fair Scheduler of Linux 6.1",
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 6.1; commit d8fcb81f1acf",
     groups: true,
-    tunables: &tunables(["v5.5", "own-balanced", "keep", "llc", "after", "on", "on", "250", "cfs"]),
+    tunables: &tunables([
+        "v5.5",
+        "own-balanced",
+        "keep",
+        "llc",
+        "after",
+        "on",
+        "on",
+        "250",
+        "cfs",
+        "off",
+    ]),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("cfs-6.1", Era::V6, settings)))
     }),
@@ -66,6 +80,7 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
         "on",
         "250",
         "eevdf",
+        "on",
     ]),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("eevdf-6.12", Era::V6, settings)))
@@ -73,7 +88,7 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
 };
 
 /// All tunables with these defaults, in this order.
-const fn tunables(defaults: [&'static str; 9]) -> [Tunable; 9] {
+const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
     const fn words(
         name: &'static str,
         about: &'static str,
@@ -123,5 +138,11 @@ const fn tunables(defaults: [&'static str; 9]) -> [Tunable; 9] {
         ),
         words("hz", "ticks a second", &["100", "250", "1000"], defaults[7]),
         words("queue", "which task runs next on a CPU", &["cfs", "eevdf"], defaults[8]),
+        words(
+            "delay-dequeue",
+            "whether a task that sleeps stays on an EEVDF queue while it is ahead (6.12)",
+            &["on", "off"],
+            defaults[9],
+        ),
     ]
 }

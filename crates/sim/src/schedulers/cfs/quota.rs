@@ -9,7 +9,7 @@ use wastenot_model::policy::{Context, TimerId};
 use wastenot_model::workload::Quota;
 use wastenot_model::{CpuId, TaskId};
 
-use super::entity::END;
+use super::entity::{END, Queue};
 use super::fair::Arrival;
 use super::{Cfs, cpu_id};
 
@@ -166,7 +166,7 @@ impl Cfs {
     /// A queue leaves its CPU with all its tasks.
     fn throttle(&mut self, cx: &mut Context, queue: u32) {
         let cpu = self.queues[queue as usize].cpu;
-        let tasks = self.queues[queue as usize].tasks;
+        let Queue { tasks, delayed, .. } = self.queues[queue as usize];
         let held_above = self.is_held(queue);
         self.set_throttled(cx, queue, true);
         self.queues[queue as usize].throttled = true;
@@ -179,6 +179,7 @@ impl Cfs {
                 self.refresh(above, entity);
             }
             self.queues[above as usize].tasks -= tasks;
+            self.queues[above as usize].delayed -= delayed;
             if self.queues[above as usize].throttled {
                 break;
             }
@@ -195,7 +196,7 @@ impl Cfs {
 
     fn unthrottle(&mut self, cx: &mut Context, queue: u32) {
         let cpu = self.queues[queue as usize].cpu;
-        let tasks = self.queues[queue as usize].tasks;
+        let Queue { tasks, delayed, .. } = self.queues[queue as usize];
         self.queues[queue as usize].throttled = false;
         self.set_throttled(cx, queue, false);
         if tasks == 0 {
@@ -207,9 +208,11 @@ impl Cfs {
             entering &= !self.entities[entity as usize].on;
             match entering {
                 true => self.enqueue_entity(above, entity, Arrival::Woken),
+                false if self.entities[entity as usize].delayed => self.requeue(above, entity),
                 false => self.refresh(above, entity),
             }
             self.queues[above as usize].tasks += tasks;
+            self.queues[above as usize].delayed += delayed;
             if self.queues[above as usize].throttled {
                 return;
             }
@@ -233,7 +236,7 @@ impl Cfs {
         while next != END {
             let task = TaskId::nth(next as usize);
             next = self.tasks[next as usize].after;
-            if self.is_below(self.entity_of(task), queue) {
+            if !self.is_delayed(task) && self.is_below(self.entity_of(task), queue) {
                 cx.throttled(task, on);
             }
         }

@@ -56,6 +56,7 @@ pub(super) struct Rules {
     pub(super) blocked_load: bool,
     pub(super) hz: u64,
     pub(super) eevdf: bool,
+    pub(super) delay_dequeue: bool,
     pub(super) tunables: Tunables,
 }
 
@@ -121,6 +122,7 @@ impl Rules {
             blocked_load: on("blocked-load"),
             hz: u64::from(settings.count("hz")).max(1),
             eevdf: settings.word("queue") == "eevdf",
+            delay_dequeue: settings.word("queue") == "eevdf" && on("delay-dequeue"),
             tunables: Tunables::of(1),
         }
     }

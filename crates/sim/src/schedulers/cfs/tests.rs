@@ -656,3 +656,46 @@ fn newly_idle_balancing_is_left_out_where_it_costs_more_than_cpus_are_idle() {
         }
     }
 }
+
+/// Wakeups for which no CPU was selected, and others.
+#[derive(Default)]
+struct Selections {
+    none: u32,
+    some: u32,
+}
+
+impl Observer for Selections {
+    fn event(&mut self, _: &State, entry: &Entry) {
+        let Event::Queued { how, .. } = entry.event else { return };
+        self.none += u32::from(how == How::NoSelection);
+        self.some += u32::from(how == How::Wakeup);
+    }
+}
+
+#[test]
+fn a_task_that_sleeps_while_it_is_ahead_stays_on_its_queue() {
+    let selections = |set: &str, sleeps: Span| {
+        let mut load = Workload::new();
+        let here = Some(CpuSet::first(1));
+        let hog = load.template(Template { affinity: here.clone(), ..hog() });
+        let sleep = Step::Sleep(Variate::Fixed(sleeps));
+        let steps = [Step::Loop(None), compute(Span::ms(5)), sleep, END];
+        let naps = load.template(Template { affinity: here, ..template("naps", &steps) });
+        [hog, naps].into_iter().for_each(|id| load.launch(id, CpuId(0)));
+        let set = [("delay-dequeue", set)];
+        let (history, _) = run(&machine("flat(1,1)"), "eevdf-6.12", &set, &load, Span::s(2));
+        let (mut seen, mut totals) = (Selections::default(), Totals::default());
+        replay(&history, Silent::Idle, &mut (&mut seen, &mut totals));
+        let most = totals.ran.iter().max().copied().unwrap_or(0);
+        assert!(sleeps > Span::ms(1) || most < 1_100_000_000, "{most} ns of 2 s is not fair");
+        (seen.none, seen.some)
+    };
+    // Ticks make it end its work ahead of the hog, or behind.
+    let (none, some) = selections("on", Span::us(200));
+    assert!(none > 50 && some > 50, "{none} and {some}");
+    // It is ahead for no more than 5 ms.
+    let (none, some) = selections("on", Span::ms(6));
+    assert!(none == 0 && some > 100, "{none} and {some}");
+    let (none, some) = selections("off", Span::us(200));
+    assert!(none == 0 && some > 150, "{none} and {some}");
+}

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use wastenot_deploy::{Error, Exit, Loaded, Object, Running, Seen};
-use wastenot_deploy::{events, hotplugs, loaded, tables};
+use wastenot_deploy::{Error, Exit, Loaded, Object, Running, Seen, tables};
+use wastenot_host::sched_ext::{events, hotplugs, loaded};
 use wastenot_model::Machine;
 use wastenot_record::{Server, Source};
 use wastenot_rota::ir::Program;

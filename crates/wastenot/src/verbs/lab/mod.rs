@@ -104,7 +104,7 @@ fn load(args: &Load) -> Result<Answer, Stop> {
     let _loaded = loaded.map_err(|error| Stop::new(error, help))?;
     let mut began = false;
     while !signals::comes_within(&signals, LOOK) {
-        let is_enabled = wastenot_lab::is_enabled();
+        let is_enabled = wastenot_host::sched_ext::is_enabled();
         if began && !is_enabled {
             return Ok(Answer::No);
         }

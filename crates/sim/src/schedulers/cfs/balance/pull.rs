@@ -106,7 +106,8 @@ impl Cfs {
         // A thread that is bound to one CPU is where it should be, and no sign of imbalance (from
         // 5.12 on, and in the stable 5.10).
         let of_cpu = self.rules.era != Era::V4 && cx.task(task).kthread && cx.pinned(task);
-        if of_cpu || self.is_held(entity) || self.is_held_on(look.to, task) {
+        if of_cpu || self.is_delayed(task) || self.is_held(entity) || self.is_held_on(look.to, task)
+        {
             return false;
         }
         if !cx.allowed(task, cpu_id(look.to)) {
@@ -168,7 +169,7 @@ impl Cfs {
             let entity = self.entity_of(task);
             let queue = self.entities[entity as usize].queue;
             let runs = self.queues[queue as usize].current == Some(entity);
-            let held = self.is_held(entity) || self.is_held_on(to, task);
+            let held = self.is_delayed(task) || self.is_held(entity) || self.is_held_on(to, task);
             if !runs && !held && cx.allowed(task, cpu_id(to)) {
                 self.move_queued(cx, task, to);
                 return true;

@@ -2,19 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_host::read;
+use crate::read;
 
-const ROOT: &str = "/sys/kernel/sched_ext";
+/// The folder of its files; one below it for each scheduler, `root` as a rule.
+pub const ROOT: &str = "/sys/kernel/sched_ext";
 
-/// Whether there is sched_ext at all.
-pub(crate) fn is_there() -> bool {
-    read(&format!("{ROOT}/state")).is_some()
+/// `enabled`, `disabled`, or what is between them; `None` if the kernel has no sched_ext.
+pub fn state() -> Option<String> {
+    read(&format!("{ROOT}/state"))
+}
+
+/// Whether a scheduler schedules.
+pub fn is_enabled() -> bool {
+    state().is_some_and(|it| it == "enabled")
 }
 
 /// The name of the scheduler that is loaded now.
 pub fn loaded() -> Option<String> {
-    let state = read(&format!("{ROOT}/state")).filter(|it| it != "disabled");
-    state.map(|_| read(&format!("{ROOT}/root/ops")).unwrap_or_default())
+    state().filter(|it| it != "disabled")?;
+    Some(read(&format!("{ROOT}/root/ops")).unwrap_or_default())
+}
+
+/// Whether the scheduler that is loaded has only the tasks of the policy SCHED_EXT.
+pub fn is_partial() -> bool {
+    read(&format!("{ROOT}/switch_all")).is_some_and(|it| it != "1")
 }
 
 /// How often CPUs came and went since boot: a scheduler with an older number is refused. To be read
