@@ -194,6 +194,11 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
         let help = "add `--on 7.2`, or another kernel from 6.13 on";
         return Err(Stop::new("--steps is of a policy in a guest", help));
     }
+    let is_here_only = !args.on.is_empty() && args.on.iter().all(|on| *on == On::Host);
+    if args.machine.is_some() && is_here_only {
+        let help = "leave it out, or add `--on sim` or `--on 7.2`";
+        return Err(Stop::new("--machine cannot change this machine", help));
+    }
     let mut benches: Vec<Under> = Vec::new();
     let own = |bench: Box<dyn Bench>| Under { bench, is_loaded: false };
     for on in &args.on {
