@@ -123,6 +123,6 @@ pub(crate) fn plan(variant: &Variant, options: &Options) -> Result<Plan, Error> 
     let limit = wastenot_model::Span(options.limit.0);
     Plan::new(&variant.workload, variant.machine.len(), options.seed, limit).map_err(|unfit| {
         let what = format!("variant `{}` cannot run in a real kernel: {unfit}", variant.name);
-        Error::Bench { what, help: unfit.help().into() }
+        Error::Bench { what, help: unfit.help() }
     })
 }

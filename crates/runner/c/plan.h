@@ -13,7 +13,7 @@ enum { ALIVE_FD = 0, PLAN_FD = 1 };
 
 enum op {
 	COMPUTE, SLEEP, BEAT, LOCK, UNLOCK, BARRIER, PUT, GET, AWAIT, SIGNAL, BROADCAST, FORK, EXEC,
-	WAIT_ONE, WAIT_ALL, YIELD, NICE, AFFINITY, MARK, LOOP, UNLESS_LATE, END,
+	WAIT_ONE, WAIT_ALL, YIELD, NICE, AFFINITY, MARK, LOOP, UNLESS_LATE, END, RUN,
 };
 enum variate { FIXED, UNIFORM, EXPONENTIAL, LOG_NORMAL };
 enum waiting { BLOCK, SPIN, SPIN_THEN_BLOCK };
@@ -93,6 +93,11 @@ struct task {
 	u32 policy;
 };
 
+// A program of the user: its file, the folder in which it runs, and its words.
+struct command {
+	const char *file, *folder, *const *words;
+};
+
 struct mark {
 	u64 at_ns, late_ns;
 	u32 task, mark;
@@ -100,12 +105,13 @@ struct mark {
 
 struct plan {
 	u64 magic, bytes, seed, limit_ns;
-	u64 steps, templates, launches, hotplugs, groups, masks, meetings, tasks, marks;  // offsets
+	u64 steps, templates, launches, hotplugs, groups, masks, meetings, commands, tasks, marks;  // offsets
 	u32 n_launches, n_hotplugs, n_meetings, n_tasks, n_marks, mask_bytes;
 	u32 sizes[8];      // of step, template, launch, group, meeting, task, mark, hotplug
-	u32 awaited, done_fd, program_fd, pad;
+	u32 awaited, done_fd, program_fd, n_commands;
 	// What happened.
 	u64 start_ns, end_ns;
+	// Of a program of the user: its status, in the place of an error.
 	u32 end, born, marked, failed_errno, failed_what, failed_task;
 };
 #define MAGIC 0x316e6c702d747377ULL
@@ -116,6 +122,7 @@ static inline struct template *template_at(u32 n) { return AT(template, template
 static inline struct group *group_at(u32 n) { return AT(group, groups) + n; }
 static inline struct meeting *meeting_at(u32 n) { return AT(meeting, meetings) + n; }
 static inline struct task *task_at(u32 n) { return AT(task, tasks) + n; }
+static inline struct command *command_at(u32 n) { return AT(command, commands) + n; }
 static inline struct mask *mask_at(u32 n) { return AT(mask, masks) + n; }
 
 static inline void fail(u32 what, s64 result, u32 task)

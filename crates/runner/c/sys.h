@@ -18,7 +18,7 @@ enum {
 	SYS_prctl = 157, SYS_gettid = 186, SYS_futex = 202, SYS_sched_setaffinity = 203,
 	SYS_clock_gettime = 228, SYS_clock_nanosleep = 230, SYS_openat = 257, SYS_ppoll = 271,
 	SYS_eventfd2 = 290, SYS_prlimit64 = 302, SYS_sched_setattr = 314, SYS_execveat = 322,
-	SYS_clone3 = 435,
+	SYS_clone3 = 435, SYS_close_range = 436, SYS_chdir = 80, SYS_execve = 59, SYS_dup3 = 292,
 };
 static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 {
@@ -49,7 +49,8 @@ enum {
 	SYS_sched_yield = 124, SYS_kill = 129, SYS_rt_sigaction = 134, SYS_setpriority = 140,
 	SYS_getpriority = 141, SYS_setsid = 157, SYS_prctl = 167, SYS_getpid = 172, SYS_gettid = 178, SYS_clone = 220,
 	SYS_mmap = 222, SYS_wait4 = 260, SYS_prlimit64 = 261, SYS_sched_setattr = 274,
-	SYS_execveat = 281, SYS_clone3 = 435,
+	SYS_execveat = 281, SYS_clone3 = 435, SYS_close_range = 436, SYS_chdir = 49, SYS_execve = 221,
+	SYS_dup3 = 24,
 };
 static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 {
@@ -84,7 +85,7 @@ long thread(long flags, void *stack_end, u32 *tid, u32 *cleared, void *argument,
 	sys(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 enum {
-	AT_FDCWD = -100, AT_EMPTY_PATH = 0x1000, O_WRONLY = 1, O_NONBLOCK = 04000, O_CLOEXEC = 02000000,
+	AT_FDCWD = -100, AT_EMPTY_PATH = 0x1000, O_WRONLY = 1, O_RDWR = 2, O_NONBLOCK = 04000, O_CLOEXEC = 02000000,
 	O_PATH = 010000000,
 	EINTR = 4, EAGAIN = 11, SIGHUP = 1, SIGINT = 2, SIGQUIT = 3, SIGKILL = 9, SIGTERM = 15,
 	SIGCHLD = 17, POLLIN = 1,
@@ -95,7 +96,7 @@ enum {
 	FUTEX_WAIT_BITSET = 9, FUTEX_WAKE_BITSET = 10,
 	PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_FIXED = 0x10,
 	MAP_ANONYMOUS = 0x20, PR_SET_PDEATHSIG = 1, PR_SET_NAME = 15, PR_SET_TIMERSLACK = 29, PR_SET_CHILD_SUBREAPER = 36,
-	F_SETFL = 4, F_SETPIPE_SZ = 1031, RLIMIT_NOFILE = 7,
+	F_SETFD = 2, F_SETFL = 4, FD_CLOEXEC = 1, F_SETPIPE_SZ = 1031, RLIMIT_NOFILE = 7,
 	SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2, SCHED_DEADLINE = 6, SCHED_FLAG_RESET_ON_FORK = 1,
 };
 

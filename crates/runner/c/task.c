@@ -11,6 +11,7 @@
 
 enum what {
 	NOTHING, FORKING, EXECUTING, JOINING, RENICING, TASKS, PIPES, PLUGGING, CLASSING, FILLING,
+	BECOMING, RAN,
 };
 
 // Stacks of threads are used again: the kernel clears the word when a thread has left its stack.
@@ -240,6 +241,59 @@ static void spawn(u32 parent, u32 template)
 		set_class(result, task);
 }
 
+// The environment with which this program was started.
+static char **environment;
+
+static void dispose(u64 of, const u8 *signals, u32 count)
+{
+	struct { u64 handler, flags, restorer, mask; } how = { of, 0, 0, 0 };
+	for (u32 n = 0; n < count; n++)
+		sys4(SYS_rt_sigaction, signals[n], &how, 0, 8);
+}
+
+// Becomes a program of the user. Nothing of this one is seen there, except that what it writes to its
+// standard error is kept.
+static void become(const struct command *it, u32 me)
+{
+	static const u8 signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCHLD };
+	enum { SLACK = 50000 };  // that of processes which have not set one
+	dispose(0, signals, sizeof signals);
+	sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	sys2(SYS_prctl, PR_SET_TIMERSLACK, SLACK);
+	long result = sys1(SYS_chdir, it->folder);
+	if (result >= 0) {
+		long null = sys3(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
+		sys3(SYS_dup3, null, 0, 0);
+		sys3(SYS_dup3, null, 1, 0);
+		// If it cannot become the program it has to say so.
+		sys3(SYS_fcntl, PLAN->done_fd, F_SETFD, FD_CLOEXEC);
+		sys3(SYS_close_range, 3, PLAN->done_fd - 1, 0);
+		sys3(SYS_close_range, PLAN->done_fd + 1, ~0U, 0);
+		result = sys3(SYS_execve, it->file, it->words, environment);
+	}
+	fail(BECOMING, result, me);
+	sys1(SYS_exit, 0);
+}
+
+// Runs a program of the user as a child and waits for it. It has to end well.
+static void run_program(const struct command *it, u32 me)
+{
+	// What a process waits for must not end unseen, as its other children do.
+	static const u8 signals[] = { SIGCHLD };
+	dispose(0, signals, sizeof signals);
+	struct clone_args how = { .exit_signal = SIGCHLD };
+	long child = sys2(SYS_clone3, &how, sizeof how), result;
+	if (!child)
+		become(it, me);
+	if (child < 0)
+		return fail(FORKING, child, me);
+	s32 status = 0;
+	while ((result = sys4(SYS_wait4, child, &status, 0, 0)) == -EINTR)
+		;
+	if (result >= 0 && status)
+		fail(RAN, -(s64)status, me);
+}
+
 static char *decimal(u32 number, char *end)
 {
 	*--end = 0;
@@ -253,7 +307,6 @@ static void execute(u32 me)
 {
 	char number[12], *index = decimal(me, number + sizeof number);
 	const char *words[] = { template_at(task_at(me)->template)->name, "task", index, 0 };
-	const char *environment[] = { 0 };
 	long result = sys5(SYS_execveat, PLAN->program_fd, "", words, environment, AT_EMPTY_PATH);
 	fail(EXECUTING, result, me);
 }
@@ -339,6 +392,9 @@ static void follow(u32 me)
 			break;
 		case EXEC:
 			execute(me);
+			break;
+		case RUN:
+			run_program(command_at(step->of), me);
 			break;
 		case WAIT_ONE:
 			wait_for_child(task);
@@ -477,6 +533,29 @@ static void launch_in_group(u32 number)
 	wait_to_pass(&group->served, turn, BLOCK, 0);
 }
 
+// Ends all children, also those of what has ended: programs of users leave some behind. None of their
+// numbers is that of a stranger while it is in the list.
+static void end_children(void)
+{
+	char text[4096];
+	long fd = sys3(SYS_openat, AT_FDCWD, "/proc/thread-self/children", O_CLOEXEC);
+	long length = fd < 0 ? fd : sys3(SYS_read, fd, text, sizeof text - 1);
+	if (fd >= 0)
+		sys1(SYS_close, fd);
+	text[length < 0 ? 0 : length] = 0;
+	for (const char *at = text; *at;) {
+		u32 pid = number(at);
+		while (*at >= '0' && *at <= '9')
+			at++;
+		// A number that the text ends within is not whole.
+		if (!*at)
+			break;
+		if (pid > 1)
+			sys2(SYS_kill, pid, SIGKILL);
+		at++;
+	}
+}
+
 // Each process is killed once: its number may soon be that of a stranger.
 static void end_all(void)
 {
@@ -553,10 +632,8 @@ static void run(void)
 {
 	// Children leave without being waited for, and orphans come here. Signals of a terminal are
 	// for the one who started this; it ends when that one does.
-	struct { u64 handler, flags, restorer, mask; } ignore = { 1, 0, 0, 0 };
-	const u8 ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCHLD };
-	for (u32 n = 0; n < sizeof ignored; n++)
-		sys4(SYS_rt_sigaction, ignored[n], &ignore, 0, 8);
+	static const u8 ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCHLD };
+	dispose(1, ignored, sizeof ignored);
 	sys2(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
 	sys2(SYS_prctl, PR_SET_TIMERSLACK, 1);
 	// The kernel gives 20 less the value, so that it is no error.
@@ -572,6 +649,8 @@ static void run(void)
 	struct timespec pause = timespec(1000000);
 	do {
 		end_all();
+		if (PLAN->n_commands)
+			end_children();
 		sys4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, 0);
 	} while (sys4(SYS_wait4, -1, 0, 1, 0) >= 0);
 	bring_back();
@@ -605,6 +684,7 @@ static int map_plan(void)
 __attribute__((used)) void start(u64 *stack)
 {
 	char **words = (char **)(stack + 1);
+	environment = words + stack[0] + 1;
 	if (stack[0] < 2 || !map_plan())
 		sys1(SYS_exit, 2);
 	if (words[1][0] == 't' && stack[0] > 2) {

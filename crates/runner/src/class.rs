@@ -67,7 +67,7 @@ pub(crate) fn memory(name: &str) -> io::Result<File> {
 }
 
 /// The program of a name, as execvp(3) finds it.
-fn find(name: &OsStr) -> io::Result<PathBuf> {
+pub(crate) fn find(name: &OsStr) -> io::Result<PathBuf> {
     let folders = match Path::new(name).components().count() {
         1 if !name.as_encoded_bytes().contains(&b'/') => env::var_os("PATH").unwrap_or_default(),
         _ => return runs(Path::new(name)).map(|()| name.into()),

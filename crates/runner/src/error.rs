@@ -4,7 +4,7 @@ use std::io;
 
 use wastenot_model::Span;
 
-use crate::plan;
+use crate::{plan, program};
 
 /// A workload that cannot be run for real.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +60,16 @@ pub enum Unfit {
         /// Its affinity, or one that it changes to.
         cpus: String,
     },
+    /// A program that a task runs is not there, or cannot be executed.
+    #[error("`{name}` runs `{program}`: {why}")]
+    NoProgram {
+        /// The task's name.
+        name: String,
+        /// The program, as the user wrote it.
+        program: String,
+        /// Why.
+        why: String,
+    },
     /// A group has both tasks and groups below it: cgroups do not allow that.
     #[error("the group `{name}` has tasks and a group below it")]
     InnerTasks {
@@ -70,8 +80,12 @@ pub enum Unfit {
 
 impl Unfit {
     /// What to do about it.
-    pub fn help(&self) -> &'static str {
-        match self {
+    pub fn help(&self) -> String {
+        let help = match self {
+            Unfit::NoProgram { program, .. } => match program::package(program) {
+                Some(package) => return format!("apt install {package}"),
+                None => "install it, or write its path: one with a `/` begins at the scenario's folder",
+            },
             Unfit::LongName { .. } => "give it a shorter one",
             Unfit::NoCpu { .. } => "choose a machine that has these CPUs: --machine",
             Unfit::Crowd { .. } => "choose a smaller machine: --machine",
@@ -83,7 +97,8 @@ impl Unfit {
                 "the kernel admits it on all CPUs only: take out its affinities"
             }
             Unfit::InnerTasks { .. } => "put its tasks into a group of their own below it",
-        }
+        };
+        help.into()
     }
 }
 
@@ -125,6 +140,18 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// A program of the user failed.
+    #[error("`{command}`{of} {how}: {}", if said.is_empty() { "it wrote no error" } else { said })]
+    Program {
+        /// The program and its arguments.
+        command: String,
+        /// Of which task, in words.
+        of: String,
+        /// How it ended.
+        how: String,
+        /// The last lines that it wrote to its standard error.
+        said: String,
+    },
     /// There was no room for marks: how many there were is not known.
     #[error("the tasks made {lost} marks more than are kept ({kept})")]
     LostMarks {
@@ -151,6 +178,12 @@ impl Error {
             Error::LostMarks { .. } => "let them mark less often, or a smaller `limit` end the run",
             Error::Start { .. } | Error::Ended { .. } => {
                 "try again; `wastenot doctor` may know more"
+            }
+            Error::Program { .. } => {
+                "run it by itself; a guest has the files that its command names, and no others"
+            }
+            Error::Refused { doing: plan::RUNNING, .. } => {
+                "run it by itself; its folder must be one that this user may enter"
             }
             Error::Refused { doing: plan::CLASSING, error, .. } if is_busy(error) => {
                 "tasks in the class `deadline` may have 95 % of the CPUs together, and less where \

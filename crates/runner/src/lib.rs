@@ -14,10 +14,12 @@ pub mod class;
 mod error;
 mod groups;
 mod plan;
+mod program;
 mod run;
 mod told;
 
 pub use error::{Error, Unfit};
 pub use plan::Plan;
+pub use program::Program;
 pub use run::Running;
 pub use told::{Did, End, Marked, Told};

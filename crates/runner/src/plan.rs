@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use wastenot_model::workload::{Class, Step, Template, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuSet, Span, Workload};
 
+use crate::program::{self, Program};
 use crate::Unfit;
 use crate::bytes::{Reader, Writer};
 use crate::groups::Wanted;
@@ -16,13 +17,17 @@ pub(crate) const MARKS: u32 = 65_536;
 pub(crate) const TASK: usize = 136;
 /// Bytes of a mark.
 pub(crate) const MARK: usize = 24;
+/// Bytes of a step.
+pub(crate) const STEP: usize = 32;
+/// Bytes of a template.
+pub(crate) const TEMPLATE: usize = 80;
 /// Bytes of a place in an affinity.
 const MASK: usize = 128;
 /// Bytes of a group's path.
 const PATH: usize = 248;
 /// Bytes of a group.
 const GROUP: usize = 280;
-const HEAD: usize = 216;
+const HEAD: usize = 224;
 const MAGIC: u64 = 0x316e_6c70_2d74_7377;
 /// Most pipes that are pipes of the kernel: each needs two or four files.
 const PIPES: usize = 200;
@@ -30,7 +35,7 @@ const PIPES: usize = 200;
 const TOKENS: u32 = 65_536;
 
 /// What may be refused, as `c/task.c` numbers it.
-pub(crate) const DOING: [&str; 10] = [
+pub(crate) const DOING: [&str; 11] = [
     "run",
     "create a task",
     "execute a program",
@@ -41,24 +46,32 @@ pub(crate) const DOING: [&str; 10] = [
     "take a CPU off or on",
     CLASSING,
     "put more tokens than a pipe of the kernel holds, where no capacity is set:",
+    RUNNING,
 ];
+
+/// What a program of the user did, whose status is in the place of the error.
+pub(crate) const RAN: u32 = 11;
+/// A program of the user that cannot be executed.
+pub(crate) const RUNNING: &str = "execute the program of";
 
 /// The last of them.
 pub(crate) const CLASSING: &str = "set the scheduling class of";
 
 /// Where fields of the head are.
 pub(crate) mod at {
+    pub(crate) const STEPS: usize = 32;
+    pub(crate) const TEMPLATES: usize = 40;
     pub(crate) const GROUPS: usize = 64;
-    pub(crate) const TASKS: usize = 88;
-    pub(crate) const MARKS: usize = 96;
-    pub(crate) const START: usize = 176;
-    pub(crate) const ENDED: usize = 184;
-    pub(crate) const END: usize = 192;
-    pub(crate) const BORN: usize = 196;
-    pub(crate) const MARKED: usize = 200;
-    pub(crate) const FAILED_ERRNO: usize = 204;
-    pub(crate) const FAILED_WHAT: usize = 208;
-    pub(crate) const FAILED_TASK: usize = 212;
+    pub(crate) const TASKS: usize = 96;
+    pub(crate) const MARKS: usize = 104;
+    pub(crate) const START: usize = 184;
+    pub(crate) const ENDED: usize = 192;
+    pub(crate) const END: usize = 200;
+    pub(crate) const BORN: usize = 204;
+    pub(crate) const MARKED: usize = 208;
+    pub(crate) const FAILED_ERRNO: usize = 212;
+    pub(crate) const FAILED_WHAT: usize = 216;
+    pub(crate) const FAILED_TASK: usize = 220;
 }
 
 /// A workload that can be run for real, here or in another kernel.
@@ -72,6 +85,8 @@ pub struct Plan {
     pub(crate) names: Vec<String>,
     /// The cgroups that it needs.
     pub(crate) groups: Vec<Wanted>,
+    /// The programs of the user that it runs.
+    pub programs: Vec<Program>,
     /// What is not as in the workload, one sentence each.
     pub notes: Vec<String>,
 }
@@ -80,9 +95,10 @@ impl Plan {
     /// The plan of `workload` on `cpus` CPUs.
     ///
     /// # Errors
-    /// It has tasks or CPUs that cannot be had.
+    /// It has tasks, CPUs or programs that cannot be had.
     pub fn new(workload: &Workload, cpus: usize, seed: u64, limit: Span) -> Result<Plan, Unfit> {
         let wanted = Wanted::of(workload)?;
+        let commands = Program::all_of(workload)?;
         if cpus > MASK * 8 {
             return Err(Unfit::Crowd { there: cpus });
         }
@@ -131,13 +147,17 @@ impl Plan {
         }
         let meetings = meetings(workload);
         let mask_bytes = (cpus.div_ceil(64) * 8) as u32;
-        let parts = [steps, templates, launches, hotplugs, groups, masks.write(), meetings];
+        let mut parts = vec![steps, templates, launches, hotplugs, groups, masks.write(), meetings];
         let mut offsets = Vec::new();
         let mut end = HEAD.next_multiple_of(64);
-        for part in &parts {
+        let mut place = |part: &Writer| {
             offsets.push(end as u64);
             end = (end + part.0.len()).next_multiple_of(64);
-        }
+            end
+        };
+        let at = parts.iter().map(&mut place).last().unwrap_or_default();
+        parts.push(program::write(&commands, at));
+        let end = place(&parts[parts.len() - 1]);
         let tasks = end;
         let marks = (tasks + TASKS as usize * TASK).next_multiple_of(64);
         let bytes = (marks + MARKS as usize * MARK).next_multiple_of(4096) as u64;
@@ -151,16 +171,17 @@ impl Plan {
         }
         head.u32(workload.launches.len() as u32).u32(workload.hotplug.len() as u32);
         head.u32(count_of_meetings(workload)).u32(TASKS).u32(MARKS).u32(mask_bytes);
-        for size in [32, 80, 16, GROUP, 64, TASK, MARK, 16] {
+        for size in [STEP, TEMPLATE, 16, GROUP, 64, TASK, MARK, 16] {
             head.u32(size as u32);
         }
-        head.u32(awaited as u32).u32(0).u32(0).u32(0);
+        head.u32(awaited as u32).u32(0).u32(0).u32(commands.len() as u32);
         for (part, offset) in parts.iter().zip(&offsets) {
             head.0.resize(*offset as usize, 0);
             head.0.extend(&part.0);
         }
         let names = workload.templates.iter().map(|it| it.name.clone()).collect();
-        Ok(Plan { head: head.0, bytes, names, groups: wanted, notes: notes(workload) })
+        let (head, notes) = (head.0, notes(workload));
+        Ok(Plan { head, bytes, names, groups: wanted, programs: commands, notes })
     }
 
     /// The name of a template.
@@ -244,10 +265,12 @@ fn write_class(out: &mut Writer, class: Class) {
 }
 
 /// Whether tasks of a template are processes, whichever task creates them: what executes a program
-/// ends all threads of its process.
+/// ends all threads of its process, and what runs one waits for its process.
 fn is_process(workload: &Workload, template: TemplateId) -> bool {
     let executes = |steps: &[Step]| steps.contains(&Step::Exec);
-    executes(workload.templates[template.index()].program.steps())
+    let own = workload.templates[template.index()].program.steps();
+    executes(own)
+        || own.iter().any(|step| matches!(step, Step::Run(_)))
         || workload.templates.iter().any(|parent| {
             let steps = parent.program.steps();
             executes(steps) && steps.contains(&Step::Fork(template))
@@ -312,6 +335,7 @@ fn write_step(out: &mut Writer, workload: &Workload, step: Step, after: u32, pro
         Step::Loop(rounds) => (19, rounds.unwrap_or(u32::MAX), nothing),
         Step::UnlessLate(limit) => (20, 0, fixed(limit)),
         Step::End { of } => (21, of, nothing),
+        Step::Run(id) => (22, id.0, nothing),
     };
     let (kind, a, b) = match variate {
         Variate::Fixed(span) => (0, span.0, 0),

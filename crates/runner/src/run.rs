@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 #[cfg(task)]
 use crate::class::{in_memory, memory};
 use crate::groups::Groups;
-use crate::{Error, Plan, Told, told};
+use crate::{Error, Plan, Program, Told, told};
 
 /// The program, without a C library.
 #[cfg(task)]
@@ -27,6 +27,9 @@ pub struct Running {
     child: Child,
     plan: File,
     names: Vec<String>,
+    programs: Vec<Program>,
+    /// What programs of users wrote to their standard error.
+    said: File,
     /// While this end is open the program goes on.
     alive: Option<io::PipeWriter>,
     /// Removed after the program.
@@ -63,17 +66,24 @@ impl Plan {
         written.map_err(failed("write the plan"))?;
         let (gone, alive) = io::pipe().map_err(failed("open a pipe"))?;
         let shared = plan.try_clone().map_err(failed("open the plan"))?;
-        let child = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
+        let said = memory("wastenot-said").map_err(failed("open a file for errors"))?;
+        let errors = said.try_clone().map_err(failed("open a file for errors"))?;
+        let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        if self.programs.is_empty() {
+            // To pass it on takes time in each `exec`.
+            command.env_clear();
+        }
+        let child = command
             .arg("launch")
             .stdin(gone)
             .stdout(Stdio::from(shared))
-            .stderr(Stdio::null())
+            .stderr(errors)
             // Who ends all processes of our group leaves it, and it ends its tasks.
             .process_group(0)
             .spawn()
             .map_err(failed("start the program"))?;
-        let names = self.names.clone();
-        Ok(Running { child, plan, names, alive: Some(alive), _groups: groups })
+        let (names, programs) = (self.names.clone(), self.programs.clone());
+        Ok(Running { child, plan, names, programs, said, alive: Some(alive), _groups: groups })
     }
 
     /// Runs it until its awaited tasks have ended or its limit is reached.
@@ -112,7 +122,7 @@ impl Running {
             told::processes(&bytes).into_iter().for_each(end);
             return Err(Error::Ended { how: status.to_string() });
         }
-        Told::read(&bytes, &self.names)
+        Told::read(&bytes, &self.names, &self.programs, || last_lines(&mut self.said))
     }
 }
 
@@ -141,6 +151,21 @@ impl Running {
     pub fn told(self) -> Result<Told, Error> {
         match self.0 {}
     }
+}
+
+/// The last lines of a file of errors, on one line.
+#[cfg(task)]
+fn last_lines(file: &mut File) -> String {
+    const BYTES: u64 = 2048;
+    const LINES: usize = 4;
+    let mut bytes = Vec::new();
+    let length = file.metadata().map_or(0, |it| it.len());
+    let read = file.seek(SeekFrom::Start(length.saturating_sub(BYTES)));
+    // What cannot be read is left out: it only explains the failure.
+    let _ = read.and_then(|_| file.read_to_end(&mut bytes));
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("; ")
 }
 
 /// Ends a process of the program, which was killed and could not do it.

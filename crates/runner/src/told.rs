@@ -6,7 +6,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use wastenot_model::Time;
 
-use crate::Error;
+use crate::{Error, Program};
 use crate::bytes::Reader;
 use crate::plan::{self, at};
 
@@ -79,8 +79,14 @@ impl Told {
         all
     }
 
-    /// Reads the plan after the run. `names` are those of the templates.
-    pub(crate) fn read(plan: &[u8], names: &[String]) -> Result<Told, Error> {
+    /// Reads the plan after the run. `names` are those of the templates, `said` is what programs
+    /// of users said at last.
+    pub(crate) fn read(
+        plan: &[u8],
+        names: &[String],
+        programs: &[Program],
+        said: impl FnOnce() -> String,
+    ) -> Result<Told, Error> {
         let head = Reader(plan);
         let tasks = head.u32(at::BORN).min(plan::TASKS);
         let task = |n: u32| head.u64(at::TASKS) as usize + n as usize * plan::TASK;
@@ -91,6 +97,13 @@ impl Told {
                 let which = head.u32(at::FAILED_TASK);
                 let name = || names.get(template(which) as usize).map(|it| format!(" `{it}`"));
                 let of = if which < tasks { name().unwrap_or_default() } else { String::new() };
+                if head.u32(at::FAILED_WHAT) == plan::RAN {
+                    let step = head.u32(task(which) + 16);
+                    let command = program(head, template(which), step, programs);
+                    let of = format!(" of the task{of}");
+                    let how = how(head.u32(at::FAILED_ERRNO));
+                    return Err(Error::Program { command, of, how, said: said() });
+                }
                 let error = io::Error::from_raw_os_error(head.u32(at::FAILED_ERRNO) as i32);
                 let doing = plan::DOING.get(head.u32(at::FAILED_WHAT) as usize);
                 return Err(Error::Refused { doing: doing.unwrap_or(&"run"), of, error });
@@ -125,6 +138,23 @@ impl Told {
             tasks: did.collect(),
             marks,
         })
+    }
+}
+
+/// The program that the step before `step` of a template runs, in words.
+fn program(plan: Reader<'_>, template: u32, step: u32, programs: &[Program]) -> String {
+    let template = plan.u64(at::TEMPLATES) as usize + template as usize * plan::TEMPLATE;
+    let step = (plan.u32(template + 16) + step).saturating_sub(1);
+    let step = plan.u64(at::STEPS) as usize + step as usize * plan::STEP;
+    let program = programs.get(plan.u32(step + 4) as usize);
+    program.map_or_else(String::new, |it| it.words.join(" "))
+}
+
+/// How a program ended, from its status (wait(2)).
+fn how(status: u32) -> String {
+    match (status & 0x7f, status >> 8 & 0xff) {
+        (0, code) => format!("ended with exit status {code}"),
+        (signal, _) => format!("was ended by signal {signal}"),
     }
 }
 

@@ -23,6 +23,85 @@ fn compute(span: Span) -> Step {
     Step::Compute(Variate::Fixed(span))
 }
 
+/// One task that runs `words` and then marks that it goes on.
+fn running(words: &[&str]) -> (Workload, MarkId) {
+    let mut workload = Workload::new();
+    let command = workload.command(words.iter().map(|&it| it.to_owned()).collect());
+    let mark = workload.mark("after");
+    let steps = [Step::Run(command), Step::Mark(mark)];
+    let task = workload.template(Template::new("user", program(&steps)));
+    workload.launch(task, CpuId(0));
+    (workload, mark)
+}
+
+fn attempt(workload: &Workload, limit: Span) -> Result<Told, Error> {
+    Plan::new(workload, 1, 1, limit).expect("fits").begin().expect("begins").told()
+}
+
+#[test]
+fn programs_of_users_run_where_they_are_told_and_are_waited_for() {
+    let folder = std::env::temp_dir().join(format!("wastenot-runs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    // What it says is no part of the plan, to which the file 1 belongs.
+    let script = "sleep 0.2 & wait; echo said; cat <&0; test $$ != 1 && echo \"$0\" > 'a file'";
+    let (mut workload, mark) = running(&["sh", "-c", script, "two words"]);
+    workload.commands[0].folder = folder.display().to_string();
+    let told = run(&workload, Span::s(20));
+    let file = std::fs::read_to_string(folder.join("a file"));
+    std::fs::remove_dir_all(&folder).expect("a folder");
+    assert_eq!(file.expect("a file"), "two words\n");
+    assert_eq!((told.end, marks(&told, mark)), (End::Done, 1));
+    assert!(told.span_ns() >= 200_000_000, "{}", told.span_ns());
+}
+
+#[test]
+fn what_programs_of_users_leave_behind_ends_with_the_run() {
+    let folder = std::env::temp_dir().join(format!("wastenot-left-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let script = "setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! test -s pid; do :; done";
+    for (script, limit) in [(script.to_owned(), 20_000), (format!("{script}; sleep 1000"), 500)] {
+        let (mut workload, _) = running(&["sh", "-c", &script]);
+        workload.commands[0].folder = folder.display().to_string();
+        run(&workload, Span::ms(limit));
+        let pid = std::fs::read_to_string(folder.join("pid")).expect("it wrote its number");
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", pid.trim()));
+        assert!(name.is_err(), "{name:?} is left");
+        std::fs::remove_file(folder.join("pid")).expect("a file");
+    }
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
+
+#[test]
+fn programs_of_users_that_fail_end_the_run_with_what_they_said() {
+    for (script, how) in [
+        ("echo no such thing >&2; exit 3", "ended with exit status 3: no such thing"),
+        ("kill -SEGV $$", "was ended by signal 11: it wrote no error"),
+    ] {
+        let error = attempt(&running(&["sh", "-c", script]).0, Span::s(20)).expect_err("it fails");
+        assert_eq!(error.to_string(), format!("`sh -c {script}` of the task `user` {how}"));
+    }
+    let (mut workload, _) = running(&["sh", "-c", "true"]);
+    workload.commands[0].folder = "/no/such/folder".into();
+    let error = attempt(&workload, Span::s(20)).expect_err("no folder");
+    let said = "the kernel refuses to execute the program of `user`: no such file or directory";
+    assert_eq!(error.to_string().to_lowercase(), said);
+}
+
+#[test]
+fn programs_of_users_that_are_missing_are_named_with_their_package() {
+    for (program, help) in [("schbench", "apt install schbench"), ("./no/such", "install it, or")] {
+        let mut workload = running(&[program, "-x"]).0;
+        if std::process::Command::new(program).output().is_ok() {
+            println!("SKIPPED {program}: it is installed");
+            continue;
+        }
+        workload.commands[0].folder = "/tmp".into();
+        let unfit = Plan::new(&workload, 1, 1, Span::s(1)).expect_err("it is missing");
+        assert!(unfit.to_string().starts_with(&format!("`user` runs `{program}`: ")), "{unfit}");
+        assert!(unfit.help().starts_with(help), "{}", unfit.help());
+    }
+}
+
 /// How often each mark was made.
 fn marks(told: &Told, mark: MarkId) -> usize {
     told.marks.iter().filter(|it| it.mark == mark.0).count()

@@ -39,6 +39,7 @@ ids! {
     ConditionId "One of [`Workload::conditions`].";
     MarkId "One of [`Workload::marks`].";
     AffinityId "One of [`Workload::affinities`].";
+    CommandId "One of [`Workload::commands`].";
 }
 
 /// The work of all tasks.
@@ -62,6 +63,8 @@ pub struct Workload {
     pub marks: Vec<String>,
     /// Sets of CPUs that programs change to.
     pub affinities: Vec<CpuSet>,
+    /// Programs of the user that tasks run.
+    pub commands: Vec<Command>,
     /// CPUs that go off and come back, in the order of `at`.
     pub hotplug: Vec<Hotplug>,
 }
@@ -222,6 +225,21 @@ pub struct Condition {
     pub name: String,
 }
 
+/// A program of the user with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program, and its arguments; never empty.
+    pub words: Vec<String>,
+    /// The folder in which it runs; empty is that of this process.
+    pub folder: String,
+}
+
+impl std::fmt::Display for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words.join(" "))
+    }
+}
+
 /// A CPU goes off or comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hotplug {
@@ -290,6 +308,11 @@ impl Workload {
     pub fn affinity_of(&mut self, cpus: CpuSet) -> AffinityId {
         let known = self.affinities.iter().position(|set| *set == cpus);
         known.map_or_else(|| self.affinity(cpus), |at| AffinityId(at as u32))
+    }
+    /// Adds a program of the user.
+    pub fn command(&mut self, words: Vec<String>) -> CommandId {
+        self.commands.push(Command { words, folder: String::new() });
+        CommandId(self.commands.len() as u32 - 1)
     }
     /// Adds a set of CPUs to change to.
     pub fn affinity(&mut self, cpus: CpuSet) -> AffinityId {

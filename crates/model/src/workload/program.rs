@@ -1,6 +1,6 @@
 //! A task's program: a flat list of steps, with loops as jumps.
 
-use super::{AffinityId, BarrierId, ConditionId, LockId, MarkId, PipeId, TemplateId, Variate};
+use super::{AffinityId, BarrierId, CommandId, ConditionId, LockId, MarkId, PipeId, TemplateId, Variate};
 use crate::Span;
 
 /// Most loops inside each other.
@@ -36,6 +36,9 @@ pub enum Step {
     Fork(TemplateId),
     /// Executes a new program: a moment at which schedulers may move the task.
     Exec,
+    /// Runs a program of this machine as a child, and waits until it has ended: only in real
+    /// kernels.
+    Run(CommandId),
     /// Waits until one of its children has ended.
     WaitOne,
     /// Waits until all its children have ended.

@@ -154,7 +154,8 @@ fn told(step: Step) -> (&'static str, Option<u32>, Option<Variate>) {
         Step::Signal(id) => ("signal", Some(id.0), None),
         Step::Broadcast(id) => ("broadcast", Some(id.0), None),
         Step::Fork(id) => ("fork", Some(id.0), None),
-        Step::Exec => ("exec", None, None),
+        // A simulator runs no programs of users.
+        Step::Exec | Step::Run(_) => ("exec", None, None),
         Step::WaitOne => ("wait", None, None),
         Step::WaitAll => ("wait all", None, None),
         Step::Yield => ("yield", None, None),

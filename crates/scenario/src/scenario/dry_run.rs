@@ -367,7 +367,7 @@ impl<'a> Run<'a> {
 fn keeps_to_itself(program: &Program) -> bool {
     let alone = |step: &Step| {
         use Step::{
-            Affinity, Beat, Compute, End, Exec, Loop, Mark, Nice, Sleep, UnlessLate, Yield,
+            Affinity, Beat, Compute, End, Exec, Loop, Mark, Nice, Run, Sleep, UnlessLate, Yield,
         };
         matches!(
             step,
@@ -375,6 +375,7 @@ fn keeps_to_itself(program: &Program) -> bool {
                 | Sleep(_)
                 | Beat(_)
                 | Exec
+                | Run(_)
                 | Yield
                 | Nice(_)
                 | Affinity(_)

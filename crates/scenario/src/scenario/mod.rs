@@ -158,7 +158,9 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
         let what = format!("{} variants of {} bytes are too many", drafts.len(), text.len());
         return Err(wrong(0, what, "sweep fewer values, or write several scenarios"));
     }
-    let variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
+    let mut variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
+    let commands = variants.iter_mut().flat_map(|it| &mut it.workload.commands);
+    commands.for_each(|it| it.folder = folder(file).into());
     let gone = match instead.set.is_empty() {
         true => Vec::new(),
         false => variants::gone(&fields, &table, &drafts)?,
@@ -179,6 +181,12 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
         changes: instead.words(),
         notes: notes.into_iter().collect(),
     })
+}
+
+/// The folder of `a/b.toml` is `a`.
+fn folder(file: &str) -> &str {
+    let end = file.rfind('/').unwrap_or(0);
+    if end == 0 && file.starts_with('/') { "/" } else { &file[..end] }
 }
 
 /// `a/b.toml` and `a/b.json` are called `b`.

@@ -38,6 +38,7 @@ pub const STEPS: &[Form] = &[
     form("fork T", "creates a task of `[[tasks]]`, a child of this one"),
     form("fork T x 15", "creates this many"),
     form("exec", "begins a new program; schedulers may migrate the task at this moment"),
+    form("run COMMAND", "runs a program, and waits until it has ended; only in real kernels (`--on`)"),
     form("wait", "waits until one of its children has ended"),
     form("wait all", "waits until all its children have ended"),
     form("yield", "yields the CPU to another task, if the scheduler finds one"),
@@ -141,6 +142,7 @@ impl Line<'_> {
             "broadcast" => Step::Broadcast(ConditionId(self.find(Kind::Condition, rest)?)),
             "fork" => return self.fork(rest, steps),
             "exec" if rest.is_empty() => Step::Exec,
+            "run" => Step::Run(workload.command(words(rest).map_err(|help| self.cannot(help))?)),
             "wait" if rest.is_empty() => Step::WaitOne,
             "wait" if rest == "all" => Step::WaitAll,
             "yield" if rest.is_empty() => Step::Yield,
@@ -218,6 +220,35 @@ impl Line<'_> {
                 self.cannot(format!("steps begin with {}", all.join(", ")))
             }
         }
+    }
+}
+
+/// The words of a command. As in a shell, quotes keep spaces, and stand nowhere else.
+fn words(text: &str) -> Result<Vec<String>, &'static str> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match letters.next() {
+                        Some(end) if end == letter => break,
+                        Some(inner) => word.push(inner),
+                        None => return Err("close the quote"),
+                    }
+                }
+            }
+            '\0' => return Err("a word of a command has no zero byte"),
+            _ if letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    match words.first().is_some_and(|program| !program.is_empty()) {
+        true => Ok(words),
+        false => Err("write a program and its arguments: \"run hackbench -g 2 -l 50\""),
     }
 }
 

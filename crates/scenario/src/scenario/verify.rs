@@ -121,7 +121,7 @@ fn loops_take_time(
 fn takes_time(workload: &Workload, step: &Step) -> bool {
     match step {
         Step::Compute(length) | Step::Sleep(length) => length.mean().0 > 0,
-        Step::Beat(_) | Step::Get(_) | Step::Await(_) | Step::WaitOne => true,
+        Step::Beat(_) | Step::Get(_) | Step::Await(_) | Step::WaitOne | Step::Run(_) => true,
         Step::Barrier(barrier) => workload.barriers[barrier.index()].parties > 1,
         Step::Put(pipe) => workload.pipes[pipe.index()].capacity.is_some(),
         _ => false,

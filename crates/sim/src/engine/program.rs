@@ -147,7 +147,8 @@ impl<M: Mechanism> Engine<'_, M> {
             }
             Step::Fork(child) => self.fork(cpu, task, child),
             Step::WaitOne | Step::WaitAll => self.wait_children(task, step == Step::WaitAll),
-            Step::Exec => {
+            // Programs of users are refused before (`Sim::fits`).
+            Step::Exec | Step::Run(_) => {
                 self.kernel.tell(cpu, Context::Task, Event::Exec { task });
                 self.reselect(cpu, task, Why::Exec)
             }
