@@ -64,6 +64,8 @@ pub struct Run {
     pub templates: Option<Vec<Option<TemplateId>>>,
     /// What a real-time scheduler showed beside.
     pub real_time: Option<RealTime>,
+    /// Whether instructions were counted in the place of time.
+    pub counted: bool,
     /// What went wrong with the scheduler. The History is empty then if it never scheduled.
     pub fault: Option<Fault>,
 }
@@ -81,7 +83,8 @@ impl Run {
         };
         let history = Builder::new(Head::new(machine)).finish();
         let templates = Some(Vec::new());
-        Run { history, outcome, templates, real_time: None, fault: Some(fault) }
+        let real_time = None;
+        Run { history, outcome, templates, real_time, counted: false, fault: Some(fault) }
     }
 
     /// Whether anything was recorded.
@@ -115,6 +118,7 @@ impl Bench for Sim {
 
     fn fits(&self, variant: &Variant) -> Result<(), Error> {
         let made = made(&variant.scheduler)?;
+        runs_no_program(variant)?;
         classes_fit(variant, &made)?;
         let Made::RealTime(real) = made else { return Ok(()) };
         let fits = edf::fits(&variant.machine, &variant.workload, &real);
@@ -142,13 +146,28 @@ impl Bench for Sim {
         match bad_end(&outcome, &history) {
             None => {
                 let history = choice::noted(history, &variant.scheduler);
-                Ok(Run { history, outcome, templates: None, real_time, fault: None })
+                let (templates, counted) = (None, false);
+                Ok(Run { history, outcome, templates, real_time, counted, fault: None })
             }
             Some((what, help)) => {
                 Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
             }
         }
     }
+}
+
+/// Refuses programs of users: what they do is not in the scenario.
+fn runs_no_program(variant: &Variant) -> Result<(), Error> {
+    let Some(command) = variant.workload.commands.first() else { return Ok(()) };
+    let what = format!(
+        "variant `{}` runs `{command}`, a program that the simulator cannot run",
+        variant.name
+    );
+    let help = format!(
+        "run it on a kernel: --on 7.2; or `wastenot record -o it.wn -- {command}`, and simulate what it \
+         did: `wastenot what-if it.wn`"
+    );
+    Err(Error::Bench { what, help })
 }
 
 /// Refuses classes that the scheduler does not know: their tasks would run as ordinary ones.

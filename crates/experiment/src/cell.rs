@@ -36,6 +36,10 @@ pub struct Cell {
     /// What each cause took of the waste, the largest first, where tasks are real.
     #[serde(default)]
     pub causes: Vec<(String, u64)>,
+    /// Whether programs of users ran while instructions were counted: how long they take is then
+    /// not what hardware would show.
+    #[serde(default)]
+    pub untimed: bool,
     /// What went wrong with the scheduler: its figures are unknown then.
     #[serde(default)]
     pub fault: Option<Fault>,
@@ -167,6 +171,7 @@ impl Run {
             real_time: self.real_time.clone(),
             longest: longest.to.finish(),
             causes: waste.causes.iter().filter(|_| is_real).flat_map(shares).collect(),
+            untimed: self.counted && !variant.workload.commands.is_empty(),
             fault: self.fault.clone(),
         }
     }

@@ -73,7 +73,8 @@ impl Outcome {
 pub struct Worked {
     /// What was asked.
     pub figure: Figure,
-    /// Its value for each seed; `None` where a run reached its limit before it was known.
+    /// Its value for each seed; `None` where a run reached its limit before it was known, or its
+    /// times are not told ([`Cell::untimed`]).
     pub values: Vec<Option<f64>>,
     /// The one that was to be picked.
     pub value: Option<f64>,
@@ -248,6 +249,10 @@ fn measure(quantity: &Quantity, cell: &Cell) -> Option<f64> {
     let most = |of: fn(&Deadlines) -> Option<u64>| {
         kinds().filter_map(|kind| of(&kind.deadlines)).max().map(|ns| ns as f64)
     };
+    let is_end = matches!(quantity.measure, Measure::Completion | Measure::FirstCompletion);
+    if cell.untimed && is_end {
+        return None;
+    }
     Some(match quantity.measure {
         Measure::Completion => {
             let all_ended = kinds().all(|kind| kind.ended == kind.tasks);

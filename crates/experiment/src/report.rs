@@ -3,6 +3,7 @@
 use wastenot_model::report::{Unit, ranges};
 use wastenot_model::{Column, Machine, Report, Span, Table, Value};
 
+use crate::cell::Cell;
 use crate::experiment::{Experiment, Outcome, Worked};
 use crate::kernels::{self, Change, Compared};
 use crate::shifts;
@@ -83,7 +84,9 @@ pub fn report_with(all: &[Experiment], pairs: &[(usize, usize)]) -> Report {
     let compared: Vec<Compared> =
         pairs.iter().filter_map(of).flat_map(|(a, b)| kernels::compared(a, b)).collect();
     let changes = changes(&compared);
-    report.verdict = format!("{faults}{verdict}{}{changes}", benches.limited()).trim().to_owned();
+    report.verdict =
+        format!("{faults}{verdict}{}{}{changes}", benches.limited(), benches.untimed());
+    report.verdict = report.verdict.trim().to_owned();
     report.tables = vec![benches.schedulers_table()];
     if !faults.is_empty() {
         report.tables.extend([kernels::faults_table(all), kernels::lines_table(all)]);
@@ -173,6 +176,18 @@ impl<'e> Benches<'e> {
             " {who} ended at the limit of {time}, before their tasks ended: a completion \
              is unknown, and the other figures are of the time until then."
         )
+    }
+
+    /// Where no completion is told.
+    fn untimed(&self) -> &'static str {
+        match self.variants().any(|(_, it)| it.cells.iter().any(|cell| cell.untimed)) {
+            true => {
+                " Completions are not told: QEMU counted instructions, so a program takes another \
+                 time than on hardware; waits, placements, migrations and waste show what the \
+                 scheduler decided."
+            }
+            false => "",
+        }
     }
 
     /// Who scheduled what where: each scheduler once, with its variants.
@@ -298,7 +313,8 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 fn variant_row(bench: &str, variant: &Outcome) -> Vec<Value> {
-    let done = variant.sound().map(|cell| cell.done.then_some(cell.time_ns));
+    let is_told = |cell: &Cell| cell.done && !cell.untimed;
+    let done = variant.sound().map(|cell| is_told(cell).then_some(cell.time_ns));
     let times: Option<Vec<u64>> = done.collect();
     let waste = median(variant.sound().map(|cell| cell.waste_cpu_ns).collect());
     let migrations =

@@ -43,6 +43,12 @@ pub enum Error {
         /// Which.
         program: String,
     },
+    /// A program that needs another one, which is not known.
+    #[error("{program} is no program of this machine: a guest cannot execute it")]
+    Script {
+        /// Which.
+        program: String,
+    },
     /// There is no QEMU.
     #[error("qemu-system-x86_64 is missing")]
     NoQemu,
@@ -94,6 +100,9 @@ impl Error {
             }
             Error::Unbuildable(_) => "choose another one with `--machine`".into(),
             Error::NoProgram { .. } => "name the program that loads the scheduler".into(),
+            Error::Script { .. } => {
+                "of a script name its interpreter, as in \"run sh script.sh\"".into()
+            }
             Error::NoQemu => "apt install qemu-system-x86".into(),
             Error::Qemu { .. }
             | Error::QemuFailed { .. }

@@ -60,6 +60,10 @@ pub(crate) fn say(what: &str) {
 fn work() -> io::Result<()> {
     for (kind, path) in MOUNTS {
         let _ = fs::create_dir_all(path);
+        // Files of the image may be there, which programs of users need.
+        if path == "/tmp" && fs::read_dir(path).is_ok_and(|mut it| it.next().is_some()) {
+            continue;
+        }
         let _ = mount(kind, path, kind, MountFlags::empty(), None);
     }
     // The counters of balancing belong to each recording.

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use wastenot_experiment::{Bench, Error as Failed, Run, shifts};
 use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
+use wastenot_runner::Program;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::End;
 
@@ -179,7 +180,7 @@ impl Guests {
             let none = Vec::new();
             let [json, wn] = [json, wn].map(|name| files.get(&name).unwrap_or(&none));
             let ran = match (serde_json::from_slice::<Done>(json), doing, self.command()) {
-                (Ok(done), ..) => self.came_back(done, wn, options, &variant.machine),
+                (Ok(done), ..) => self.came_back(done, wn, options, variant),
                 (Err(_), Some(scheduled), Some(name)) => {
                     let fault = fault::lost(name, scheduled, &why);
                     Ok(Run::faulty(variant.machine.clone(), fault))
@@ -193,6 +194,7 @@ impl Guests {
                         format!("QEMU {}, icount shift={}", self.emulator, self.of.shift)
                     }
                 };
+                run.counted = way == Way::Counted;
                 run.history.head.source.notes.push(("guest".into(), how));
                 run
             });
@@ -207,10 +209,10 @@ impl Guests {
         done: Done,
         wn: &[u8],
         options: &wastenot_sim::Options,
-        machine: &Machine,
+        variant: &Variant,
     ) -> CameBack {
         if let (Err(_), Some(evidence)) = (&done.told, &done.evidence) {
-            return Ok(Run::faulty(machine.clone(), fault::fault(evidence, None)));
+            return Ok(Run::faulty(variant.machine.clone(), fault::fault(evidence, None)));
         }
         let told = done.told?;
         let name = options.name.clone();
@@ -218,7 +220,7 @@ impl Guests {
             wastenot_read::read(wn, &wastenot_read::Options { name, ..Default::default() });
         let history =
             history.map_err(|error| (format!("the guest's recording: {error}"), help()))?;
-        let mut run = real::part(&history, &told);
+        let mut run = real::part(&history, &told, &variant.workload);
         // The dump of one that was ended may come after the run.
         run.fault = done.evidence.as_ref().map(|it| fault::fault(it, Some(&history)));
         let scheduler = self.command().unwrap_or("its scheduler");
@@ -299,9 +301,43 @@ fn image_of(job: &Job, of: &Options) -> Result<Vec<u8>, Error> {
         let added = image.program(SCHEDULER, Path::new(program));
         added.map_err(|error| failed(format!("{program}: {error}")))?;
     }
+    for program in job.cells.iter().flat_map(|cell| &cell.plan.programs) {
+        pack(&mut image, program)?;
+    }
     let job = serde_json::to_vec(job).map_err(|error| failed(error.to_string()))?;
     image.file(job::FILE, &job);
     Ok(image.finish())
+}
+
+/// Adds a program of the user where this machine has it, with the files of its folder that its words
+/// name.
+fn pack(image: &mut Image, program: &Program) -> Result<(), Error> {
+    let failed = |path: &str, why: std::io::Error| Error::Qemu {
+        doing: "make the image",
+        why: format!("{path}: {why}"),
+    };
+    let file = &program.file;
+    let begin = fs::read(file).map_err(|error| failed(file, error))?;
+    if !begin.starts_with(b"\x7fELF") {
+        return Err(Error::Script { program: file.clone() });
+    }
+    if !image.has(file) {
+        image.program(file, Path::new(file)).map_err(|error| failed(file, error))?;
+    }
+    image.folder(&program.folder);
+    for word in program.words.iter().skip(1) {
+        let path = Path::new(&program.folder).join(word);
+        // What the kernel shows there is of this machine.
+        let is_of_kernel = ["/proc", "/sys", "/dev"].iter().any(|it| path.starts_with(it));
+        let Some(path) = path.to_str().filter(|it| !is_of_kernel && Path::new(it).is_file()) else {
+            continue;
+        };
+        if !image.has(path) {
+            let content = fs::read(path).map_err(|error| failed(path, error))?;
+            image.file(path, &content);
+        }
+    }
+    Ok(())
 }
 
 /// Whether a file is an object for BPF.

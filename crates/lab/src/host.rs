@@ -104,7 +104,7 @@ impl Bench for Host {
         let plan = plan(variant, options)?;
         let ran = real::run(&plan, options.notes, &|| {}, &*self.is_over);
         let (history, told) = ran.map_err(|error| error.of(variant, options))?;
-        Ok(real::part(&history, &told))
+        Ok(real::part(&history, &told, &variant.workload))
     }
 }
 

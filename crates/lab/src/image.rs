@@ -78,6 +78,11 @@ impl Image {
         Ok(())
     }
 
+    /// Whether it has a file or folder at `path`.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.paths.iter().any(|it| it == path)
+    }
+
     /// Adds a file, and the folders above it. `path` begins with `/`.
     pub(crate) fn file(&mut self, path: &str, content: &[u8]) {
         let above = Path::new(path).parent().map(Path::to_owned).unwrap_or_default();

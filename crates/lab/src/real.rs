@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use wastenot_experiment::Run;
-use wastenot_model::workload::{MarkId, TemplateId};
-use wastenot_model::{Builder, History, Sink as _, Span, Task, TaskId, Time, Window};
+use wastenot_model::workload::{MarkId, Step, TemplateId};
+use wastenot_model::{
+    Builder, Event, History, Sink as _, Span, Task, TaskId, Time, Window, Workload,
+};
 use wastenot_read::write::edit;
 use wastenot_record::Begun;
 use wastenot_runner::{End, Plan, Told};
@@ -57,7 +59,7 @@ fn name(sink: &mut Builder, plan: &Plan, told: &Told) {
 }
 
 /// What of a recording is the run: from the creation of the first task to the end.
-pub(crate) fn part(history: &History, told: &Told) -> Run {
+pub(crate) fn part(history: &History, told: &Told, workload: &Workload) -> Run {
     let window = Window { from: Time(told.start_ns), to: Time(told.end_ns) };
     let history = edit::window(history, window);
     let mut ended = vec![None; history.task_count()];
@@ -72,6 +74,7 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
             ended[task.ordinal()] = did.ended_ns.map(|ns| told.since_start(ns));
         }
     }
+    adopt(&history, told, workload, &mut templates, &mut ended);
     let marks = told.marks.iter().filter_map(|it| {
         let task = of.get(it.task as usize).copied().flatten()?;
         let time = told.since_start(it.at_ns);
@@ -88,12 +91,48 @@ pub(crate) fn part(history: &History, told: &Told) -> Run {
         ended,
         rows: history.len(),
     };
-    Run { history, outcome, templates: Some(templates), real_time: None, fault: None }
+    let (templates, real_time) = (Some(templates), None);
+    Run { history, outcome, templates, real_time, counted: false, fault: None }
+}
+
+/// Counts what programs of users forked as tasks of the kind that runs them. What they left behind
+/// ended with the run.
+fn adopt(
+    history: &History,
+    told: &Told,
+    workload: &Workload,
+    templates: &mut [Option<TemplateId>],
+    ended: &mut [Option<Time>],
+) {
+    let runs = |of: &TemplateId| {
+        let steps = workload.templates[of.index()].program.steps();
+        steps.iter().any(|step| matches!(step, Step::Run(_)))
+    };
+    if workload.commands.is_empty() {
+        return;
+    }
+    let mut adopted = vec![false; templates.len()];
+    for entry in history.entries() {
+        match entry.event {
+            Event::Fork { parent, child } => {
+                let of = templates[parent.ordinal()].filter(runs);
+                let child = child.ordinal();
+                if templates[child].is_none() && of.is_some() {
+                    (templates[child], adopted[child]) = (of, true);
+                    ended[child] = Some(Time(told.span_ns()));
+                }
+            }
+            Event::Exit { task } if adopted[task.ordinal()] => {
+                ended[task.ordinal()] = Some(told.since_start(entry.time.0));
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use wastenot_model::{By, CpuId, Entry, Event, Head, Machine};
+    use wastenot_model::{By, CpuId, Entry, Head, Machine};
     use wastenot_runner::Did;
 
     use super::*;
@@ -110,7 +149,7 @@ mod tests {
         let did = Did { tid: 8, template: 3, began_ns: 0, ended_ns: Some(5) };
         let (end, marks) = (End::Done, Vec::new());
         let told = Told { start_ns: 0, end_ns: 9, end, tasks: vec![did], marks };
-        let run = part(&builder.finish(), &told);
+        let run = part(&builder.finish(), &told, &Workload::new());
         assert_eq!(run.templates, Some(vec![None, Some(TemplateId(3))]));
         assert_eq!(run.outcome.ended, [None, Some(Time(5))]);
     }

@@ -84,7 +84,9 @@ impl Unfit {
         let help = match self {
             Unfit::NoProgram { program, .. } => match program::package(program) {
                 Some(package) => return format!("apt install {package}"),
-                None => "install it, or write its path: one with a `/` begins at the scenario's folder",
+                None => {
+                    "install it, or write its path: one with a `/` begins at the scenario's folder"
+                }
             },
             Unfit::LongName { .. } => "give it a shorter one",
             Unfit::NoCpu { .. } => "choose a machine that has these CPUs: --machine",

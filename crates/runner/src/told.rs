@@ -6,9 +6,9 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use wastenot_model::Time;
 
-use crate::{Error, Program};
 use crate::bytes::Reader;
 use crate::plan::{self, at};
+use crate::{Error, Program};
 
 /// What came of a run. Times are those of `CLOCK_MONOTONIC`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

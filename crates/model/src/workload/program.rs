@@ -1,6 +1,8 @@
 //! A task's program: a flat list of steps, with loops as jumps.
 
-use super::{AffinityId, BarrierId, CommandId, ConditionId, LockId, MarkId, PipeId, TemplateId, Variate};
+use super::{
+    AffinityId, BarrierId, CommandId, ConditionId, LockId, MarkId, PipeId, TemplateId, Variate,
+};
 use crate::Span;
 
 /// Most loops inside each other.

@@ -38,7 +38,10 @@ pub const STEPS: &[Form] = &[
     form("fork T", "creates a task of `[[tasks]]`, a child of this one"),
     form("fork T x 15", "creates this many"),
     form("exec", "begins a new program; schedulers may migrate the task at this moment"),
-    form("run COMMAND", "runs a program, and waits until it has ended; only in real kernels (`--on`)"),
+    form(
+        "run COMMAND",
+        "runs a program, and waits until it has ended; only in real kernels (`--on`)",
+    ),
     form("wait", "waits until one of its children has ended"),
     form("wait all", "waits until all its children have ended"),
     form("yield", "yields the CPU to another task, if the scheduler finds one"),
