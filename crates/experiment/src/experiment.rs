@@ -173,6 +173,11 @@ impl Experiment {
         }
     }
 
+    /// Whether completions are not told ([`Cell::untimed`]).
+    pub fn is_untimed(&self) -> bool {
+        self.variants.iter().flat_map(|it| &it.cells).any(|cell| cell.untimed)
+    }
+
     /// The figure of this name.
     pub fn figure(&self, name: &str) -> Option<&Worked> {
         self.figures.iter().find(|worked| worked.figure.name == name)

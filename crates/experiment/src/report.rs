@@ -180,7 +180,7 @@ impl<'e> Benches<'e> {
 
     /// Where no completion is told.
     fn untimed(&self) -> &'static str {
-        match self.variants().any(|(_, it)| it.cells.iter().any(|cell| cell.untimed)) {
+        match self.all.iter().any(Experiment::is_untimed) {
             true => {
                 " Completions are not told: QEMU counted instructions, so a program takes another \
                  time than on hardware; waits, placements, migrations and waste show what the \

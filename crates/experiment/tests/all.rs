@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
-use wastenot_experiment::{Bench, Cell, Error, Experiment, Grid, Options, Run, Sim};
+use wastenot_experiment::{Bench, Cell, Error, Experiment, Grid, Options, Run, Sim, compared};
 use wastenot_model::Time;
 use wastenot_model::report::Value;
-use wastenot_model::workload::{Program, Step, Template};
-use wastenot_model::{CpuId, Workload};
+use wastenot_model::workload::{Program, Step, Template, Variate};
+use wastenot_model::{CpuId, Span, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_store::Error as Kept;
 
@@ -306,6 +306,75 @@ fn a_bench_refuses_before_it_runs_and_has_stored_cells_of_its_own() {
         assert_eq!(cells(&bench), simulated);
         assert_eq!(bench.0.load(Ordering::Relaxed), 1, "run once, then known");
     }
+}
+
+/// Where programs of users run: the simulator with another program, which is called as they are.
+#[derive(Debug)]
+struct Programs {
+    counted: bool,
+}
+
+impl Bench for Programs {
+    fn name(&self) -> &'static str {
+        if self.counted { "counted" } else { "timed" }
+    }
+    fn doing(&self) -> String {
+        Sim.doing()
+    }
+    fn how(&self) -> String {
+        "run".into()
+    }
+    fn assumes(&self) -> Vec<String> {
+        Vec::new()
+    }
+    fn fits(&self, _: &Variant) -> Result<(), Error> {
+        Ok(())
+    }
+    fn run(&self, variant: &Variant, options: &wastenot_sim::Options) -> Result<Run, Error> {
+        let mut variant = variant.clone();
+        variant.workload.commands.clear();
+        let step = Step::Compute(Variate::Exponential { mean: Span::ms(1) });
+        variant.workload.templates[0].program = Program::new(vec![step]).expect("one step");
+        Ok(Run { counted: self.counted, ..Sim.run(&variant, options)? })
+    }
+}
+
+#[test]
+fn how_long_programs_of_users_take_is_not_told_where_instructions_are_counted() {
+    let text = "schema = \"wastenot.scenario/1\"\nmachine = \"smp4\"\nseeds = 6\n\
+                scheduler = { name = \"work-conserving\" }\n\
+                [[tasks]]\nname = \"t\"\nprogram = [\"run hackbench -g 1\"]\n\
+                [[figures]]\nname = \"completion\"\nmeasure = \"completion\"\n\
+                [[figures]]\nname = \"first\"\nmeasure = \"first-completion\"\n\
+                [[figures]]\nname = \"wait\"\nmeasure = \"wait\"\n";
+    let scenario = wastenot_experiment::scenario("p.toml", text).expect("a scenario");
+    let error =
+        Grid::new(&scenario, &Sim, &Options::default()).expect_err("it cannot be simulated");
+    assert!(
+        error.to_string().contains("`hackbench -g 1`, a program that the simulator"),
+        "{error}"
+    );
+    assert!(error.help().contains("--on 7.2; or `wastenot record"), "{}", error.help());
+    let ran = |counted: bool| {
+        let bench = Programs { counted };
+        let grid = Grid::new(&scenario, &bench, &Options::default()).expect("a grid");
+        grid.run(|_| {}).expect("an experiment")
+    };
+    let [timed, counted] = [false, true].map(ran);
+    let known =
+        |it: &Experiment| it.figures.iter().map(|it| it.value.is_some()).collect::<Vec<_>>();
+    assert_eq!((known(&timed), known(&counted)), (vec![true; 3], vec![false, false, true]));
+    let [timed_text, counted_text] = [&timed, &counted].map(|it| it.report().text());
+    let words = counted_text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Completions are not told: QEMU counted instructions"), "{words}");
+    assert!(!timed_text.contains("not told"), "{timed_text}");
+    let rows =
+        |it: &Experiment| serde_json::to_value(it.report()).expect("JSON")["variants"][0].clone();
+    assert!(rows(&timed)["completion_ns"]["median"].is_u64());
+    assert!(rows(&counted)["completion_ns"]["median"].is_null());
+    let compared: Vec<String> =
+        compared(&counted, &counted).into_iter().map(|it| it.figure).collect();
+    assert_eq!(compared, ["wait"]);
 }
 
 #[test]

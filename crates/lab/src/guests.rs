@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -316,28 +316,47 @@ fn pack(image: &mut Image, program: &Program) -> Result<(), Error> {
         doing: "make the image",
         why: format!("{path}: {why}"),
     };
-    let file = &program.file;
-    let begin = fs::read(file).map_err(|error| failed(file, error))?;
+    let from = Path::new(&program.file);
+    let file = &*plain(image, from).display().to_string();
+    let begin = fs::read(from).map_err(|error| failed(file, error))?;
     if !begin.starts_with(b"\x7fELF") {
-        return Err(Error::Script { program: file.clone() });
+        return Err(Error::Script { program: file.to_owned() });
     }
     if !image.has(file) {
-        image.program(file, Path::new(file)).map_err(|error| failed(file, error))?;
+        image.program(file, from).map_err(|error| failed(file, error))?;
     }
-    image.folder(&program.folder);
+    let folder = plain(image, Path::new(&program.folder));
+    image.folder(&folder.display().to_string());
     for word in program.words.iter().skip(1) {
-        let path = Path::new(&program.folder).join(word);
+        let from = Path::new(&program.folder).join(word);
         // What the kernel shows there is of this machine.
-        let is_of_kernel = ["/proc", "/sys", "/dev"].iter().any(|it| path.starts_with(it));
-        let Some(path) = path.to_str().filter(|it| !is_of_kernel && Path::new(it).is_file()) else {
+        let is_of_kernel = ["/proc", "/sys", "/dev"].iter().any(|it| from.starts_with(it));
+        if is_of_kernel || !from.is_file() {
             continue;
-        };
+        }
+        let path = &*plain(image, &from).display().to_string();
         if !image.has(path) {
-            let content = fs::read(path).map_err(|error| failed(path, error))?;
+            let content = fs::read(&from).map_err(|error| failed(path, error))?;
             image.file(path, &content);
         }
     }
     Ok(())
+}
+
+/// A path without `.` and `..`. The folders that it goes through and leaves have to be there.
+fn plain(image: &mut Image, path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                image.folder(&plain.display().to_string());
+                plain.pop();
+            }
+            Component::Normal(name) => plain.push(name),
+            _ => {}
+        }
+    }
+    plain
 }
 
 /// Whether a file is an object for BPF.

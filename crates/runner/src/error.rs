@@ -61,7 +61,7 @@ pub enum Unfit {
         cpus: String,
     },
     /// A program that a task runs is not there, or cannot be executed.
-    #[error("`{name}` runs `{program}`: {why}")]
+    #[error("the task `{name}` runs `{program}`, which cannot be executed: {why}")]
     NoProgram {
         /// The task's name.
         name: String,
@@ -84,9 +84,10 @@ impl Unfit {
         let help = match self {
             Unfit::NoProgram { program, .. } => match program::package(program) {
                 Some(package) => return format!("apt install {package}"),
-                None => {
-                    "install it, or write its path: one with a `/` begins at the scenario's folder"
+                None if program == "schbench" => {
+                    "Debian 12 has no package of it: build it, and write its path"
                 }
+                None => "install it, or write its path, which begins at the scenario's folder",
             },
             Unfit::LongName { .. } => "give it a shorter one",
             Unfit::NoCpu { .. } => "choose a machine that has these CPUs: --machine",

@@ -68,11 +68,10 @@ impl Program {
 
 /// The Debian package of a program that loads or measures schedulers.
 pub(crate) fn package(program: &str) -> Option<&'static str> {
-    const PACKAGES: [(&str, &str); 6] = [
+    const PACKAGES: [(&str, &str); 5] = [
         ("hackbench", "rt-tests"),
         ("cyclictest", "rt-tests"),
         ("rt-app", "rt-app"),
-        ("schbench", "schbench"),
         ("stress-ng", "stress-ng"),
         ("perf", "linux-perf"),
     ];

@@ -89,7 +89,11 @@ fn programs_of_users_that_fail_end_the_run_with_what_they_said() {
 
 #[test]
 fn programs_of_users_that_are_missing_are_named_with_their_package() {
-    for (program, help) in [("schbench", "apt install schbench"), ("./no/such", "install it, or")] {
+    for (program, help) in [
+        ("schbench", "Debian 12 has"),
+        ("rt-app", "apt install rt-app"),
+        ("./no/such", "install it, or"),
+    ] {
         let mut workload = running(&[program, "-x"]).0;
         if std::process::Command::new(program).output().is_ok() {
             println!("SKIPPED {program}: it is installed");
@@ -97,7 +101,10 @@ fn programs_of_users_that_are_missing_are_named_with_their_package() {
         }
         workload.commands[0].folder = "/tmp".into();
         let unfit = Plan::new(&workload, 1, 1, Span::s(1)).expect_err("it is missing");
-        assert!(unfit.to_string().starts_with(&format!("`user` runs `{program}`: ")), "{unfit}");
+        assert!(
+            unfit.to_string().starts_with(&format!("the task `user` runs `{program}`, which ")),
+            "{unfit}"
+        );
         assert!(unfit.help().starts_with(help), "{}", unfit.help());
     }
 }

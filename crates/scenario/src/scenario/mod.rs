@@ -6,6 +6,7 @@
 //! refused here with its line and what to write instead.
 
 mod build;
+mod command;
 mod cpusets;
 mod dry_run;
 pub(crate) mod fields;
@@ -23,6 +24,7 @@ pub(crate) mod verify;
 use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::{Machine, Span, Workload};
 
+pub use command::of_command;
 pub use figure::{Figure, Formula, MEASURES, Measure, Over, PICKS, Pick, Quantity};
 pub use instead::{Instead, Setting};
 pub use program::{Form, STEPS, TIMES, WAITINGS};

@@ -1,6 +1,6 @@
 //! Scenarios: how they are read, and which errors are reported.
 
-use wastenot_model::workload::{Class, Program, Step, TemplateId, Variate, Waiting};
+use wastenot_model::workload::{Class, CommandId, Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
 use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Setting, Unfit};
 use wastenot_scenario::{CATALOGUE, Error, Scenario, ambient, scenario, scenario_for};
@@ -85,6 +85,24 @@ program = [
     assert_eq!((pipe.capacity, pipe.tokens, pipe.sync), (Some(4), 1, false));
     assert_eq!(workload.marks, ["shown"]);
     assert_eq!(workload.affinities, [CpuSet::parse("1-2").expect("list")]);
+}
+
+#[test]
+fn commands_have_the_words_that_a_shell_would_give_them() {
+    let text = r#"
+[parameters]
+groups = 2
+[[tasks]]
+name = "t"
+program = ["run hackbench -g ${groups}  -l 50", "run sh -c 'echo \"a b\"' '' x\"y z\""]
+"#;
+    let workload = workload(text);
+    let words: Vec<&[String]> = workload.commands.iter().map(|it| &*it.words).collect();
+    assert_eq!(words[0], ["hackbench", "-g", "2", "-l", "50"]);
+    assert_eq!(words[1], ["sh", "-c", "echo \"a b\"", "", "xy z"]);
+    let steps = [Step::Run(CommandId(0)), Step::Run(CommandId(1))];
+    assert_eq!(workload.templates[0].program.steps(), steps);
+    assert!(workload.commands.iter().all(|it| it.folder == "folder"));
 }
 
 #[test]
@@ -540,6 +558,8 @@ fn wrong_figures_are_named_with_line_and_suggestion() {
 #[test]
 fn programs_that_cannot_be_are_refused() {
     for (lines, what, help) in [
+        ("\"run\"", "cannot read the step \"run\"", "write a program and its arguments"),
+        ("\"run sh 'a\"", "cannot read the step \"run sh 'a\"", "close the quote"),
         ("\"compte 2ms\"", "cannot read the step \"compte 2ms\"", "write \"compute TIME\""),
         ("\"compute 2\"", "cannot read", "a time needs a unit: `2ns`, `2us`, `2ms` or `2s`"),
         ("\"compute 2ms +-5\"", "cannot read", "`2ms +-5%`"),

@@ -29,6 +29,11 @@ and recorded, and the kernel schedules them, or the policy of --scheduler
 kernel's own; several are compared, each with the one before
 (docs/sched_ext.md).
 
+A program runs as well, as a scenario of one task: -- COMMAND. In a guest it has
+its libraries and the files that the command names. QEMU without KVM counts
+instructions: then the report has waits, placements, migrations and waste, and
+no completion.
+
 --set changes a key of the scenario in all variants; dots lead into tables. A
 NAME that is no key is a parameter. VALUE is written as in TOML; quotes of texts
 may be left out:
@@ -46,10 +51,11 @@ Examples:
   wastenot run scenarios/real-time/dhall.toml --variant p-edf --set limit=1s
   wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv
   wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5
-  wastenot run scenarios/lab/ --on 7.2 --scheduler-cmd ./scx_foo -o r/")]
+  wastenot run scenarios/lab/ --on 7.2 --scheduler-cmd ./scx_foo -o r/
+  wastenot run --on 6.12 --on 7.2 --machine numa:2 -- hackbench -g 2 -l 50")]
 pub(crate) struct Run {
     /// Scenario (TOML), a folder of them, or rt-app file (JSON); `-` is standard input
-    #[arg(value_name = "SCENARIO", required = true)]
+    #[arg(value_name = "SCENARIO", required_unless_present = "command")]
     pub(crate) files: Vec<PathBuf>,
     /// Where to run it: sim, host, or a kernel in a guest; may be repeated
     #[arg(long, value_name = "BENCH", default_value = "sim")]
@@ -97,6 +103,9 @@ pub(crate) struct Run {
     /// Store the result of each run in this file, and run only what is not in it
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
+    /// Program to run in place of a scenario, on a kernel; the machine is then `core:4 pu:1`
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
+    pub(crate) command: Vec<String>,
     #[command(flatten)]
     pub(crate) face: Face,
 }

@@ -9,7 +9,7 @@ use wastenot_export::picture::Look;
 use wastenot_lab::Host;
 use wastenot_model::{History, Picture, Report, Unit};
 use wastenot_scenario::Scenario;
-use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
+use wastenot_scenario::scenario::{self, Choice, Instead, Setting, Variant};
 
 use super::check::print;
 use super::convert::Kept;
@@ -19,11 +19,15 @@ use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::{open, progress};
 
-/// The scheduler of files of rt-app, unless another one is named: Linux as it is now.
-const RTAPP_SCHEDULER: &str = "eevdf-6.12";
+/// The scheduler of files of rt-app and of commands, unless another one is named: Linux as it is now.
+const USUAL_SCHEDULER: &str = "eevdf-6.12";
 
 /// Runs scenarios.
 pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
+    if !args.command.is_empty() {
+        let scenario = of_command(args)?;
+        return report(&[(scenario, None)], args);
+    }
     let files = files(&args.files)?;
     if files.len() > 1 && args.output.as_ref().is_some_and(|output| !is_folder(output)) {
         let what = format!("-o writes one run, but there are {} scenarios", files.len());
@@ -31,11 +35,16 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
     }
     // All are read before the first runs.
     let scenarios = files.iter().map(|file| read(file, args)).collect::<Result<Vec<_>, Stop>>()?;
+    report(&scenarios, args)
+}
+
+/// Runs scenarios, each with what takes the place of its own schedulers, and reports.
+fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer, Stop> {
     let page = page(args)?;
     let pictures = page.is_some().then(Pictures::default);
     let benches = benches(args)?;
     let (mut reports, mut answer, mut stop) = (Vec::new(), Answer::Yes, None);
-    for (scenario, scheduler) in &scenarios {
+    for (scenario, scheduler) in scenarios {
         let ran = scenario_on(scenario, scheduler.clone(), &benches, pictures.as_ref(), args)?;
         stop = stop.or(ran.stop);
         if ran.experiments.is_empty() {
@@ -380,6 +389,22 @@ pub(super) fn failed(error: &Error) -> Stop {
     Stop::new(error, error.help())
 }
 
+/// A scenario of one task that runs a command.
+fn of_command(args: &Run) -> Result<Scenario, Stop> {
+    if let Some(setting) = args.set.first() {
+        let what = format!("--set {}: a command has no such key", setting.0);
+        return Err(Stop::new(what, "write a scenario whose task has the step `run COMMAND`"));
+    }
+    let choice = open::scheduler(&args.under)?;
+    let usual = || Choice::named(USUAL_SCHEDULER);
+    let machine = args.machine.as_deref().unwrap_or(USUAL_MACHINE);
+    let machine = open::machine("--machine", machine)?;
+    Ok(scenario::of_command(args.command.clone(), machine, choice.unwrap_or_else(usual)))
+}
+
+/// The machine on which a command runs, unless another one is named.
+const USUAL_MACHINE: &str = "core:4 pu:1";
+
 /// What is to run, and what takes the place of its own schedulers.
 fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     let help = "name a scenario (TOML); examples: scenarios/, format: docs/scenario.md";
@@ -395,7 +420,7 @@ fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
             return Err(Stop::new(what, help));
         }
         let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;
-        let usual = || Choice::named(RTAPP_SCHEDULER);
+        let usual = || Choice::named(USUAL_SCHEDULER);
         return Ok((read.scenario(choice.unwrap_or_else(usual)), None));
     }
     let set = args.set.iter().cloned();

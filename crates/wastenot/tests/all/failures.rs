@@ -35,6 +35,8 @@ fn desk() -> Desk {
         )
     };
     desk.put("one.toml", scenario("name = \"osv\""));
+    let program = scenario("name = \"osv\"").replace("compute 1ms", "run hackbench -g 2");
+    desk.put("program.toml", program);
     desk.put("cfs.toml", scenario("name = \"cfs-41\""));
     desk.put("hz.toml", scenario("name = \"cfs-4.1\",\n hz = 300"));
     desk.put("group.toml", scenario("name = \"cfs-4.1\", group = \"own\""));
@@ -100,6 +102,10 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot run a.toml --from 1s", "unexpected argument", "run --help"),
     ("wastenot run", "run needs a scenario", "scenarios/seeds/workpile.toml"),
     ("wastenot run one.toml --on moon", "invalid value 'moon'", "run --help"),
+    ("wastenot run program.toml", "runs `hackbench -g 2`, a program that", "it on a kernel: --on"),
+    ("wastenot run -- hackbench -g 2", "runs `hackbench -g 2`, a program that", "--on 7.2"),
+    ("wastenot run --set limit=1s -- true", "--set limit: a command has no such", "run COMMAND"),
+    ("wastenot run --on host -- ./nothing", "runs `./nothing`, which cannot be", "install it"),
     ("wastenot run one.toml --seed 3-1", "the lower seed first: 1-3", "run --help"),
     ("wastenot run one.toml --set limit", "expected NAME=VALUE", "run --help"),
     ("wastenot run one.toml --set limt=2s", "--set limt=2s: no key", "did you mean `limit`"),

@@ -72,9 +72,14 @@ fn run(desk: &Desk, arguments: &str) -> Value {
 
 /// The value of a figure.
 fn figure(report: &Value, bench: &str, name: &str) -> f64 {
+    figure_of(report, bench, name).unwrap_or_else(|| panic!("{name} on {bench}"))
+}
+
+/// The value of a figure, if it is known.
+fn figure_of(report: &Value, bench: &str, name: &str) -> Option<f64> {
     let rows = report["figures"].as_array().expect("figures");
     let row = rows.iter().find(|row| row["bench"] == bench && row["name"] == name);
-    row.and_then(|row| row["value"].as_f64()).unwrap_or_else(|| panic!("{name} on {bench}"))
+    row.unwrap_or_else(|| panic!("no {name} on {bench}"))["value"].as_f64()
 }
 
 /// How many tasks of this name ran.
@@ -172,6 +177,35 @@ fn a_guest_runs_a_scenario_under_its_kernel_and_under_a_policy() {
         }
     }
     assert_eq!(orphans(), Vec::<String>::new());
+}
+
+#[test]
+fn a_guest_runs_a_program_with_its_files_and_does_not_tell_how_long_it_took() {
+    let test = "lab::a_guest_runs_a_program_with_its_files_and_does_not_tell_how_long_it_took";
+    let desk = Desk::laid();
+    if !can_boot(test, &desk, "7.2") {
+        return;
+    }
+    let head = "schema = \"wastenot.scenario/1\"\nmachine = \"core:2 pu:1\"\nlimit = \"30s\"\n\
+                scheduler = { name = \"eevdf-6.12\" }\n";
+    let figure = |name: &str| format!("[[figures]]\nname = \"{name}\"\nmeasure = \"{name}\"\n");
+    let figures = figure("tasks") + &figure("completion") + &figure("cpu-time");
+    let task = "[[tasks]]\nname = \"shell\"\nprogram = [\"run sh below/../fork.sh 3\"]\n";
+    desk.put("s.toml", format!("{head}{task}{figures}"));
+    // A subshell each; the shell itself and the task that runs it are two more.
+    desk.put("fork.sh", "n=0; while test $n -lt $1; do (:) & n=$((n + 1)); done; wait\n");
+    std::fs::create_dir(desk.path().join("below")).expect("a folder");
+    let report = run(&desk, "--on 7.2 --repeat 1");
+    let bench = report["variants"][0]["bench"].as_str().expect("its kernel");
+    assert_eq!(figure_of(&report, bench, "tasks"), Some(5.0));
+    assert!(figure_of(&report, bench, "cpu-time") > Some(0.0));
+    let counted = report["verdict"].as_str().is_some_and(|it| it.contains("are not told"));
+    assert_eq!(counted, figure_of(&report, bench, "completion").is_none(), "{report}");
+    desk.put("fork.sh", "echo the file is not there >&2; exit 3\n");
+    let output = desk.bash("wastenot run s.toml --on 7.2 --repeat 1");
+    let said = said(&output).0;
+    assert!(said.contains("ended with exit status 3: the file is not there"), "{said}");
+    assert_eq!(output.status.code(), Some(2));
 }
 
 /// A scheduler of sched_ext without any operation: the kernel's defaults, one queue for all.

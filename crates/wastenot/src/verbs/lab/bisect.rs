@@ -117,8 +117,14 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
     let grid = Grid::new(scenario, &guests, &options);
     let grid = grid.map_err(|error| scenarios::failed(&error))?;
     let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
-    experiment.figure(&args.figure).cloned().ok_or_else(|| {
+    let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
         let what = format!("{} has no {}", scenario.name, args.figure);
         Stop::new(what, "name a figure of the scenario")
-    })
+    })?;
+    if experiment.is_untimed() && worked.value.is_none() {
+        let what =
+            format!("{} is not told of programs while QEMU counts instructions", args.figure);
+        return Err(Stop::new(what, "choose a figure of waits, migrations or waste"));
+    }
+    Ok(worked)
 }
