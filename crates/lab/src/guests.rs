@@ -309,8 +309,8 @@ fn image_of(job: &Job, of: &Options) -> Result<Vec<u8>, Error> {
     Ok(image.finish())
 }
 
-/// Adds a program of the user where this machine has it, with the files of its folder that its words
-/// name.
+/// Adds a program of the user where this machine has it, with the files of its folder that its
+/// words name.
 fn pack(image: &mut Image, program: &Program) -> Result<(), Error> {
     let failed = |path: &str, why: std::io::Error| Error::Qemu {
         doing: "make the image",

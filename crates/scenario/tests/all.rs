@@ -1,6 +1,7 @@
 //! Tests of the public interface of `wastenot-scenario`.
 
 mod all {
+    mod commands;
     mod files;
     mod hostile;
     mod json_schema;

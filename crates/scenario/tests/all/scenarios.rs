@@ -1,6 +1,6 @@
 //! Scenarios: how they are read, and which errors are reported.
 
-use wastenot_model::workload::{Class, CommandId, Program, Step, TemplateId, Variate, Waiting};
+use wastenot_model::workload::{Class, Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
 use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Setting, Unfit};
 use wastenot_scenario::{CATALOGUE, Error, Scenario, ambient, scenario, scenario_for};
@@ -85,24 +85,6 @@ program = [
     assert_eq!((pipe.capacity, pipe.tokens, pipe.sync), (Some(4), 1, false));
     assert_eq!(workload.marks, ["shown"]);
     assert_eq!(workload.affinities, [CpuSet::parse("1-2").expect("list")]);
-}
-
-#[test]
-fn commands_have_the_words_that_a_shell_would_give_them() {
-    let text = r#"
-[parameters]
-groups = 2
-[[tasks]]
-name = "t"
-program = ["run hackbench -g ${groups}  -l 50", "run sh -c 'echo \"a b\"' '' x\"y z\""]
-"#;
-    let workload = workload(text);
-    let words: Vec<&[String]> = workload.commands.iter().map(|it| &*it.words).collect();
-    assert_eq!(words[0], ["hackbench", "-g", "2", "-l", "50"]);
-    assert_eq!(words[1], ["sh", "-c", "echo \"a b\"", "", "xy z"]);
-    let steps = [Step::Run(CommandId(0)), Step::Run(CommandId(1))];
-    assert_eq!(workload.templates[0].program.steps(), steps);
-    assert!(workload.commands.iter().all(|it| it.folder == "folder"));
 }
 
 #[test]

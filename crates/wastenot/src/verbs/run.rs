@@ -19,7 +19,8 @@ use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::{open, progress};
 
-/// The scheduler of files of rt-app and of commands, unless another one is named: Linux as it is now.
+/// The scheduler of files of rt-app and of commands, unless another one is named: Linux as it is
+/// now.
 const USUAL_SCHEDULER: &str = "eevdf-6.12";
 
 /// Runs scenarios.
