@@ -179,15 +179,19 @@ impl<'e> Benches<'e> {
     }
 
     /// Where no completion is told.
-    fn untimed(&self) -> &'static str {
-        match self.all.iter().any(Experiment::is_untimed) {
-            true => {
-                " Completions are not told: QEMU counted instructions, so a program takes another \
-                 time than on hardware; waits, placements, migrations and waste show what the \
-                 scheduler decided."
-            }
-            false => "",
-        }
+    fn untimed(&self) -> String {
+        let benches = self.all.iter().filter(|it| it.is_untimed());
+        let benches: Vec<&str> = benches.map(|it| it.bench.as_str()).collect();
+        let on = match benches.is_empty() {
+            true => return String::new(),
+            false if self.are_several() => format!(" on {}", listed(&benches)),
+            false => String::new(),
+        };
+        format!(
+            " Completions{on} are not told: QEMU counted instructions, so a program takes another \
+             time than on hardware; waits, placements, migrations and waste show what the \
+             scheduler decided."
+        )
     }
 
     /// Who scheduled what where: each scheduler once, with its variants.
