@@ -7,6 +7,7 @@ mod runs;
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use self::rows::Rows;
 use self::runs::Runs;
@@ -21,8 +22,9 @@ pub(crate) fn run(scenarios: &Path, policies: &Path, table: &Path) -> Result<Str
     let runs = Runs::new(scenarios, policies, &histories)?;
     // Another program, scenario or policy may give other runs.
     let part = Path::new(WORK).join(format!("{}.csv", runs.digest()?));
-    let mut rows = Rows::read(&part)?;
-    runs.run(&mut rows)?;
+    let rows = Mutex::new(Rows::read(&part)?);
+    runs.run(&rows)?;
+    let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     // The folder may be on another file system.
     let kept = fs::copy(&part, table).and_then(|_| fs::remove_file(&part));
     kept.map_err(|error| format!("{}: {error}", table.display()))?;

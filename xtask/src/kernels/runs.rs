@@ -1,9 +1,13 @@
 //! Which runs there are, and running those that were not run before.
 
-use std::fs;
+use std::borrow::Cow;
 use std::io::{self, Write as _};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use std::{fs, thread};
 
 use wastenot_experiment::{Bench, Run, Sim};
 use wastenot_lab::kernels::{Kernels, Lists};
@@ -14,6 +18,13 @@ use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 use wastenot_sim::Options;
 
 use super::rows::{Figures, OWN, Row, Rows, SIM};
+
+/// Rows that several guests add to.
+pub(super) type Shared = Mutex<Rows>;
+
+fn locked(rows: &Shared) -> MutexGuard<'_, Rows> {
+    rows.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A kernel, the scheduler of the simulator that is modelled on it, and its ambient load.
 pub(super) struct Known {
@@ -109,7 +120,7 @@ struct Policy {
 /// A boot, and what is run in it.
 struct Boot<'b> {
     wanted: &'b str,
-    name: &'b str,
+    name: Cow<'b, str>,
     shift: u8,
     policies: &'b [Policy],
     seeds: u64,
@@ -149,35 +160,57 @@ impl Runs {
         Ok(wastenot_store::hex(&all))
     }
 
-    /// Runs what `rows` lacks, and adds it.
-    pub(super) fn run(&self, rows: &mut Rows) -> Result<(), String> {
-        self.simulate(rows)?;
-        let own = |wanted, name, shift| Boot { wanted, name, shift, policies: &[], seeds: SEEDS };
-        let mut first = |it: &Known| self.boot(&own(it.kernel, FIRST, SHIFT), &mut *rows);
-        // What tells most comes first: whoever interrupts this has a table of it.
-        let is_controlled = |it: &&Known| it.kernel == CONTROLLED;
-        KERNELS.iter().filter(is_controlled).try_for_each(&mut first)?;
-        self.boot_with_policies(CONTROLLED, rows)?;
-        for it in &KERNELS {
-            self.boot(&own(it.kernel, FIRST, SHIFT), rows)?;
-        }
-        for (name, shift) in CONTROLS {
-            self.boot(&own(CONTROLLED, name, shift), rows)?;
-        }
-        SCHED_EXT.iter().try_for_each(|wanted| self.boot_with_policies(wanted, rows))
+    /// Runs what `rows` lacks, and adds it: as many guests at once as there are CPUs here.
+    pub(super) fn run(&self, rows: &Shared) -> Result<(), String> {
+        let (boots, next) = (self.boots(), AtomicUsize::new(0));
+        let work = || {
+            while let Some(boot) = boots.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.boot(boot, rows)?;
+            }
+            Ok(())
+        };
+        let others = thread::available_parallelism().map_or(1, NonZero::get) - 1;
+        thread::scope(|scope| {
+            let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+            let ended = self.simulate(rows).and_then(|()| work());
+            let panicked = || Err("a thread panicked".to_owned());
+            others
+                .into_iter()
+                .fold(ended, |ended, other| ended.and(other.join().unwrap_or_else(|_| panicked())))
+        })
     }
 
-    fn boot_with_policies(&self, wanted: &str, rows: &mut Rows) -> Result<(), String> {
-        for (n, policies) in self.policies.chunks(BATCH).enumerate() {
-            let (name, seeds) = (format!("{POLICIES} {}", n + 1), SEEDS_OF_POLICY);
-            let boot = Boot { wanted, name: &name, shift: SHIFT, policies, seeds };
-            self.boot(&boot, rows)?;
-        }
-        Ok(())
+    /// All boots. What says most comes first: an interrupted run has a table of it.
+    fn boots(&self) -> Vec<Boot<'_>> {
+        let own = |wanted, name: &'static str, shift| Boot {
+            wanted,
+            name: name.into(),
+            shift,
+            policies: &[],
+            seeds: SEEDS,
+        };
+        let first = |it: &Known| own(it.kernel, FIRST, SHIFT);
+        let (controlled, others): (Vec<&Known>, Vec<&Known>) =
+            KERNELS.iter().partition(|it| it.kernel == CONTROLLED);
+        let mut boots: Vec<Boot<'_>> = controlled.into_iter().map(first).collect();
+        boots.extend(self.boots_with_policies(CONTROLLED));
+        boots.extend(others.into_iter().map(first));
+        boots.extend(CONTROLS.map(|(name, shift)| own(CONTROLLED, name, shift)));
+        let others = SCHED_EXT.into_iter().filter(|it| *it != CONTROLLED);
+        boots.extend(others.flat_map(|wanted| self.boots_with_policies(wanted)));
+        boots
+    }
+
+    fn boots_with_policies<'b>(&'b self, wanted: &'b str) -> impl Iterator<Item = Boot<'b>> {
+        let seeds = SEEDS_OF_POLICY;
+        self.policies.chunks(BATCH).enumerate().map(move |(n, policies)| {
+            let name = format!("{POLICIES} {}", n + 1).into();
+            Boot { wanted, name, shift: SHIFT, policies, seeds }
+        })
     }
 
     /// The models of the kernels, and all policies, in the simulator.
-    fn simulate(&self, rows: &mut Rows) -> Result<(), String> {
+    fn simulate(&self, rows: &Shared) -> Result<(), String> {
         let mut cells: Vec<(Row, Variant)> = Vec::new();
         for workload in &self.workloads {
             let mut models: Vec<(&str, &str)> =
@@ -202,11 +235,12 @@ impl Runs {
         }
         let (count, begin) = (cells.len(), Instant::now());
         for (row, variant) in cells {
-            if !rows.has(&row) {
+            if !locked(rows).has(&row) {
                 let workload = self.workloads.iter().find(|it| it.name == row.workload);
                 let options = workload.map(|it| it.options(row.seed)).unwrap_or_default();
                 let ran = Sim.run(&variant, &options);
-                rows.add(vec![self.finished(row, &variant, ran)?])?;
+                let row = self.finished(row, &variant, ran)?;
+                locked(rows).add(vec![row])?;
             }
         }
         say(&format!("simulated {count} runs in {} s", begin.elapsed().as_secs()));
@@ -214,7 +248,7 @@ impl Runs {
     }
 
     /// Boots a kernel until all of a boot's runs are there.
-    fn boot(&self, boot: &Boot<'_>, rows: &mut Rows) -> Result<(), String> {
+    fn boot(&self, boot: &Boot<'_>, rows: &Shared) -> Result<(), String> {
         let (bench, version) = bench(boot)?;
         let own = Policy { name: OWN.to_owned(), choice: Choice::default() };
         let mut cells: Vec<(Row, Variant, Options)> = Vec::new();
@@ -224,7 +258,7 @@ impl Runs {
             }
             for scheduler in boot.policies.iter().chain([&own]) {
                 for seed in 1..=boot.seeds {
-                    let row = row(&version, boot.name, &scheduler.name, workload, seed);
+                    let row = row(&version, &boot.name, &scheduler.name, workload, seed);
                     let variant = bench.takes(workload.variant(&scheduler.choice)?);
                     cells.push((row, variant, workload.options(seed)));
                 }
@@ -236,7 +270,7 @@ impl Runs {
         };
         cells.sort_by_cached_key(|(_, variant, _)| key(variant));
         loop {
-            cells.retain(|(row, ..)| !rows.has(row));
+            cells.retain(|(row, ..)| !locked(rows).has(row));
             if cells.is_empty() {
                 return Ok(());
             }
@@ -250,7 +284,7 @@ impl Runs {
         boot: &Boot<'_>,
         bench: &Guests,
         cells: &[(Row, Variant, Options)],
-        rows: &mut Rows,
+        rows: &Shared,
     ) -> Result<(), String> {
         let begin = Instant::now();
         say(&format!("{} ({}): {} runs to do", bench.name(), boot.name, cells.len()));
@@ -273,7 +307,7 @@ impl Runs {
         }
         prepared.map_err(|error| error.to_string())?;
         let (count, failed) = (news.len(), news.iter().filter(|row| row.end == FAILED).count());
-        rows.add(news)?;
+        locked(rows).add(news)?;
         let seconds = begin.elapsed().as_secs();
         say(&format!(
             "{} ({}): {count} runs in {seconds} s, of which {failed} failed",
