@@ -872,7 +872,8 @@ static void begin_scan(struct scan *s, bool regular)
 		__builtin_memset(word_of(s->row, 0), 0, sizeof(attempted[0]));
 }
 
-/* The nth group after the own group, if it is an untried candidate on this level, else -1. */
+/* The nth group after the own group, if it is an untried candidate on this level, else -1. The last
+ * one is the own group, which is none. */
 static s32 candidate(struct look *l, u32 n)
 {
 	struct scan *s = l->s;
@@ -883,7 +884,8 @@ static s32 candidate(struct look *l, u32 n)
 	if (at >= (u32)all.first + all.count)
 		at -= all.count;
 	cpu = nth(s->from, at, 0);
-	if (tried(s, at) || group(s->level, cpu) != group(s->level, s->cpu) ||
+	if (at == s->mine || tried(s, at) ||
+	    group(s->level, cpu) != group(s->level, s->cpu) ||
 	    group(s->nearer, cpu) == group(s->nearer, s->cpu))
 		return -1;
 	l->f.other = s->from == CPU ? cpu : (s32)at;
