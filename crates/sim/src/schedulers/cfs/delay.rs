@@ -16,13 +16,15 @@ impl Cfs {
         self.entities[self.entity_of(task) as usize].delayed
     }
 
-    /// Whether an entity that would leave stays for now, because it is ahead.
+    /// Whether an entity that would leave stays for now, because it is ahead. One that is level
+    /// with the others counts as ahead: in a kernel the way from its last wakeup of another task
+    /// into its sleep takes microseconds, and here none.
     pub(super) fn delays(&mut self, queue: u32, entity: u32) -> bool {
-        if !self.rules.delay_dequeue {
+        if !self.rules.delay_dequeue || self.queues[queue as usize].entities == 1 {
             return false;
         }
         self.update_current(queue);
-        if self.is_eligible(queue, entity) {
+        if self.lag_sign(queue, entity).is_gt() {
             return false;
         }
         let next = &mut self.queues[queue as usize].next;
@@ -37,7 +39,7 @@ impl Cfs {
     /// waited there.
     pub(super) fn requeue(&mut self, queue: u32, entity: u32) {
         self.update_current(queue);
-        if self.is_eligible(queue, entity) && self.queues[queue as usize].current != Some(entity) {
+        if self.lag_sign(queue, entity).is_ge() && self.queues[queue as usize].current != Some(entity) {
             self.order.remove(entity);
             self.keep_lag(queue, entity);
             self.place_by_lag(queue, entity, Arrival::Woken);

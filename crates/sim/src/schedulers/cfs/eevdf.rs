@@ -3,6 +3,8 @@
 //! I. Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", TR-95-22, Old Dominion
 //! University, 1995; kernel/sched/fair.c of Linux 6.12. A task that leaves keeps its lag.
 
+use std::cmp::Ordering;
+
 use super::fair::Arrival;
 use super::{Cfs, weight};
 
@@ -32,8 +34,11 @@ impl Cfs {
     pub(super) fn pick_deadline(&self, queue: u32, running: Option<u32>) -> Option<u32> {
         let (sum, load, least) = self.sums(queue);
         let owed = |entity: u32| {
-            let vruntime = self.entities[entity as usize].vruntime - least;
-            sum >= i128::from(vruntime) * load
+            let place = &self.entities[entity as usize];
+            match sum.cmp(&(i128::from(place.vruntime - least) * load)) {
+                Ordering::Equal => !place.delayed, // as in `delays`
+                other => other.is_gt(),
+            }
         };
         let running = running.filter(|&entity| owed(entity));
         let protected = |entity: &u32| {
@@ -49,10 +54,11 @@ impl Cfs {
         earliest.or_else(|| self.order.first(queue as usize).map(|(_, entity)| entity))
     }
 
-    /// Whether a runnable entity is owed time.
-    pub(super) fn is_eligible(&self, queue: u32, entity: u32) -> bool {
+    /// Whether a runnable entity is owed time (greater), is level with the others of its queue, or is
+    /// ahead (less).
+    pub(super) fn lag_sign(&self, queue: u32, entity: u32) -> Ordering {
         let (sum, load, least) = self.sums(queue);
-        sum >= i128::from(self.entities[entity as usize].vruntime - least) * load
+        sum.cmp(&(i128::from(self.entities[entity as usize].vruntime - least) * load))
     }
 
     /// Stores the lag of an entity that leaves. One that stayed until it was ahead no longer gains
