@@ -90,15 +90,18 @@ impl Running {
         if !matches!(hierarchy, Hierarchy::V2(_)) {
             return Err(failed("no unified hierarchy (cgroup v2) has the cpu controller".into()));
         }
+        let mut gone: BTreeSet<Vec<u8>> = map.keys().collect();
         let mut wrong = None;
         hierarchy.each(|path, folder| {
             let part = part(program, &path);
             let (Some(part), Ok(meta)) = (part, fs::metadata(folder)) else { return };
             let (key, value) = (meta.ino().to_ne_bytes(), part.to_ne_bytes());
+            gone.remove(key.as_slice());
             if let Err(error) = map.update(&key, &value, MapFlags::ANY) {
                 wrong = Some(format!("{path}: {error:#}"));
             }
         });
+        gone.iter().for_each(|key| _ = map.delete(key));
         wrong.map_or(Ok(()), |why| Err(failed(why)))
     }
 

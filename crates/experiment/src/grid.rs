@@ -25,6 +25,8 @@ pub struct Options {
     pub tunables: Vec<(String, String)>,
     /// Where cells are kept.
     pub store: Option<PathBuf>,
+    /// Whether Histories have the scheduler's decisions.
+    pub notes: bool,
 }
 
 /// What is given each run, with its variant and its seed.
@@ -42,6 +44,7 @@ pub struct Grid<'s> {
     pub(crate) changes: Vec<String>,
     seeds: Vec<u64>,
     store: Option<PathBuf>,
+    notes: bool,
 }
 
 impl<'s> Grid<'s> {
@@ -90,7 +93,8 @@ impl<'s> Grid<'s> {
             false => options.seeds.clone(),
         };
         let store = options.store.clone();
-        Ok(Grid { bench, scenario, variants, same, changes, seeds, store })
+        let notes = options.notes;
+        Ok(Grid { bench, scenario, variants, same, changes, seeds, store, notes })
     }
 
     /// How many cells there are.
@@ -134,18 +138,22 @@ impl<'s> Grid<'s> {
         let missing = cells.iter().filter(|cell| !is_there(cell));
         let name = || self.scenario.name.clone();
         let missing: Vec<_> =
-            missing.map(|&(variant, seed)| (variant, self.options(name(), seed, false))).collect();
-        self.bench.prepare(&missing, &progress)?;
+            missing.map(|&(variant, seed)| (variant, self.options(name(), seed))).collect();
+        let prepared = self.bench.prepare(&missing, &progress);
         let make = |&(variant, seed): &(&Variant, u64)| {
-            let run = self.bench.run(variant, &self.options(name(), seed, false))?;
+            let run = self.bench.run(variant, &self.options(name(), seed))?;
             keep(variant, seed, &run)?;
             Ok::<_, Error>(run.cell(variant))
         };
         let results = match self.bench.is_prepared() {
-            false => fill(store.as_ref(), &cells, self.key(), make, progress)?,
+            false => {
+                prepared?;
+                fill(store.as_ref(), &cells, self.key(), make, progress)?
+            }
             // All that came back is kept before the first failure ends it.
             true => {
                 let all = fill_each(store.as_ref(), &cells, self.key(), make, progress);
+                prepared?;
                 all.into_iter().collect::<Result<_, _>>()?
             }
         };
@@ -153,13 +161,12 @@ impl<'s> Grid<'s> {
         Ok(Experiment::new(&self, cells.collect(), &self.seeds))
     }
 
-    /// Runs the first variant with the first seed, stored or not, and gives the run, too; with
-    /// `notes` its History has the scheduler's decisions.
-    pub fn run_first(&self, notes: bool) -> Result<(Experiment, Run), Error> {
+    /// Runs the first variant with the first seed, stored or not, and gives the run, too.
+    pub fn run_first(&self) -> Result<(Experiment, Run), Error> {
         let store = self.store.as_deref().map(Store::open).transpose()?;
         let (variant, seed) = (&self.variants[0], self.seeds[0]);
         let name = format!("{} {} seed {seed}", self.scenario.name, variant.name);
-        let options = self.options(name, seed, notes);
+        let options = self.options(name, seed);
         self.bench.prepare(&[(variant, options.clone())], &|_| ())?;
         let run = self.bench.run(variant, &options)?;
         let cells = [(variant, seed)];
@@ -174,8 +181,8 @@ impl<'s> Grid<'s> {
         move |&(variant, seed)| format!("{bench} {seed} {limit:?} {variant:?}")
     }
 
-    fn options(&self, name: String, seed: u64, notes: bool) -> wastenot_sim::Options {
-        let limit = Time(self.scenario.limit.0);
+    fn options(&self, name: String, seed: u64) -> wastenot_sim::Options {
+        let (limit, notes) = (Time(self.scenario.limit.0), self.notes);
         wastenot_sim::Options { name, seed, limit, notes }
     }
 }

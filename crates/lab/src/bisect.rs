@@ -19,8 +19,8 @@ pub enum End {
         /// The chance of a difference like this in that case.
         chance: f64,
     },
-    /// It changed between these two, which are neighbours if all versions between them were told
-    /// apart.
+    /// It changed between these two neighbours, or, if they are not told apart, little by little
+    /// around them.
     Changed {
         /// The last one that is like the first.
         before: usize,

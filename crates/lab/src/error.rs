@@ -26,14 +26,6 @@ pub enum Error {
         /// Which.
         policy: String,
     },
-    /// The kernel ended a scheduler, or it never began.
-    #[error("the kernel ended {scheduler}: {exit}")]
-    Ended {
-        /// Which.
-        scheduler: String,
-        /// Why.
-        exit: String,
-    },
     /// No guest has the machine.
     #[error("no guest has this machine: {0}")]
     Unbuildable(#[from] Unbuildable),
@@ -95,9 +87,6 @@ impl Error {
             Error::Record(error) => error.help(),
             Error::Deploy(error) => error.help().into(),
             Error::Faulty { .. } => "`wastenot rota check` shows them".into(),
-            Error::Ended { .. } => {
-                "`wastenot prove` may know why; `wastenot deploy` tries it".into()
-            }
             Error::Unbuildable(_) => "choose another one with `--machine`".into(),
             Error::NoProgram { .. } => "name the program that loads the scheduler".into(),
             Error::Script { .. } => {

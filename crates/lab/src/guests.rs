@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use wastenot_experiment::{Bench, Error as Failed, Run, shifts};
-use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
+use wastenot_model::{Machine, Source};
 use wastenot_runner::Program;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::End;
@@ -153,12 +153,13 @@ impl Guests {
             }
         };
         let mut ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
-        if !is_up.get() {
+        if !is_up.get() && !ended.0.is_interrupted() {
             // A loaded machine can keep a kernel from booting: once more.
             ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
         }
         let (Ended { disk, why }, way) = ended;
-        let doing = doing.get().filter(|_| self.command().is_some() && is_up.get());
+        let is_over = matches!(why, Error::Interrupted);
+        let doing = doing.get().filter(|_| self.command().is_some() && is_up.get() && !is_over);
         self.counted.fetch_or(way == Way::Counted, Ordering::Relaxed);
         let mut files: HashMap<String, Vec<u8>> = HashMap::new();
         let mut archive = tar::Archive::new(disk);
@@ -191,16 +192,21 @@ impl Guests {
                 let how = match way {
                     Way::Kvm => format!("QEMU {}, KVM", self.emulator),
                     Way::Counted | Way::Typed => {
-                        format!("QEMU {}, icount shift={}", self.emulator, self.of.shift)
+                        format!(
+                            "QEMU {}, {} shift={}",
+                            self.emulator,
+                            Source::COUNTED,
+                            self.of.shift
+                        )
                     }
                 };
                 run.counted = way == Way::Counted;
-                run.history.head.source.notes.push(("guest".into(), how));
+                run.history.head.source.notes.push((Source::GUEST.into(), how));
                 run
             });
             all.insert((variant.name.clone(), options.seed), ran);
         }
-        Ok(())
+        if is_over { Err(whole(why)) } else { Ok(()) }
     }
 
     /// The run that a guest sent back.
@@ -359,6 +365,13 @@ fn plain(image: &mut Image, path: &Path) -> PathBuf {
     plain
 }
 
+/// Whether kernels of this version can run policies (docs/emit.md).
+fn has_sched_ext(version: &str) -> bool {
+    const FIRST: (u32, u32) = (6, 13);
+    let mut numbers = version.split('.').map_while(|it| it.parse().ok());
+    numbers.next().zip(numbers.next()).is_none_or(|it| it >= FIRST)
+}
+
 /// Whether a file is an object for BPF.
 fn is_object(file: &Path) -> bool {
     // e_machine of an ELF header.
@@ -434,6 +447,16 @@ impl Bench for Guests {
             ),
             help: "choose another one with `--machine`, as `numa:4 core:4 pu:1`".into(),
         })?;
+        if variant.scheduler.text.is_some() && !has_sched_ext(&self.of.version) {
+            return Err(Failed::Bench {
+                what: format!(
+                    "Linux {} has no sched_ext: it cannot run the policy {}",
+                    self.of.version, variant.scheduler.name
+                ),
+                help: "name a kernel from 6.13 on, as --on 7.2; `wastenot lab list` shows them"
+                    .into(),
+            });
+        }
         let plan = plan(variant, &wastenot_sim::Options::default())?;
         note(&self.notes, &plan.notes);
         Ok(())

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,8 @@ use crate::topology;
 
 /// How many lines of the console are kept.
 const LINES: usize = 60;
+/// So many bytes of one; the rest is another line.
+const LINE: u64 = 4096;
 /// The size of the disk that results are written to. It takes memory only as it is written.
 const DISK: u64 = 8 << 30;
 /// How long a guest with KVM may take until it is up.
@@ -52,6 +54,13 @@ pub(crate) struct Ended {
     pub(crate) disk: File,
     /// Why, if it had more to do.
     pub(crate) why: Error,
+}
+
+impl Ended {
+    /// Whether it was ended from outside.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self.why, Error::Interrupted)
+    }
 }
 
 /// How QEMU is started.
@@ -106,7 +115,7 @@ impl Qemu {
     /// before that.
     ///
     /// # Errors
-    /// There is no QEMU, or `is_over` said so.
+    /// There is no QEMU.
     pub(crate) fn boot(
         &self,
         guest: &Guest<'_>,
@@ -121,8 +130,8 @@ impl Qemu {
                 said(line);
             };
             match self.boot_by(Way::Kvm, guest, is_over, &mut said) {
-                Ok(ended) if is_up => return Ok((ended, Way::Kvm)),
-                Err(error) if is_up || matches!(error, Error::Interrupted) => return Err(error),
+                Ok(ended) if is_up || ended.is_interrupted() => return Ok((ended, Way::Kvm)),
+                Err(error) if is_up => return Err(error),
                 _ => {}
             }
         }
@@ -146,7 +155,7 @@ impl Qemu {
         let status = running.end().map_err(failed("wait for QEMU"))?;
         let why = match end {
             End::Closed if status.code() == Some(NOT_FOUND) => return Err(Error::NoQemu),
-            End::Over => return Err(Error::Interrupted),
+            End::Over => Error::Interrupted,
             // So ends a guest that powers off, and one whose kernel panics.
             End::Closed if status.success() => Error::Dead { console },
             End::Closed => Error::QemuFailed { how: status.to_string(), console },
@@ -263,15 +272,17 @@ struct Running {
 
 impl Running {
     fn of(mut child: Child) -> Running {
-        let (sender, lines) = channel();
+        let (sender, lines) = sync_channel(LINES);
         let out = child.stdout.take().map(|it| Box::new(it) as Box<dyn io::Read + Send>);
         let err = child.stderr.take().map(|it| Box::new(it) as Box<dyn io::Read + Send>);
         for from in [out, err].into_iter().flatten() {
             let sender = sender.clone();
             thread::spawn(move || {
-                for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
-                    let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-                    if sender.send(line).is_err() {
+                let (mut from, mut line) = (BufReader::new(from), Vec::new());
+                while (&mut from).take(LINE).read_until(b'\n', &mut line).is_ok_and(|it| it > 0) {
+                    let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                    line.clear();
+                    if sender.send(text).is_err() {
                         return;
                     }
                 }
@@ -288,11 +299,17 @@ impl Running {
     ) -> End {
         let (mut heard, mut patience) = (Instant::now(), first);
         loop {
+            // A kernel in trouble may print for ever: that is no sign of life.
+            if is_over() {
+                return End::Over;
+            }
+            if heard.elapsed() > patience {
+                return End::Silent(patience);
+            }
             match self.lines.recv_timeout(TURN) {
                 Ok(line) => {
-                    heard = Instant::now();
                     if line.starts_with(SAYS) {
-                        patience = then;
+                        (heard, patience) = (Instant::now(), then);
                     }
                     said(&line);
                     if self.console.len() == LINES {
@@ -301,10 +318,6 @@ impl Running {
                     self.console.push(line);
                 }
                 Err(RecvTimeoutError::Disconnected) => return End::Closed,
-                Err(RecvTimeoutError::Timeout) if is_over() => return End::Over,
-                Err(RecvTimeoutError::Timeout) if heard.elapsed() > patience => {
-                    return End::Silent(patience);
-                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }

@@ -184,6 +184,7 @@ impl Check {
 
     fn assumptions(&self, history: &History, options: &Options) -> Vec<String> {
         let mut lines = assumptions(history, &self.movable, options);
+        lines.extend(history.head.source.caveat());
         let stayed = &self.stayed_put;
         if !stayed.is_empty() {
             let names: Vec<String> =

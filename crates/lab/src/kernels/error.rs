@@ -102,7 +102,8 @@ impl Error {
                  suites can be replaced in /etc/apt/sources.list"
             }
             Error::Unknown { .. } => {
-                "name a version (6.12), one of a package (6.12.107-1), or a suite (sid)"
+                "name a version (6.12), one of a package (6.12.107-1), or a suite (sid); `wastenot \
+                 lab list` shows all"
             }
             Error::Gone { .. } => "name another version: suites drop what is old",
             Error::BadPackage { .. } => "name another version, and report this one",
@@ -110,7 +111,10 @@ impl Error {
                 "300 MB are needed while kernels are fetched; XDG_CACHE_HOME names another place"
             }
             Error::NotAllowed { .. } => "XDG_CACHE_HOME names another place",
-            Error::File { .. } => "take the file away: what is missing is fetched again",
+            Error::File { .. } => {
+                "XDG_CACHE_HOME names another place; a broken file there can be removed: what is \
+                 missing is fetched again"
+            }
             Error::Failed { .. } => "`apt-get update` shows whether apt works on this machine",
         }
     }

@@ -48,6 +48,24 @@ pub struct Source {
 }
 
 impl Source {
+    /// The key of the note that says in what kind of guest it was recorded.
+    pub const GUEST: &str = "guest";
+    /// In the note of a guest: QEMU counted its instructions in the place of time.
+    pub const COUNTED: &str = "icount";
+
+    /// What its lengths of time do not say, if it was recorded in a guest whose instructions were
+    /// counted.
+    pub fn caveat(&self) -> Option<String> {
+        let is_counted =
+            |(key, how): &&(String, String)| key == Source::GUEST && how.contains(Source::COUNTED);
+        let (_, how) = self.notes.iter().find(is_counted)?;
+        Some(format!(
+            "recorded in a guest ({how}): instructions were counted in the place of time, so what \
+             programs and the kernel do takes another time than on hardware. Waits and placements \
+             show what the scheduler decided; how long the whole takes says nothing of hardware."
+        ))
+    }
+
     /// The release of the kernel: `6.12.1-custom` of `Linux host 6.12.1-custom #3 SMP x86_64`.
     pub fn release(&self) -> Option<&str> {
         let kernel = self.kernel.as_deref()?;

@@ -30,6 +30,7 @@ pub(super) fn assumptions(
             if simulated { "" } else { "; no waker says that it is about to sleep" }
         ),
     ];
+    said.extend(history.head.source.caveat());
     if simulated {
         said.push("events at the same instant may come in another order".into());
     }
@@ -45,7 +46,9 @@ pub(super) fn of_programs(of_events: &[String]) -> Vec<String> {
                     random numbers, and wait and spin as programs do; changes of nice values by \
                     programs are not repeated";
     let holds = |it: &&String| {
-        ["interrupts and", "a kicked CPU", "the run is over"].iter().any(|of| it.starts_with(of))
+        ["interrupts and", "a kicked CPU", "the run is over", "recorded in a guest"]
+            .iter()
+            .any(|of| it.starts_with(of))
     };
     std::iter::once(programs.into()).chain(of_events.iter().filter(holds).cloned()).collect()
 }

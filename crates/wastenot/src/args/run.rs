@@ -63,7 +63,7 @@ pub(crate) struct Run {
     /// Set a key or a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<Setting>,
-    /// Machine to simulate: a preset, an hwloc description, or a file (hwloc XML, `lscpu -p`, /sys)
+    /// Machine of the simulator or guest: a preset, an hwloc description, or a file (hwloc XML, `lscpu -p`, /sys)
     #[arg(long, value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(crate) struct Run {
     /// Seeds to run: 7, 1-20 or 1,5,9 [default: as many as the scenario asks for]
     #[arg(long, value_name = "LIST")]
     pub(crate) seed: Option<Seeds>,
-    /// As many seeds from 1 on
+    /// Run each variant N times, with seeds 1 to N
     #[arg(long, value_name = "N", conflicts_with = "seed")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) repeat: Option<u64>,
@@ -95,7 +95,7 @@ pub(crate) struct Run {
     #[arg(long, requires = "output")]
     pub(crate) decisions: bool,
     /// With a policy in a kernel: also write each step of its protocol, for `prove --conforms`
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     pub(crate) steps: bool,
     /// Overwrite the output file
     #[arg(long)]
@@ -143,6 +143,7 @@ impl FromStr for On {
             "sim" if name == text => Ok(On::Sim),
             "host" if name == text => Ok(On::Host),
             _ if shifts.iter().any(|it| *it > 10) => Err(SHIFT),
+            _ if name.contains(',') => Err("only `,shift=0` or `,shift=all` may follow the kernel"),
             _ if is_name(name) => Ok(On::Kernel(Kernel { name: name.to_owned(), shifts })),
             _ => Err("expected sim, host, or a kernel, as in 7.2"),
         }

@@ -1,4 +1,4 @@
-//! `wastenot run`: scenarios, simulated.
+//! `wastenot run`: scenarios, simulated and for real.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -44,6 +44,10 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     let page = page(args)?;
     let pictures = page.is_some().then(Pictures::default);
     let benches = benches(args)?;
+    // What cannot run is refused before anything runs.
+    for (scenario, scheduler) in scenarios {
+        grids(scenario, scheduler.clone(), &benches, args)?;
+    }
     let (mut reports, mut answer, mut stop) = (Vec::new(), Answer::Yes, None);
     for (scenario, scheduler) in scenarios {
         let ran = scenario_on(scenario, scheduler.clone(), &benches, pictures.as_ref(), args)?;
@@ -78,14 +82,13 @@ struct Ran {
     stop: Option<Stop>,
 }
 
-/// Runs a scenario on every bench. What one gave is reported though another one failed.
-fn scenario_on(
-    scenario: &Scenario,
+/// All that a scenario is to run, on each bench.
+fn grids<'s>(
+    scenario: &'s Scenario,
     scheduler: Option<Choice>,
-    benches: &[Under],
-    pictures: Option<&Pictures>,
+    benches: &'s [Under],
     args: &Run,
-) -> Result<Ran, Stop> {
+) -> Result<Vec<Grid<'s>>, Stop> {
     let options = Options {
         seeds: match (&args.seed, args.repeat, &args.output) {
             (Some(seeds), ..) => seeds.0.clone(),
@@ -96,13 +99,28 @@ fn scenario_on(
         variants: args.variant.clone(),
         scheduler,
         store: args.resume.clone(),
+        notes: args.decisions,
         ..Options::default()
     };
-    let mut ran = Ran { experiments: Vec::new(), stop: None };
-    for Under { bench, .. } in benches {
-        let grid = Grid::new(scenario, &**bench, &options).map_err(|error| failed(&error))?;
+    let grid = |of: &'s Under| {
+        let grid = Grid::new(scenario, &*of.bench, &options).map_err(|error| failed(&error))?;
         let choices = grid.variants().iter().map(|variant| &variant.scheduler);
         choices.into_iter().try_for_each(|choice| open::safe(choice, &args.under))?;
+        Ok(grid)
+    };
+    benches.iter().map(grid).collect()
+}
+
+/// Runs a scenario on every bench. What one gave is reported though another one failed.
+fn scenario_on(
+    scenario: &Scenario,
+    scheduler: Option<Choice>,
+    benches: &[Under],
+    pictures: Option<&Pictures>,
+    args: &Run,
+) -> Result<Ran, Stop> {
+    let mut ran = Ran { experiments: Vec::new(), stop: None };
+    for grid in grids(scenario, scheduler, benches, args)? {
         let experiment = match &args.output {
             Some(output) if !is_folder(output) => one(&grid, output, args),
             output => kept(&scenario.name, grid, output.as_deref(), pictures, args),
@@ -200,9 +218,14 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
         let help = "add `--on 7.2`, or another kernel from 6.13 on";
         return Err(Stop::new("--scheduler-cmd loads a scheduler in a guest", help));
     }
-    if args.steps && !args.on.iter().any(|on| matches!(on, On::Kernel(_))) {
-        let help = "add `--on 7.2`, or another kernel from 6.13 on";
-        return Err(Stop::new("--steps is of a policy in a guest", help));
+    let is_in_guest = args.on.iter().any(|on| matches!(on, On::Kernel(_)));
+    if args.steps && !(is_in_guest && args.output.is_some()) {
+        let help = "as in `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
+        return Err(Stop::new("--steps is of a policy in a guest, and goes into its trace", help));
+    }
+    if let Some(name) = of_the_simulator(args) {
+        let what = format!("{name} is a scheduler of the simulator: a kernel has its own");
+        return Err(Stop::new(what, "leave it out, add `--on sim`, or name a policy (FILE.rota)"));
     }
     let is_here_only = !args.on.is_empty() && args.on.iter().all(|on| *on == On::Host);
     if args.machine.is_some() && is_here_only {
@@ -228,7 +251,22 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
             }
         }
     }
+    // Two words may name one kernel.
+    let mut names: Vec<String> = Vec::new();
+    benches.retain(|it| {
+        let name = it.bench.name().to_owned();
+        let is_new = !names.contains(&name);
+        names.push(name);
+        is_new
+    });
     Ok(benches)
+}
+
+/// The scheduler of `--scheduler`, if there is no bench that has it.
+fn of_the_simulator(args: &Run) -> Option<&str> {
+    let choice = args.under.scheduler.as_ref().map(|it| &it.0)?;
+    let is_model = wastenot_sim::Scheduler::named(&choice.name).is_some();
+    (is_model && !args.on.contains(&On::Sim)).then_some(choice.name.as_str())
 }
 
 /// The words of each command, and how its scheduler is called where another one before it has the
@@ -380,7 +418,7 @@ fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
         return Err(Stop::new(what, "name one with `--seed 1`"));
     };
     let what = format!("{} {}", grid.bench().doing(), variant.name);
-    let simulate = || grid.run_first(args.decisions);
+    let simulate = || grid.run_first();
     let (experiment, run) = progress::during(&what, simulate).map_err(|error| failed(&error))?;
     kept.write(&run.history)?;
     Ok(experiment)

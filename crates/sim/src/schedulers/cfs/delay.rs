@@ -39,7 +39,9 @@ impl Cfs {
     /// waited there.
     pub(super) fn requeue(&mut self, queue: u32, entity: u32) {
         self.update_current(queue);
-        if self.lag_sign(queue, entity).is_ge() && self.queues[queue as usize].current != Some(entity) {
+        if self.lag_sign(queue, entity).is_ge()
+            && self.queues[queue as usize].current != Some(entity)
+        {
             self.order.remove(entity);
             self.keep_lag(queue, entity);
             self.place_by_lag(queue, entity, Arrival::Woken);

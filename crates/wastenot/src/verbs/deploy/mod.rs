@@ -8,6 +8,7 @@ use std::path::Path;
 use std::{fs, io, process};
 
 use wastenot_deploy::{Error, Exit, Loaded, Seen, Verified, compile};
+use wastenot_host::sched_ext;
 use wastenot_host::{Hierarchy, Share};
 use wastenot_model::{Column, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::Options;
@@ -43,6 +44,9 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     let Some(emitted) = emitted(&source, Options::default())? else { return Ok(Answer::No) };
     if let Some(doubt) = emitted.doubt.filter(|_| !args.allow_unproved) {
         return Err(doubtful(&source.name, doubt));
+    }
+    if sched_ext::state().is_none() {
+        return Err(failed(Error::NoSchedExt));
     }
     if !args.dry_run && !args.ignore_cgroups {
         no_shares(partial)?;

@@ -1,5 +1,6 @@
 //! `wastenot lab bisect`: which version of the kernel changed a figure.
 
+use wastenot_experiment::ranks::CHANCE;
 use wastenot_experiment::shifts::USUAL;
 use wastenot_experiment::{Grid, Options, Worked};
 use wastenot_lab::bisect::{End, bisect};
@@ -54,13 +55,19 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
             Answer::No
         }
         End::Changed { before, after, chance } => {
-            report.verdict = format!(
-                "It changed between Linux {} and {}, which are neighbours in Debian. By chance \
-                 alone these two would differ as much in {:.1} % of cases.",
-                of(before),
-                of(after),
-                chance * 100.0
-            );
+            let (between, percent) = (format!("{} and {}", of(before), of(after)), chance * 100.0);
+            report.verdict = match chance < CHANCE {
+                true => format!(
+                    "It changed between Linux {between}, which are neighbours in Debian. By chance \
+                     alone these two would differ as much in {percent:.1} % of cases."
+                ),
+                false => format!(
+                    "The first and the last version differ, but Linux {between}, neighbours \
+                     between which the values turn, cannot be told apart: by chance alone they \
+                     would differ as much in {percent:.0} % of cases. It changed little by little, \
+                     or more repeats are needed."
+                ),
+            };
             Answer::Yes
         }
     };
