@@ -76,7 +76,9 @@ impl Error {
             Error::NoClang { .. } => {
                 "apt install clang; or compile it elsewhere, and give the object: --object FILE.o"
             }
-            Error::DoesNotFit { .. } => "1024 CPUs at most, each partition with at least one",
+            Error::DoesNotFit { .. } => {
+                "1024 CPUs at most, and each partition with a CPU that this machine has (`lscpu`)"
+            }
             Error::NoSchedExt => "boot a kernel with CONFIG_SCHED_CLASS_EXT, 6.13 or later",
             Error::Busy { .. } => "end it first: it is never replaced",
             Error::NotAllowed => "run it as root: `sudo ...`",

@@ -188,7 +188,7 @@ impl<'e> Benches<'e> {
             false => String::new(),
         };
         format!(
-            " Completions{on} are not told: QEMU counted instructions, so a program takes another \
+            " Completions{on} are left out: QEMU counted instructions, so a program takes another \
              time than on hardware; waits, placements, migrations and waste show what the \
              scheduler decided."
         )

@@ -366,7 +366,7 @@ fn how_long_programs_of_users_take_is_not_told_where_instructions_are_counted() 
     assert_eq!((known(&timed), known(&counted)), (vec![true; 3], vec![false, false, true]));
     let [timed_text, counted_text] = [&timed, &counted].map(|it| it.report().text());
     let words = counted_text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("Completions are not told: QEMU counted instructions"), "{words}");
+    assert!(words.contains("Completions are left out: QEMU counted instructions"), "{words}");
     assert!(!timed_text.contains("not told"), "{timed_text}");
     let rows =
         |it: &Experiment| serde_json::to_value(it.report()).expect("JSON")["variants"][0].clone();

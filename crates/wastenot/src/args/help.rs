@@ -83,6 +83,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
 fn subcommands(verb: &str) -> String {
     let command = super::command();
     let nested = command.find_subcommand(verb).into_iter().flat_map(Command::get_subcommands);
+    let nested = nested.filter(|it| !it.is_hide_set());
     let names: Vec<&str> = nested.map(Command::get_name).filter(|name| *name != "help").collect();
     let (last, others) = names.split_last().unwrap_or((&"help", &[]));
     format!("`wastenot {verb} {}` or `{last}`", others.join("`, `"))
