@@ -1,5 +1,5 @@
-//! `verify FILE.o [CPUS]`: the running kernel verifies what clang made of an emitted scheduler, with
-//! the tables of so many CPUs (8), whichever machine it is. One line says what came of it.
+//! `verify FILE.o [CPUS]`: the running kernel verifies what clang made of an emitted scheduler,
+//! with the tables of so many CPUs (8), whichever machine it is. One line says what came of it.
 #![allow(clippy::print_stdout, reason = "it says what it found")]
 
 use std::path::Path;

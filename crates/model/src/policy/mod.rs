@@ -145,8 +145,9 @@ pub trait Policy {
     /// The CPU on which `task`, which was last on `prev`, should be queued: an online CPU that it
     /// may use.
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, why: Why) -> CpuId;
-    /// Whether `task`, which sleeps, is still on the queue of its CPU (delayed dequeue, Linux 6.12).
-    /// If it is woken, no CPU is selected for it: it is enqueued there, as [`Why::Requeued`].
+    /// Whether `task`, which sleeps, is still on the queue of its CPU (delayed dequeue, Linux
+    /// 6.12). If it is woken, no CPU is selected for it: it is enqueued there, as
+    /// [`Why::Requeued`].
     fn still_queued(&self, cx: &Context, task: TaskId) -> bool {
         let _ = (cx, task);
         false

@@ -2,8 +2,8 @@
 //! competes until it is picked. Only then does it leave. So it pays for the time that it had too
 //! early, and a task that is woken meanwhile is where it was: no CPU is selected for it.
 //!
-//! After `DELAY_DEQUEUE` and `DELAY_ZERO` of kernel/sched/fair.c (Linux 6.12). Such a task counts as
-//! one of its CPU's, as it does there; balancing passes over it, as from 6.14 on.
+//! After `DELAY_DEQUEUE` and `DELAY_ZERO` of kernel/sched/fair.c (Linux 6.12). Such a task counts
+//! as one of its CPU's, as it does there; balancing passes over it, as from 6.14 on.
 
 use wastenot_model::TaskId;
 

@@ -54,8 +54,8 @@ impl Cfs {
         earliest.or_else(|| self.order.first(queue as usize).map(|(_, entity)| entity))
     }
 
-    /// Whether a runnable entity is owed time (greater), is level with the others of its queue, or is
-    /// ahead (less).
+    /// Whether a runnable entity is owed time (greater), is level with the others of its queue, or
+    /// is ahead (less).
     pub(super) fn lag_sign(&self, queue: u32, entity: u32) -> Ordering {
         let (sum, load, least) = self.sums(queue);
         sum.cmp(&(i128::from(self.entities[entity as usize].vruntime - least) * load))

@@ -4,8 +4,8 @@
 //! The source is kernel/sched/{core,fair,pelt,topology}.c of Linux 4.1, 5.10, 6.1, 6.12; the code
 //! that decides where a task runs follows them step by step, in integers as they do. Left out:
 //! capacities that other classes take, energy-aware and asymmetric placement, NUMA balancing, core
-//! scheduling, `LAST_BUDDY`; of 6.12 the class of groups whose SMT siblings are busy, and that a new
-//! weight moves the deadline and lag of a queued task. The price of balancing, which the kernel
+//! scheduling, `LAST_BUDDY`; of 6.12 the class of groups whose SMT siblings are busy, and that a
+//! new weight moves the deadline and lag of a queued task. The price of balancing, which the kernel
 //! measures, is assumed to be [`View::scan`] for each CPU of a domain.
 //!
 //! [`View::scan`]: wastenot_model::policy::View::scan

@@ -45,7 +45,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     if let Some(doubt) = emitted.doubt.filter(|_| !args.allow_unproved) {
         return Err(doubtful(&source.name, doubt));
     }
-    if sched_ext::state().is_none() {
+    if args.object.is_none() && sched_ext::state().is_none() {
         return Err(failed(Error::NoSchedExt));
     }
     if !args.dry_run && !args.ignore_cgroups {
