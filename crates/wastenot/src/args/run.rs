@@ -63,7 +63,7 @@ pub(crate) struct Run {
     /// Set a key or a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<Setting>,
-    /// Machine of the simulator or guest: a preset, an hwloc description, or a file (hwloc XML, `lscpu -p`, /sys)
+    /// Machine to use: a preset, an hwloc description, or a file (hwloc XML, `lscpu -p`, /sys)
     #[arg(long, value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
