@@ -64,8 +64,6 @@ pub struct Run {
     pub templates: Option<Vec<Option<TemplateId>>>,
     /// What a real-time scheduler showed beside.
     pub real_time: Option<RealTime>,
-    /// Whether instructions were counted in the place of time.
-    pub counted: bool,
     /// What went wrong with the scheduler. The History is empty then if it never scheduled.
     pub fault: Option<Fault>,
 }
@@ -83,8 +81,7 @@ impl Run {
         };
         let history = Builder::new(Head::new(machine)).finish();
         let templates = Some(Vec::new());
-        let real_time = None;
-        Run { history, outcome, templates, real_time, counted: false, fault: Some(fault) }
+        Run { history, outcome, templates, real_time: None, fault: Some(fault) }
     }
 
     /// Whether anything was recorded.
@@ -146,8 +143,7 @@ impl Bench for Sim {
         match bad_end(&outcome, &history) {
             None => {
                 let history = choice::noted(history, &variant.scheduler);
-                let (templates, counted) = (None, false);
-                Ok(Run { history, outcome, templates, real_time, counted, fault: None })
+                Ok(Run { history, outcome, templates: None, real_time, fault: None })
             }
             Some((what, help)) => {
                 Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })

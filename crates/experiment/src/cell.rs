@@ -171,7 +171,8 @@ impl Run {
             real_time: self.real_time.clone(),
             longest: longest.to.finish(),
             causes: waste.causes.iter().filter(|_| is_real).flat_map(shares).collect(),
-            untimed: self.counted && !variant.workload.commands.is_empty(),
+            untimed: history.head.source.counted().is_some()
+                && !variant.workload.commands.is_empty(),
             fault: self.fault.clone(),
         }
     }

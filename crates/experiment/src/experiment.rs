@@ -74,7 +74,7 @@ pub struct Worked {
     /// What was asked.
     pub figure: Figure,
     /// Its value for each seed; `None` where a run reached its limit before it was known, or its
-    /// times are not told ([`Cell::untimed`]).
+    /// times are left out ([`Cell::untimed`]).
     pub values: Vec<Option<f64>>,
     /// The one that was to be picked.
     pub value: Option<f64>,
@@ -173,7 +173,7 @@ impl Experiment {
         }
     }
 
-    /// Whether completions are not told ([`Cell::untimed`]).
+    /// Whether completions are left out ([`Cell::untimed`]).
     pub fn is_untimed(&self) -> bool {
         self.variants.iter().flat_map(|it| &it.cells).any(|cell| cell.untimed)
     }

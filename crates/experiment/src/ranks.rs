@@ -16,14 +16,8 @@ pub fn chance(a: &[f64], b: &[f64]) -> f64 {
     }
     let mut all: Vec<f64> = a.iter().chain(b).copied().collect();
     all.sort_by(f64::total_cmp);
-    // Twice the mean rank of equal values is whole.
-    let rank = |value: f64| {
-        let below = all.partition_point(|it| it.total_cmp(&value).is_lt());
-        let up_to = all.partition_point(|it| it.total_cmp(&value).is_le());
-        (below + up_to + 1) as u64
-    };
-    let sum: u64 = a.iter().map(|&value| rank(value)).sum();
-    let ranks: Vec<u64> = all.iter().map(|&value| rank(value)).collect();
+    let ranked = |of: &[f64]| of.iter().map(|&value| rank(&all, value)).collect::<Vec<u64>>();
+    let (sum, ranks) = (ranked(a).iter().sum(), ranked(&all));
     let total: u64 = ranks.iter().sum();
     if all.len() > EXACT {
         return normal(&ranks, sum, a.len());
@@ -34,6 +28,14 @@ pub fn chance(a: &[f64], b: &[f64]) -> f64 {
     let off = |sum: u64| (sum * all.len() as u64).abs_diff(total * a.len() as u64);
     let as_far = ways.iter().enumerate().filter(|(it, _)| off(*it as u64) >= off(sum));
     as_far.map(|(_, ways)| ways).sum::<f64>() / count
+}
+
+/// The rank of a value among `all`, which are sorted: twice the mean of those of equal values,
+/// which is whole.
+fn rank(all: &[f64], value: f64) -> u64 {
+    let below = all.partition_point(|it| it.total_cmp(&value).is_lt());
+    let up_to = all.partition_point(|it| it.total_cmp(&value).is_le());
+    (below + up_to + 1) as u64
 }
 
 /// The chance that the sum of `of` of the ranks is at least as far from its mean as `sum`, if it is
@@ -103,13 +105,8 @@ mod tests {
         let (exact, a, b) = of(50, 12);
         let mut all: Vec<f64> = a.iter().chain(&b).copied().collect();
         all.sort_by(f64::total_cmp);
-        let rank = |it: &f64| {
-            let (below, up_to) =
-                (all.partition_point(|x| x < it), all.partition_point(|x| x <= it));
-            (below + up_to + 1) as u64
-        };
-        let ranks: Vec<u64> = all.iter().map(rank).collect();
-        let near = normal(&ranks, a.iter().map(rank).sum(), 50);
+        let ranks: Vec<u64> = all.iter().map(|&it| rank(&all, it)).collect();
+        let near = normal(&ranks, a.iter().map(|&it| rank(&all, it)).sum(), 50);
         assert!((exact - near).abs() < 0.002, "{exact} and {near}");
         assert!(of(5_000, 0).0 == 1.0 && of(5_000, 300).0 < CHANCE);
         assert_eq!(chance(&[1.0; 500], &[1.0; 500]), 1.0);

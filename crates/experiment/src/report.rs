@@ -178,7 +178,7 @@ impl<'e> Benches<'e> {
         )
     }
 
-    /// Where no completion is told.
+    /// Where completions are left out, and why.
     fn untimed(&self) -> String {
         let benches = self.all.iter().filter(|it| it.is_untimed());
         let benches: Vec<&str> = benches.map(|it| it.bench.as_str()).collect();

@@ -37,10 +37,13 @@ pub fn hotplugs() -> Option<u64> {
 /// What sched_ext counted of the scheduler that is loaded: `SCX_EV_...`, by name. Kernels before
 /// 6.15 do not say.
 pub fn events() -> BTreeMap<String, u64> {
-    let text = read(&format!("{ROOT}/root/events")).unwrap_or_default();
-    let event = |line: &str| {
-        let (name, count) = line.split_once(' ')?;
-        Some((name.to_owned(), count.trim().parse().ok()?))
-    };
-    text.lines().filter_map(event).collect()
+    let events = events_of("root").into_iter();
+    events.filter_map(|(name, count)| Some((name, count.parse().ok()?))).collect()
+}
+
+/// The same of the scheduler with this folder below [`ROOT`], as the kernel writes it.
+pub fn events_of(folder: &str) -> Vec<(String, String)> {
+    let text = read(&format!("{ROOT}/{folder}/events")).unwrap_or_default();
+    let events = text.lines().filter_map(|line| line.split_once(' '));
+    events.map(|(name, count)| (name.to_owned(), count.trim().to_owned())).collect()
 }

@@ -20,6 +20,7 @@ use wastenot_sim::End;
 use crate::host::{note, plan, scheduler};
 use crate::image::Image;
 use crate::job::{self, Cell, Done, How, Job, Scheduler};
+use crate::kernels::Version;
 use crate::qemu::{Ended, Guest, PROGRAM, Qemu, Way};
 use crate::{Error, fault, real, topology};
 
@@ -157,8 +158,8 @@ impl Guests {
             // A loaded machine can keep a kernel from booting: once more.
             ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
         }
+        let is_over = ended.0.is_interrupted();
         let (Ended { disk, why }, way) = ended;
-        let is_over = matches!(why, Error::Interrupted);
         let doing = doing.get().filter(|_| self.command().is_some() && is_up.get() && !is_over);
         self.counted.fetch_or(way == Way::Counted, Ordering::Relaxed);
         let mut files: HashMap<String, Vec<u8>> = HashMap::new();
@@ -200,7 +201,6 @@ impl Guests {
                         )
                     }
                 };
-                run.counted = way == Way::Counted;
                 run.history.head.source.notes.push((Source::GUEST.into(), how));
                 run
             });
@@ -324,8 +324,8 @@ fn pack(image: &mut Image, program: &Program) -> Result<(), Error> {
     };
     let from = Path::new(&program.file);
     let file = &*plain(image, from).display().to_string();
-    let begin = fs::read(from).map_err(|error| failed(file, error))?;
-    if !begin.starts_with(b"\x7fELF") {
+    let begin = begin(from).map_err(|error| failed(file, error))?;
+    if !begin.starts_with(ELF) {
         return Err(Error::Script { program: file.to_owned() });
     }
     if !image.has(file) {
@@ -367,20 +367,23 @@ fn plain(image: &mut Image, path: &Path) -> PathBuf {
 
 /// Whether kernels of this version can run policies (docs/emit.md).
 fn has_sched_ext(version: &str) -> bool {
-    const FIRST: (u32, u32) = (6, 13);
-    let mut numbers = version.split('.').map_while(|it| it.parse().ok());
-    numbers.next().zip(numbers.next()).is_none_or(|it| it >= FIRST)
+    Version::from(version) >= Version::from("6.13~")
+}
+
+/// What ELF files begin with.
+const ELF: &[u8] = b"\x7fELF";
+
+/// The begin of a file: as much as an ELF header up to its `e_machine`.
+fn begin(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(file)?.take(20).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Whether a file is an object for BPF.
 fn is_object(file: &Path) -> bool {
-    // e_machine of an ELF header.
     const BPF: [u8; 2] = [247, 0];
-    let header = fs::File::open(file).and_then(|mut file| {
-        let mut header = [0; 20];
-        file.read_exact(&mut header).map(|()| header)
-    });
-    header.is_ok_and(|it| it.starts_with(b"\x7fELF") && it[18..20] == BPF)
+    begin(file).is_ok_and(|it| it.starts_with(ELF) && it.get(18..20) == Some(&BPF))
 }
 
 /// What to do about a run that is not there.

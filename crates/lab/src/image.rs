@@ -92,7 +92,7 @@ impl Image {
 
     /// Adds a folder, and those above it.
     pub(crate) fn folder(&mut self, path: &str) {
-        if path == "/" || path.is_empty() || self.paths.iter().any(|it| it == path) {
+        if path == "/" || path.is_empty() || self.has(path) {
             return;
         }
         if let Some(above) = Path::new(path).parent() {

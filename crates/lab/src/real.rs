@@ -91,8 +91,7 @@ pub(crate) fn part(history: &History, told: &Told, workload: &Workload) -> Run {
         ended,
         rows: history.len(),
     };
-    let (templates, real_time) = (Some(templates), None);
-    Run { history, outcome, templates, real_time, counted: false, fault: None }
+    Run { history, outcome, templates: Some(templates), real_time: None, fault: None }
 }
 
 /// Counts what programs of users forked as tasks of the kind that runs them. What they left behind

@@ -35,10 +35,9 @@ impl SchedExt {
         }
         // A folder for each scheduler, `root` as a rule.
         for folder in fs::read_dir(ROOT).into_iter().flatten().flatten() {
-            let events = fs::read_to_string(folder.path().join("events")).unwrap_or_default();
-            let events = events.lines().filter_map(|line| line.split_once(' '));
-            let key = |name: &str| format!("{}/{name}", folder.file_name().to_string_lossy());
-            all.extend(events.map(|(name, count)| (key(name), count.trim().to_owned())));
+            let folder = folder.file_name().to_string_lossy().into_owned();
+            let events = sched_ext::events_of(&folder).into_iter();
+            all.extend(events.map(|(name, count)| (format!("{folder}/{name}"), count)));
         }
         SchedExt(all)
     }

@@ -49,12 +49,11 @@ pub(crate) const DOING: [&str; 11] = [
     RUNNING,
 ];
 
-/// What a program of the user did, whose status is in the place of the error.
-pub(crate) const RAN: u32 = 11;
-/// A program of the user that cannot be executed.
+/// After those: a program of the user failed, and its status is in the place of the error.
+pub(crate) const RAN: u32 = DOING.len() as u32;
+/// The kernel does not execute a program of the user.
 pub(crate) const RUNNING: &str = "execute the program of";
-
-/// The last of them.
+/// The kernel does not give a task its class.
 pub(crate) const CLASSING: &str = "set the scheduling class of";
 
 /// Where fields of the head are.

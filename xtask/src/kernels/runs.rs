@@ -1,6 +1,5 @@
 //! Which runs there are, and running those that were not run before.
 
-use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -120,7 +119,7 @@ struct Policy {
 /// A boot, and what is run in it.
 struct Boot<'b> {
     wanted: &'b str,
-    name: Cow<'b, str>,
+    name: String,
     shift: u8,
     policies: &'b [Policy],
     seeds: u64,
@@ -182,9 +181,9 @@ impl Runs {
 
     /// All boots. What says most comes first: an interrupted run has a table of it.
     fn boots(&self) -> Vec<Boot<'_>> {
-        let own = |wanted, name: &'static str, shift| Boot {
+        let own = |wanted, name: &str, shift| Boot {
             wanted,
-            name: name.into(),
+            name: name.to_owned(),
             shift,
             policies: &[],
             seeds: SEEDS,
@@ -204,7 +203,7 @@ impl Runs {
     fn boots_with_policies<'b>(&'b self, wanted: &'b str) -> impl Iterator<Item = Boot<'b>> {
         let seeds = SEEDS_OF_POLICY;
         self.policies.chunks(BATCH).enumerate().map(move |(n, policies)| {
-            let name = format!("{POLICIES} {}", n + 1).into();
+            let name = format!("{POLICIES} {}", n + 1);
             Boot { wanted, name, shift: SHIFT, policies, seeds }
         })
     }

@@ -53,12 +53,16 @@ impl Source {
     /// In the note of a guest: QEMU counted its instructions in the place of time.
     pub const COUNTED: &str = "icount";
 
-    /// What its lengths of time do not say, if it was recorded in a guest whose instructions were
-    /// counted.
-    pub fn caveat(&self) -> Option<String> {
+    /// How instructions were counted in the place of time, if it was recorded in such a guest.
+    pub fn counted(&self) -> Option<&str> {
         let is_counted =
             |(key, how): &&(String, String)| key == Source::GUEST && how.contains(Source::COUNTED);
-        let (_, how) = self.notes.iter().find(is_counted)?;
+        self.notes.iter().find(is_counted).map(|(_, how)| how.as_str())
+    }
+
+    /// What its lengths of time do not say then.
+    pub fn caveat(&self) -> Option<String> {
+        let how = self.counted()?;
         Some(format!(
             "recorded in a guest ({how}): instructions were counted in the place of time, so what \
              programs and the kernel do takes another time than on hardware. Waits and placements \

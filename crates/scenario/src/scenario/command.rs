@@ -13,11 +13,7 @@ const NAME: usize = 15;
 /// the file of the program, and runs in the folder of this process.
 pub fn of_command(words: Vec<String>, machine: Machine, scheduler: Choice) -> Scenario {
     let file = words.first().and_then(|it| it.rsplit('/').next()).unwrap_or_default();
-    let mut end = file.len().min(NAME);
-    while !file.is_char_boundary(end) {
-        end -= 1;
-    }
-    let name = file[..end].to_owned();
+    let name = file[..file.floor_char_boundary(NAME)].to_owned();
     let mut workload = Workload::new();
     let command = workload.command(words);
     let program = Program::new(vec![Step::Run(command)]).expect("one step is balanced");

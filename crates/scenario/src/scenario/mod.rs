@@ -21,6 +21,8 @@ mod tasks;
 mod variants;
 pub(crate) mod verify;
 
+use std::path::Path;
+
 use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::{Machine, Span, Workload};
 
@@ -162,7 +164,8 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     }
     let mut variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
     let commands = variants.iter_mut().flat_map(|it| &mut it.workload.commands);
-    commands.for_each(|it| it.folder = folder(file).into());
+    let folder = Path::new(file).parent().and_then(Path::to_str).unwrap_or_default();
+    commands.for_each(|it| it.folder = folder.into());
     let gone = match instead.set.is_empty() {
         true => Vec::new(),
         false => variants::gone(&fields, &table, &drafts)?,
@@ -183,12 +186,6 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
         changes: instead.words(),
         notes: notes.into_iter().collect(),
     })
-}
-
-/// The folder of `a/b.toml` is `a`.
-fn folder(file: &str) -> &str {
-    let end = file.rfind('/').unwrap_or(0);
-    if end == 0 && file.starts_with('/') { "/" } else { &file[..end] }
 }
 
 /// `a/b.toml` and `a/b.json` are called `b`.

@@ -1,5 +1,6 @@
 //! `wastenot run`: scenarios, simulated and for real.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,6 +23,8 @@ use crate::{open, progress};
 /// The scheduler of files of rt-app and of commands, unless another one is named: Linux as it is
 /// now.
 const USUAL_SCHEDULER: &str = "eevdf-6.12";
+/// The machine on which a command runs, unless another one is named.
+const USUAL_MACHINE: &str = "core:4 pu:1";
 
 /// Runs scenarios.
 pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
@@ -45,12 +48,13 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     let pictures = page.is_some().then(Pictures::default);
     let benches = benches(args)?;
     // What cannot run is refused before anything runs.
-    for (scenario, scheduler) in scenarios {
-        grids(scenario, scheduler.clone(), &benches, args)?;
-    }
+    let all = scenarios
+        .iter()
+        .map(|(scenario, scheduler)| grids(scenario, scheduler.clone(), &benches, args))
+        .collect::<Result<Vec<_>, Stop>>()?;
     let (mut reports, mut answer, mut stop) = (Vec::new(), Answer::Yes, None);
-    for (scenario, scheduler) in scenarios {
-        let ran = scenario_on(scenario, scheduler.clone(), &benches, pictures.as_ref(), args)?;
+    for ((scenario, _), grids) in scenarios.iter().zip(all) {
+        let ran = scenario_on(&scenario.name, grids, pictures.as_ref(), args)?;
         stop = stop.or(ran.stop);
         if ran.experiments.is_empty() {
             continue;
@@ -113,21 +117,21 @@ fn grids<'s>(
 
 /// Runs a scenario on every bench. What one gave is reported though another one failed.
 fn scenario_on(
-    scenario: &Scenario,
-    scheduler: Option<Choice>,
-    benches: &[Under],
+    name: &str,
+    grids: Vec<Grid<'_>>,
     pictures: Option<&Pictures>,
     args: &Run,
 ) -> Result<Ran, Stop> {
     let mut ran = Ran { experiments: Vec::new(), stop: None };
-    for grid in grids(scenario, scheduler, benches, args)? {
+    let are_several = grids.len() > 1;
+    for grid in grids {
         let experiment = match &args.output {
             Some(output) if !is_folder(output) => one(&grid, output, args),
-            output => kept(&scenario.name, grid, output.as_deref(), pictures, args),
+            output => kept(name, grid, output.as_deref(), pictures, args),
         };
         match experiment {
             Ok(experiment) => ran.experiments.push(experiment),
-            Err(why) if benches.len() > 1 && !matches!(why, Stop::Pipe) => {
+            Err(why) if are_several && !matches!(why, Stop::Pipe) => {
                 ran.stop = ran.stop.or(Some(why));
             }
             Err(why) => return Err(why),
@@ -214,11 +218,11 @@ fn pairs(benches: &[Under], experiments: &[Experiment]) -> Vec<(usize, usize)> {
 /// program loads.
 fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
     let commands = commands(&args.scheduler_cmd);
-    if !commands.is_empty() && !args.on.iter().any(|on| matches!(on, On::Kernel(_))) {
+    let is_in_guest = args.on.iter().any(|on| matches!(on, On::Kernel(_)));
+    if !commands.is_empty() && !is_in_guest {
         let help = "add `--on 7.2`, or another kernel from 6.13 on";
         return Err(Stop::new("--scheduler-cmd loads a scheduler in a guest", help));
     }
-    let is_in_guest = args.on.iter().any(|on| matches!(on, On::Kernel(_)));
     if args.steps && !(is_in_guest && args.output.is_some()) {
         let help = "as in `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
         return Err(Stop::new("--steps is of a policy in a guest, and goes into its trace", help));
@@ -227,8 +231,7 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
         let what = format!("{name} is a scheduler of the simulator: a kernel has its own");
         return Err(Stop::new(what, "leave it out, add `--on sim`, or name a policy (FILE.rota)"));
     }
-    let is_here_only = !args.on.is_empty() && args.on.iter().all(|on| *on == On::Host);
-    if args.machine.is_some() && is_here_only {
+    if args.machine.is_some() && args.on.iter().all(|on| *on == On::Host) {
         let help = "leave it out, or add `--on sim` or `--on 7.2`";
         return Err(Stop::new("--machine cannot change this machine", help));
     }
@@ -252,13 +255,8 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
         }
     }
     // Two words may name one kernel.
-    let mut names: Vec<String> = Vec::new();
-    benches.retain(|it| {
-        let name = it.bench.name().to_owned();
-        let is_new = !names.contains(&name);
-        names.push(name);
-        is_new
-    });
+    let mut names = HashSet::new();
+    benches.retain(|it| names.insert(it.bench.name().to_owned()));
     Ok(benches)
 }
 
@@ -440,9 +438,6 @@ fn of_command(args: &Run) -> Result<Scenario, Stop> {
     let machine = open::machine("--machine", machine)?;
     Ok(scenario::of_command(args.command.clone(), machine, choice.unwrap_or_else(usual)))
 }
-
-/// The machine on which a command runs, unless another one is named.
-const USUAL_MACHINE: &str = "core:4 pu:1";
 
 /// What is to run, and what takes the place of its own schedulers.
 fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {

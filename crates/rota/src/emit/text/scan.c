@@ -75,7 +75,7 @@ static void begin_scan(struct scan *s, bool regular)
 }
 
 /* The nth group after the own group, if it is an untried candidate on this level, else -1. The last
- * one is the own group, which is none. */
+ * n gives the own group: a CPU takes no task from there. */
 static s32 candidate(struct look *l, u32 n)
 {
 	struct scan *s = l->s;

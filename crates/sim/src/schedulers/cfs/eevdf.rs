@@ -32,13 +32,10 @@ impl Cfs {
     /// The entity with the earliest deadline among those that are owed time. `running` continues
     /// while it is owed time and its slice lasts (`RUN_TO_PARITY`).
     pub(super) fn pick_deadline(&self, queue: u32, running: Option<u32>) -> Option<u32> {
-        let (sum, load, least) = self.sums(queue);
-        let owed = |entity: u32| {
-            let place = &self.entities[entity as usize];
-            match sum.cmp(&(i128::from(place.vruntime - least) * load)) {
-                Ordering::Equal => !place.delayed, // as in `delays`
-                other => other.is_gt(),
-            }
+        let sums = self.sums(queue);
+        let owed = |entity: u32| match self.lag_within(sums, entity) {
+            Ordering::Equal => !self.entities[entity as usize].delayed, // as in `delays`
+            lag => lag.is_gt(),
         };
         let running = running.filter(|&entity| owed(entity));
         let protected = |entity: &u32| {
@@ -57,12 +54,16 @@ impl Cfs {
     /// Whether a runnable entity is owed time (greater), is level with the others of its queue, or
     /// is ahead (less).
     pub(super) fn lag_sign(&self, queue: u32, entity: u32) -> Ordering {
-        let (sum, load, least) = self.sums(queue);
+        self.lag_within(self.sums(queue), entity)
+    }
+
+    /// The same, in a queue with these sums.
+    fn lag_within(&self, (sum, load, least): (i128, i128, i64), entity: u32) -> Ordering {
         sum.cmp(&(i128::from(self.entities[entity as usize].vruntime - least) * load))
     }
 
-    /// Stores the lag of an entity that leaves. One that stayed until it was ahead no longer gains
-    /// nothing by that.
+    /// Stores the lag of an entity that leaves. An entity whose dequeue was delayed keeps no time
+    /// that it is owed.
     pub(super) fn keep_lag(&mut self, queue: u32, entity: u32) {
         let average = self.average(queue);
         let longest = (2 * self.rules.tunables.base_slice).max(self.rules.jiffy());

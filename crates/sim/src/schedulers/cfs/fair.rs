@@ -31,12 +31,7 @@ impl Cfs {
         while let Some(entity) = at {
             let queue = self.entities[entity as usize].queue;
             entering &= !self.entities[entity as usize].on;
-            match entering {
-                true => self.enqueue_entity(queue, entity, arrival),
-                // Its group had become empty.
-                false if self.entities[entity as usize].delayed => self.requeue(queue, entity),
-                false => self.refresh(queue, entity),
-            }
+            self.enter(queue, entity, entering, arrival);
             self.queues[queue as usize].tasks += 1;
             if self.queues[queue as usize].throttled {
                 return;
@@ -45,6 +40,16 @@ impl Cfs {
             at = self.parent(entity);
         }
         self.add_running(cpu, 1);
+    }
+
+    /// An entity is runnable on a queue, onto which it comes (`entering`), or where it is already.
+    pub(super) fn enter(&mut self, queue: u32, entity: u32, entering: bool, arrival: Arrival) {
+        match entering {
+            true => self.enqueue_entity(queue, entity, arrival),
+            // Its group had become empty.
+            false if self.entities[entity as usize].delayed => self.requeue(queue, entity),
+            false => self.refresh(queue, entity),
+        }
     }
 
     /// A task is no longer runnable there; `sleeps`: by its own choice.

@@ -24,18 +24,7 @@ pub(in crate::schedulers) const CFS_5_10: Scheduler = Scheduler {
     about: "the Completely Fair Scheduler of Linux 5.10",
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 5.10; commits 0b0695f2b34a, 11f10e5420f6",
     groups: true,
-    tunables: &tunables([
-        "v5.5",
-        "own-balanced",
-        "keep",
-        "llc",
-        "before",
-        "on",
-        "on",
-        "250",
-        "cfs",
-        "off",
-    ]),
+    tunables: &from_5_5("before", "cfs", "off"),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("cfs-5.10", Era::V5, settings)))
     }),
@@ -47,18 +36,7 @@ pub(in crate::schedulers) const CFS_6_1: Scheduler = Scheduler {
     about: "the Completely Fair Scheduler of Linux 6.1",
     source: "kernel/sched/{fair,pelt,topology}.c of Linux 6.1; commit d8fcb81f1acf",
     groups: true,
-    tunables: &tunables([
-        "v5.5",
-        "own-balanced",
-        "keep",
-        "llc",
-        "after",
-        "on",
-        "on",
-        "250",
-        "cfs",
-        "off",
-    ]),
+    tunables: &from_5_5("after", "cfs", "off"),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("cfs-6.1", Era::V6, settings)))
     }),
@@ -70,22 +48,21 @@ pub(in crate::schedulers) const EEVDF_6_12: Scheduler = Scheduler {
     about: "earliest eligible virtual deadline first, of Linux 6.12",
     source: "kernel/sched/fair.c of Linux 6.12; Stoica and Abdel-Wahab 1995",
     groups: true,
-    tunables: &tunables([
-        "v5.5",
-        "own-balanced",
-        "keep",
-        "llc",
-        "after",
-        "on",
-        "on",
-        "250",
-        "eevdf",
-        "on",
-    ]),
+    tunables: &from_5_5("after", "eevdf", "on"),
     make: Make::Policy(|settings: &Settings| {
         Box::new(Cfs::new(Rules::of("eevdf-6.12", Era::V6, settings)))
     }),
 };
+
+/// The tunables since the rework of load balancing in 5.5.
+const fn from_5_5(
+    wake_affine_idle: &'static str,
+    queue: &'static str,
+    delay_dequeue: &'static str,
+) -> [Tunable; 10] {
+    let (idle, delay) = (wake_affine_idle, delay_dequeue);
+    tunables(["v5.5", "own-balanced", "keep", "llc", idle, "on", "on", "250", queue, delay])
+}
 
 /// All tunables with these defaults, in this order.
 const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {

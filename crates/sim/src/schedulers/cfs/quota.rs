@@ -206,11 +206,7 @@ impl Cfs {
         while let Some(entity) = at {
             let above = self.entities[entity as usize].queue;
             entering &= !self.entities[entity as usize].on;
-            match entering {
-                true => self.enqueue_entity(above, entity, Arrival::Woken),
-                false if self.entities[entity as usize].delayed => self.requeue(above, entity),
-                false => self.refresh(above, entity),
-            }
+            self.enter(above, entity, entering, Arrival::Woken);
             self.queues[above as usize].tasks += tasks;
             self.queues[above as usize].delayed += delayed;
             if self.queues[above as usize].throttled {

@@ -96,6 +96,7 @@ impl Tunables {
 impl Rules {
     pub(super) fn of(name: &'static str, era: Era, settings: &Settings) -> Rules {
         let on = |name: &str| settings.word(name) == "on";
+        let eevdf = settings.word("queue") == "eevdf";
         Rules {
             name,
             era,
@@ -121,8 +122,8 @@ impl Rules {
             autogroup: on("autogroup"),
             blocked_load: on("blocked-load"),
             hz: u64::from(settings.count("hz")).max(1),
-            eevdf: settings.word("queue") == "eevdf",
-            delay_dequeue: settings.word("queue") == "eevdf" && on("delay-dequeue"),
+            eevdf,
+            delay_dequeue: eevdf && on("delay-dequeue"),
             tunables: Tunables::of(1),
         }
     }

@@ -8,8 +8,7 @@ use std::path::Path;
 use std::{fs, io, process};
 
 use wastenot_deploy::{Error, Exit, Loaded, Seen, Verified, compile};
-use wastenot_host::sched_ext;
-use wastenot_host::{Hierarchy, Share};
+use wastenot_host::{Hierarchy, Share, sched_ext};
 use wastenot_model::{Column, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::Options;
 use wastenot_runner::class;

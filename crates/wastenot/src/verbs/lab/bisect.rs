@@ -129,8 +129,7 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
         Stop::new(what, "name a figure of the scenario")
     })?;
     if experiment.is_untimed() && worked.value.is_none() {
-        let what =
-            format!("{} is not told of programs while QEMU counts instructions", args.figure);
+        let what = format!("{} of programs is left out: QEMU counted instructions", args.figure);
         return Err(Stop::new(what, "choose a figure of waits, migrations or waste"));
     }
     Ok(worked)
