@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use wastenot_prove::conforms::Rule;
 use wastenot_rota::ir::Program;
 
 use crate::together::{built, root, run, steps};
@@ -47,7 +48,7 @@ fn what_is_emitted_conforms_in_every_order_that_is_tried() {
             println!("SKIPPED conforms: cc is missing: apt-get install gcc");
             return;
         };
-        let mut judged = [0; 9];
+        let mut judged = [0; Rule::ALL.len()];
         for seed in 0..asked() {
             let Some((told, found)) = run(&binary, &program, &program, seed) else { continue };
             all += found.counts.iter().map(|it| it.judged).sum::<u64>();
