@@ -45,7 +45,7 @@ pub(super) fn check(model: &Model<'_>, steps: &[Step], stays: &Stays, found: &mu
             What::Attempt => {
                 let Some(part) = model.of_cpu(cpu) else { continue };
                 looks(part, steps, at, &inner, found);
-                let balances = part.policy.dispatch.iter().any(|it| *it == Attempt::Balance);
+                let balances = part.policy.dispatch.contains(&Attempt::Balance);
                 let Some(idle) = part.policy.idle.as_ref().filter(|_| balances) else { continue };
                 if step.queue == 1 {
                     continue;

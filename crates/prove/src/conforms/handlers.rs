@@ -75,7 +75,7 @@ const EVENTS: [Event; 4] = [Event::New, Event::Wake, Event::Preempt, Event::Yiel
 
 fn path(paths: &[Vec<Vec<Act>>], begun: &Begun) -> Option<String> {
     let all = paths.get(begun.event as usize)?;
-    if all.iter().any(|path| *path == begun.acts) {
+    if all.contains(&begun.acts) {
         return None;
     }
     let event = Step::EVENTS.get(begun.event as usize).copied().unwrap_or("no event");
