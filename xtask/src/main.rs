@@ -5,10 +5,10 @@
 //! `cargo xtask ambient`: derives the table of ambient load from the recordings; `cargo xtask
 //! beside`: holds it against them and writes into docs/simulate.md; `cargo xtask causes`: plants
 //! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md;
-//! `cargo xtask power`: judges which of those a replay of their steps finds out, and writes into
-//! docs/conformance.md; `cargo xtask kernels`: runs workloads in real kernels, in guests, and writes into
-//! docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must verify into a
-//! folder.
+//! `cargo xtask power`: judges which wrong policies a replay of their steps finds out, and writes
+//! into docs/conformance.md; `cargo xtask kernels`: runs workloads in real kernels, in guests, and
+//! writes into docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must
+//! verify into a folder.
 
 mod ambient;
 mod beside;

@@ -44,8 +44,8 @@ struct Judged {
     found: Option<(u64, Rule, String)>,
 }
 
-/// Judges all mutants of the policies in `folder` and writes the part `power` of `page`. The verdict
-/// in a line.
+/// Judges all mutants of the policies in `folder` and writes the part `power` of `page`. The
+/// verdict in a line.
 pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", page.display());
     let all = all(folder)?;

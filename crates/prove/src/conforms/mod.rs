@@ -9,7 +9,9 @@
 mod balances;
 mod flags;
 mod handlers;
+mod keys;
 mod model;
+mod numbers;
 mod order;
 mod report;
 mod searches;
@@ -53,6 +55,8 @@ pub enum Rule {
     Handler,
     /// A task begins to run with a slice that its handler gave it.
     Slice,
+    /// A task is put with a key that its handlers can give it.
+    Key,
     /// A balance chooses, moves and leaves out candidates as its text says.
     Select,
     /// No CPU sleeps while a task that it would take waits, and no wakeup is on the way.
@@ -61,7 +65,7 @@ pub enum Rule {
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Rule; 12] = [
+    pub const ALL: [Rule; 13] = [
         Rule::Put,
         Rule::Take,
         Rule::Order,
@@ -72,6 +76,7 @@ impl Rule {
         Rule::Sequence,
         Rule::Handler,
         Rule::Slice,
+        Rule::Key,
         Rule::Select,
         Rule::Wakeup,
     ];
@@ -89,6 +94,7 @@ impl Rule {
             Rule::Sequence => "sequence",
             Rule::Handler => "handler",
             Rule::Slice => "slice",
+            Rule::Key => "key",
             Rule::Select => "select",
             Rule::Wakeup => "wakeup",
         }
@@ -109,6 +115,7 @@ impl Rule {
             Rule::Sequence => "set the flag, look, and after a take clear it and search",
             Rule::Handler => "a handler that places a task takes a path of its text",
             Rule::Slice => "a task begins to run with a slice that its handler gives",
+            Rule::Key => "a task is put with a key that its handlers can give it",
             Rule::Select => "a balance chooses, moves and leaves out candidates as its text says",
             Rule::Wakeup => {
                 "no CPU sleeps beside a task that it would take without a wakeup under way"
@@ -186,6 +193,7 @@ pub fn conforms(program: &Program, machine: &Machine, log: &Log) -> Conformance 
     sequence::check(&model, &log.steps, &mut found);
     handlers::check(&model, &log.steps, &mut found);
     slices::check(&model, &log.steps, &mut found);
+    keys::check(&model, &log.steps, &mut found);
     balances::check(&model, &log.steps, &stays, &mut found);
     wakeups::check(&model, &log.steps, &stays, &flags, &mut found);
     windows::find(&log.steps, &mut found);

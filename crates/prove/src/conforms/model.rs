@@ -186,6 +186,15 @@ impl Part<'_> {
         (queue.part == self.number && kind < self.policy.queues.len()).then_some(kind)
     }
 
+    /// Whether a queue is that of a CPU's own group.
+    pub(super) fn is_own(&self, queue: QueueNumber, cpu: CpuId) -> bool {
+        if queue.pinned {
+            return queue.group == cpu.index();
+        }
+        let per = self.kind(queue).map(|kind| self.policy.queues[kind].per);
+        per.is_some_and(|per| self.group(queue.group, per) == Some(self.tree.group(per, cpu)))
+    }
+
     /// A group of this partition, from its number over all partitions.
     pub(super) fn group(&self, number: usize, level: Level) -> Option<usize> {
         let group = number.checked_sub(self.groups[level as usize])?;

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use wastenot_rota::eval::Domain;
 use wastenot_rota::ir::{Event, Num, Policy, Put, Stmt, Visitor, visit_block};
 use wastenot_rota::steps::{Step, What};
 
 use super::model::Model;
+use super::numbers::Known;
 use super::{Conformance, Rule};
-use crate::explore::range::{Range, Ranges};
+use crate::explore::range::Range;
 
 /// The slices that the handler of an event gives; `None`: one that never ends.
 #[derive(Default)]
@@ -82,7 +82,8 @@ fn given(model: &Model<'_>, event: Event) -> Given {
     struct Slices<'p>(&'p Policy, Given);
     impl Visitor for Slices<'_> {
         fn stmt(&mut self, stmt: &Stmt) {
-            let range = |slice: &Option<Num>| slice.as_ref().map(|it| range(self.0, it));
+            let known = Known { policy: self.0, vars: &[], ran: Range::COUNT };
+            let range = |slice: &Option<Num>| slice.as_ref().map(|it| known.number(it));
             match stmt {
                 Stmt::Put(Put { slice, .. }) => self.1.put.push(range(slice)),
                 Stmt::Run { slice, .. } => self.1.run.push(range(slice)),
@@ -97,23 +98,4 @@ fn given(model: &Model<'_>, event: Event) -> Given {
         all = slices.1;
     }
     all
-}
-
-/// What a slice is, as far as the text alone tells.
-fn range(policy: &Policy, slice: &Num) -> Range {
-    let of = |num: &Num| range(policy, num);
-    match slice {
-        Num::Const(value) => Range::point(*value),
-        Num::Param(param) => {
-            policy.params.get(*param).map_or(Range::ANY, |it| Range::point(it.value))
-        }
-        Num::Add(a, b) => Ranges::add(of(a), of(b)),
-        Num::Sub(a, b) => Ranges::sub(of(a), of(b)),
-        Num::Min(a, b) => Ranges::min(of(a), of(b)),
-        Num::Max(a, b) => Ranges::max(of(a), of(b)),
-        Num::Times(a, by) => Ranges::times(of(a), *by),
-        Num::Over(a, by) => Ranges::over(of(a), *by),
-        Num::Until(period) => Ranges::until(Range::COUNT, of(period)),
-        _ => Range::ANY,
-    }
 }

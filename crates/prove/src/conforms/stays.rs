@@ -116,11 +116,11 @@ impl Stays {
     }
 }
 
-/// Moves whose record ended late, by the step before which they took effect: another CPU can take or
-/// move a task that was moved before the record of the move ends. A move takes only a task that
+/// Moves whose record ended late, by the step before which they took effect: another CPU can take
+/// or move a task that was moved before the record of the move ends. A move takes only a task that
 /// waited since before it began. So whatever happened to the task meanwhile, other than the end of
 /// its put, came after the move.
-fn sooner(steps: &[Step]) -> HashMap<usize, Vec<usize>> {
+pub(super) fn sooner(steps: &[Step]) -> HashMap<usize, Vec<usize>> {
     use What::{Leave, Left, Move, Place, Put, Start};
     let later = |what: What| matches!(what, Move | Place | Put | Start | Leave | Left);
     let mut sooner: HashMap<usize, Vec<usize>> = HashMap::new();

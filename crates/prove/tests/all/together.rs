@@ -81,7 +81,7 @@ fn input(program: &Program, machine: &Machine, seed: u64) -> Option<String> {
     let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
     let mut lines = format!("m {cpus} {}\n", words.join(" "));
     let mut random = Random::stream(seed, 9, 0);
-    // Where it is crowded, most tasks begin in one half of the machine, and some have to stay there.
+    // Where it is crowded, tasks begin in one half of the machine, and some have to stay there.
     let (crowded, half) = (seed % 3 == 2, 1 + (cpus as u64 - 1) / 2);
     let count = if crowded { 4 * cpus as u64 } else { 1 + random.below(2 * cpus as u64 + 1) };
     for task in 0..count {
