@@ -5,9 +5,10 @@
 //! `cargo xtask ambient`: derives the table of ambient load from the recordings; `cargo xtask
 //! beside`: holds it against them and writes into docs/simulate.md; `cargo xtask causes`: plants
 //! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md;
-//! `cargo xtask kernels`: runs workloads in real kernels, in guests, and writes into
-//! docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must verify into a
-//! folder.
+//! `cargo xtask power`: judges which wrong policies a replay of their steps finds out, and writes
+//! into docs/conformance.md; `cargo xtask kernels`: runs workloads in real kernels, in guests, and
+//! writes into docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must
+//! verify into a folder.
 
 mod ambient;
 mod beside;
@@ -19,7 +20,10 @@ mod knobs;
 mod message_passing;
 mod mutants;
 mod policies;
+mod power;
 mod seeds;
+#[path = "../../crates/prove/tests/all/together.rs"]
+mod together;
 mod trial;
 
 use std::ffi::OsString;
@@ -30,6 +34,7 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask policies SCENARIOS OWN OUTPUT.md\n       \
                      xtask mutants POLICIES OUTPUT.md\n       \
                      xtask emitted SEED COUNT POLICIES FOLDER\n       \
+                     xtask power POLICIES PAGE.md\n       \
                      xtask messages PAGE.md [ends]\n       \
                      xtask ambient TRACES TABLE.csv\n       \
                      xtask beside TRACES SCENARIOS PAGE.md\n       \
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
         ["emitted", seed, count, policies, folder] => {
             emitted::write(seed, count, policies.as_ref(), folder.as_ref())
         }
+        ["power", policies, page] => power::write(policies.as_ref(), page.as_ref()),
         ["messages", page] => message_passing::write(page.as_ref(), false),
         ["messages", page, "ends"] => message_passing::write(page.as_ref(), true),
         ["ambient", traces, table] => ambient::write(traces.as_ref(), table.as_ref()),

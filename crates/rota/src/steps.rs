@@ -43,7 +43,7 @@ pub enum What {
     Attempt,
     /// A search for CPUs for all waiting tasks of partition `queue`; `value` is whether any slept.
     Chain,
-    /// A task begins to run on `to`.
+    /// A task begins to run on `to`; `value` is its slice in ns, -1 one that never ends.
     Start,
     /// It stops; `value` is whether it could go on.
     Stop,
@@ -53,11 +53,14 @@ pub enum What {
     Left,
     /// A task above the fair class begins (`value` 1) or ends to have `to`.
     Above,
+    /// A whole regular balance of `to`; `queue` is which one, counted over all partitions, `value`
+    /// whether it moved a task.
+    Regular,
 }
 
 impl What {
     /// All of them, in order.
-    pub const ALL: [What; 22] = [
+    pub const ALL: [What; 23] = [
         What::Mask,
         What::Place,
         What::Put,
@@ -80,6 +83,7 @@ impl What {
         What::Leave,
         What::Left,
         What::Above,
+        What::Regular,
     ];
 
     /// Its name in the annex.
@@ -107,6 +111,7 @@ impl What {
             What::Leave => "leave",
             What::Left => "left",
             What::Above => "above",
+            What::Regular => "regular",
         }
     }
 }

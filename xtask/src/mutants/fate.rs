@@ -121,6 +121,21 @@ pub(crate) fn fate(original: &Policy, mutant: &Mutant, options: &Options) -> Res
     })
 }
 
+/// Who refutes a mutant whose text has no error; `None` if it is not refuted. Choice and tuning are
+/// not asked about: all such mutants are proved.
+///
+/// # Errors
+/// A solver fails.
+pub(crate) fn refuted(mutant: &Mutant, options: &Options) -> Result<Option<By>, Error> {
+    if mutant.family == Family::Choice || !wastenot_rota::faults(&mutant.policy).is_empty() {
+        return Ok(None);
+    }
+    Ok(match judged(&mutant.policy, options)? {
+        Fate::Refuted(by) => Some(by),
+        _ => None,
+    })
+}
+
 /// What becomes of the claims of a policy: small machines first, then a solver.
 fn judged(policy: &Policy, options: &Options) -> Result<Fate, Error> {
     let first = |claim: &Claim| counterexample(policy, claim, FIRST_LOOK);

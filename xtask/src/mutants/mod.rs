@@ -28,7 +28,7 @@ mod tests;
 use wastenot_rota::ir::{Event, Policy};
 
 pub(crate) use argued::{ARGUMENTS, argument};
-pub(crate) use fate::{By, Standing, fates, standing};
+pub(crate) use fate::{By, Standing, fates, refuted, standing};
 pub(crate) use operators::{OPERATORS, Operator};
 pub(crate) use page::write;
 pub(crate) use site::Site;

@@ -61,7 +61,7 @@ impl Flags {
         self.set.get(cpu).map_or(&[], Vec::as_slice)
     }
 
-    /// Each claim has a flag that was set before and that nobody else cleared.
+    /// Each claim has a flag that was set before and that no other step cleared.
     pub(super) fn check(&self, model: &Model<'_>, steps: &[Step], found: &mut Conformance) {
         for cpu in 0..model.cpus() {
             let mut used = vec![false; self.sets[cpu].len()];

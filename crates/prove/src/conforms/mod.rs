@@ -6,12 +6,17 @@
 //! stays there ([`Stay`]), and the same of each idle flag. A step is refused only if no order that
 //! the moments allow permits it.
 
+mod balances;
 mod flags;
+mod handlers;
+mod keys;
 mod model;
+mod numbers;
 mod order;
 mod report;
 mod searches;
 mod sequence;
+mod slices;
 mod stays;
 mod wakeups;
 mod windows;
@@ -46,13 +51,21 @@ pub enum Rule {
     Search,
     /// A CPU sets its flag before it looks, and clears it and searches after it took a task.
     Sequence,
+    /// A handler that places a task takes a path of its text.
+    Handler,
+    /// A task begins to run with a slice that its handler gave it.
+    Slice,
+    /// A task is put with a key that its handlers can give it.
+    Key,
+    /// A balance chooses, moves and leaves out candidates as its text says.
+    Select,
     /// No CPU sleeps while a task that it would take waits, and no wakeup is on the way.
     Wakeup,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Rule; 9] = [
+    pub const ALL: [Rule; 13] = [
         Rule::Put,
         Rule::Take,
         Rule::Order,
@@ -61,6 +74,10 @@ impl Rule {
         Rule::Claim,
         Rule::Search,
         Rule::Sequence,
+        Rule::Handler,
+        Rule::Slice,
+        Rule::Key,
+        Rule::Select,
         Rule::Wakeup,
     ];
 
@@ -75,6 +92,10 @@ impl Rule {
             Rule::Claim => "claim",
             Rule::Search => "search",
             Rule::Sequence => "sequence",
+            Rule::Handler => "handler",
+            Rule::Slice => "slice",
+            Rule::Key => "key",
+            Rule::Select => "select",
             Rule::Wakeup => "wakeup",
         }
     }
@@ -90,8 +111,12 @@ impl Rule {
             Rule::Look => "a look finds nothing only if no such task was there all the time",
             Rule::Attempt => "attempts fail at most as often as others removed tasks (Theorem 2)",
             Rule::Claim => "only an idle flag that is set is claimed, and once",
-            Rule::Search => "a search finds nobody only if no such flag was set all the time",
+            Rule::Search => "a search finds no CPU only if no such flag was set all the time",
             Rule::Sequence => "set the flag, look, and after a take clear it and search",
+            Rule::Handler => "a handler that places a task takes a path of its text",
+            Rule::Slice => "a task begins to run with a slice that its handler gives",
+            Rule::Key => "a task is put with a key that its handlers can give it",
+            Rule::Select => "a balance chooses, moves and leaves out candidates as its text says",
             Rule::Wakeup => {
                 "no CPU sleeps beside a task that it would take without a wakeup under way"
             }
@@ -166,6 +191,10 @@ pub fn conforms(program: &Program, machine: &Machine, log: &Log) -> Conformance 
     flags.check(&model, &log.steps, &mut found);
     searches::check(&model, &log.steps, &stays, &flags, &mut found);
     sequence::check(&model, &log.steps, &mut found);
+    handlers::check(&model, &log.steps, &mut found);
+    slices::check(&model, &log.steps, &mut found);
+    keys::check(&model, &log.steps, &mut found);
+    balances::check(&model, &log.steps, &stays, &mut found);
     wakeups::check(&model, &log.steps, &stays, &flags, &mut found);
     windows::find(&log.steps, &mut found);
     found.breaks.sort_by_key(|it| it.at);

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use wastenot_model::{CpuId, CpuSet, Machine};
 use wastenot_rota::ir::visit_block;
-use wastenot_rota::ir::{Attempt, Event, Level, Place, Policy, Program, Put, Stmt, Visitor};
+use wastenot_rota::ir::{
+    Attempt, Event, Level, Periodic, Place, Policy, Program, Put, Stmt, Visitor,
+};
 use wastenot_rota::steps::QueueNumber;
 use wastenot_rota::{Tree, partitions};
 
@@ -16,9 +18,11 @@ pub(super) struct Model<'p> {
 }
 
 /// A partition.
-struct Part<'p> {
-    policy: &'p Policy,
-    tree: Tree,
+pub(super) struct Part<'p> {
+    pub(super) policy: &'p Policy,
+    pub(super) tree: Tree,
+    /// Its number.
+    number: usize,
     /// The number of its policy's first queue.
     kinds: usize,
     /// By level: the number of its first group.
@@ -37,9 +41,10 @@ impl<'p> Model<'p> {
                 part_of[cpu.index()] = Some(n);
             }
             let kinds = program.policies[..policy].iter().map(|it| it.queues.len()).sum();
-            parts.push(Part { policy: of, tree, kinds, groups });
+            parts.push(Part { policy: of, tree, number: n, kinds, groups });
+            let Some(Part { tree, .. }) = parts.last() else { continue };
             for level in Level::ALL {
-                groups[level as usize] += parts[n].tree.count(level);
+                groups[level as usize] += tree.count(level);
             }
         }
         Model { parts, part_of }
@@ -48,6 +53,23 @@ impl<'p> Model<'p> {
     /// How many partitions there are.
     pub(super) fn parts(&self) -> usize {
         self.parts.len()
+    }
+
+    /// The partition of a CPU, and what it does.
+    pub(super) fn of_cpu(&self, cpu: u16) -> Option<&Part<'p>> {
+        self.parts.iter().find(|it| Some(it.number) == self.part_of(cpu))
+    }
+
+    /// The regular balance of this number, counted over all partitions.
+    pub(super) fn regular(&self, number: u64) -> Option<(&Part<'p>, &'p Periodic)> {
+        let all = self.parts.iter().map(|part| (part, part.policy));
+        let mut all = all.flat_map(|(part, of)| of.periodic.iter().map(move |it| (part, it)));
+        all.nth(number as usize)
+    }
+
+    /// The policies of all partitions.
+    pub(super) fn policies(&self) -> impl Iterator<Item = &'p Policy> {
+        self.parts.iter().map(|it| it.policy)
     }
 
     pub(super) fn cpus(&self) -> usize {
@@ -151,8 +173,30 @@ impl<'p> Model<'p> {
 }
 
 impl Part<'_> {
+    /// The number of a queue that tasks with several CPUs share.
+    pub(super) fn number_of(&self, queue: usize, group: usize) -> Option<QueueNumber> {
+        let per = self.policy.queues.get(queue)?.per;
+        let (kind, group) = (self.kinds + queue, self.groups[per as usize] + group);
+        Some(QueueNumber { part: self.number, kind, group, pinned: false })
+    }
+
+    /// Which queue of the text a number names; `None` if it is of another policy.
+    pub(super) fn kind(&self, queue: QueueNumber) -> Option<usize> {
+        let kind = queue.kind.checked_sub(self.kinds)?;
+        (queue.part == self.number && kind < self.policy.queues.len()).then_some(kind)
+    }
+
+    /// Whether a queue is that of a CPU's own group.
+    pub(super) fn is_own(&self, queue: QueueNumber, cpu: CpuId) -> bool {
+        if queue.pinned {
+            return queue.group == cpu.index();
+        }
+        let per = self.kind(queue).map(|kind| self.policy.queues[kind].per);
+        per.is_some_and(|per| self.group(queue.group, per) == Some(self.tree.group(per, cpu)))
+    }
+
     /// A group of this partition, from its number over all partitions.
-    fn group(&self, number: usize, level: Level) -> Option<usize> {
+    pub(super) fn group(&self, number: usize, level: Level) -> Option<usize> {
         let group = number.checked_sub(self.groups[level as usize])?;
         (group < self.tree.count(level)).then_some(group)
     }
@@ -192,7 +236,7 @@ impl Visitor for Puts {
 }
 
 /// Whether a place is, for a CPU that dispatches, in its own group of that level.
-fn is_around(place: &Place, per: Level) -> bool {
+pub(super) fn is_around(place: &Place, per: Level) -> bool {
     match place {
         Place::Me => true,
         Place::Machine => per == Level::Machine,

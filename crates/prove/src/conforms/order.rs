@@ -132,8 +132,9 @@ fn theorem(model: &Model<'_>, steps: &[Step], stays: &Stays, found: &mut Conform
     spans.sort_by_key(|it| it.there);
     // The longest stay bounds how far back one has to look.
     let mut used: Vec<Vec<bool>> = vec![Vec::new(); model.cpus()];
-    let mut removals: Vec<&Stay> = stays.all.iter().filter(|it| it.gone < u64::MAX).collect();
-    removals.sort_by_key(|it| it.gone);
+    let over = |it: &Stay| it.gone.min(it.perhaps);
+    let mut removals: Vec<&Stay> = stays.all.iter().filter(|it| over(it) < u64::MAX).collect();
+    removals.sort_by_key(|it| over(it));
     let mut active: Vec<&Stay> = Vec::new();
     let mut next = 0;
     let mut failed: Vec<(usize, &Step)> = steps
@@ -163,7 +164,7 @@ fn theorem(model: &Model<'_>, steps: &[Step], stays: &Stays, found: &mut Conform
         found.beside += 1;
         let used = &mut used[usize::from(cpu)];
         used.resize(removals.len(), false);
-        let first = removals.partition_point(|it| it.gone < step.begin);
+        let first = removals.partition_point(|it| over(it) < step.begin);
         let by_other = |n: &usize| {
             let it = removals[*n];
             let own = it.taken.is_some_and(|(_, by)| by == cpu);
@@ -171,7 +172,7 @@ fn theorem(model: &Model<'_>, steps: &[Step], stays: &Stays, found: &mut Conform
             !used[*n] && within && !own && it.may(cpu) && model.looks(cpu, it.queue)
         };
         let removal = (first..removals.len())
-            .take_while(|n| removals[*n].gone <= step.end.saturating_add(REACH))
+            .take_while(|n| over(removals[*n]) <= step.end.saturating_add(REACH))
             .find(by_other);
         let wrong = match removal {
             Some(n) => {

@@ -98,7 +98,7 @@ fn chain(
         let cpu = asleep.iter().find(takes)?;
         let (by, task) = (step.cpu, stay.task);
         Some(format!(
-            "CPU {by} took a task and wakes nobody for task {task}, which waits, though CPU {cpu} \
+            "CPU {by} took a task and wakes no CPU for task {task}, which waits, though CPU {cpu} \
              sleeps"
         ))
     })

@@ -1,6 +1,6 @@
 //! Where tasks waited: which task was in which queue, from when and until when.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use wastenot_model::{CpuId, CpuSet};
 use wastenot_rota::steps::{QueueNumber, Step, What};
@@ -26,6 +26,8 @@ pub(super) struct Stay {
     pub(super) gone: u64,
     /// The step that took it out, and the CPU that did, if one did.
     pub(super) taken: Option<(usize, u16)>,
+    /// When the take was over that may have taken it: the log ends before the task runs.
+    pub(super) perhaps: u64,
     /// The search for an idle CPU may have come before the task was there.
     pub(super) early: bool,
 }
@@ -99,16 +101,43 @@ impl Stays {
         let (early, stopped) = (HashMap::new(), HashMap::new());
         let all = Vec::new();
         let mut building = Building { model, found, all, tasks, took, early, stopped };
+        let sooner = sooner(steps);
+        let late: HashSet<usize> = sooner.values().flatten().copied().collect();
         for (at, step) in steps.iter().enumerate() {
-            building.step(at, step);
+            for &moved in sooner.get(&at).into_iter().flatten() {
+                if let Some(task) = steps[moved].task {
+                    building.moved(moved, task, &steps[moved]);
+                }
+            }
+            building.step(at, step, late.contains(&at));
         }
         building.left_over(steps);
         Stays { all: building.all }
     }
 }
 
+/// Moves whose record ended late, by the step before which they took effect: another CPU can take
+/// or move a task that was moved before the record of the move ends. A move takes only a task that
+/// waited since before it began. So whatever happened to the task meanwhile, other than the end of
+/// its put, came after the move.
+pub(super) fn sooner(steps: &[Step]) -> HashMap<usize, Vec<usize>> {
+    use What::{Leave, Left, Move, Place, Put, Start};
+    let later = |what: What| matches!(what, Move | Place | Put | Start | Leave | Left);
+    let mut sooner: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (at, step) in steps.iter().enumerate().filter(|(_, step)| step.what == Move) {
+        let since = steps.partition_point(|it| it.end <= step.begin);
+        let is = |n: &usize| steps[*n].task == step.task && later(steps[*n].what);
+        if let Some(first) = (since..at).find(is) {
+            sooner.entry(first).or_default().push(at);
+        }
+    }
+    sooner.values_mut().for_each(|moves| moves.sort_by_key(|at| steps[*at].begin));
+    sooner
+}
+
 impl Building<'_, '_> {
-    fn step(&mut self, at: usize, step: &Step) {
+    /// `late`: the step is a move that was replayed before.
+    fn step(&mut self, at: usize, step: &Step, late: bool) {
         if let (What::Take | What::Steal, 1) = (step.what, step.value) {
             let (begin, end, queue) = (step.begin, step.end, step.queue);
             self.took.entry(step.cpu).or_default().push(Took {
@@ -158,6 +187,7 @@ impl Building<'_, '_> {
                     self.early.insert(step.cpu, stay);
                 }
             }
+            What::Move if late => {}
             What::Move => self.moved(at, tid, step),
             What::Start => self.started(at, tid, step),
             What::Leave => {
@@ -228,6 +258,7 @@ impl Building<'_, '_> {
             until: u64::MAX,
             gone: u64::MAX,
             taken: None,
+            perhaps: u64::MAX,
             early: false,
         });
     }
@@ -256,6 +287,7 @@ impl Building<'_, '_> {
             until: u64::MAX,
             gone: u64::MAX,
             taken: None,
+            perhaps: u64::MAX,
             early: false,
         });
     }
@@ -315,6 +347,7 @@ impl Building<'_, '_> {
                 // It may be the one that was taken.
                 if stay.taken.is_none() {
                     stay.until = stay.until.min(from);
+                    stay.perhaps = stay.perhaps.min(until);
                 }
             }
             let wrong = (!held && !took.maybe).then(|| {

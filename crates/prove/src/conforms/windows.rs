@@ -39,7 +39,7 @@ impl Kind {
     pub fn events(self) -> (&'static str, &'static str) {
         match self {
             Kind::Requeued => ("early", "the next step of that CPU, but its claim and kick"),
-            Kind::Switched => ("in", "claim of nobody by that CPU, or its kick"),
+            Kind::Switched => ("in", "a claim of no CPU by that CPU, or its kick"),
             Kind::Above => ("claim of the CPU, or above 1", "attempt or busy of the CPU"),
             Kind::Direct => ("run", "start of the task"),
         }

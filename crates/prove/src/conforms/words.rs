@@ -43,10 +43,15 @@ pub(super) fn words(model: &Model<'_>, step: &Step) -> String {
             "CPU {cpu} searches CPUs for all waiting tasks{}",
             if step.value == 0 { ": none sleeps" } else { "" }
         ),
-        What::Start => format!("{task} begins to run on {to}"),
+        What::Start if step.value == 0 => format!("{task} begins to run on {to}"),
+        What::Start => format!("{task} begins to run on {to}, slice {}", step.value),
         What::Stop => format!("{task} stops on {to}"),
         What::Leave => format!("the kernel takes {task} out"),
         What::Left => format!("{task} goes to another class"),
+        What::Regular => {
+            let came = if step.value == 1 { "moved a task" } else { "moved none" };
+            format!("a regular balance of {to} {came}")
+        }
         What::Above => format!(
             "a task of a higher class {} {to}",
             if step.value == 1 { "has" } else { "leaves" }

@@ -15,7 +15,7 @@ mod numbers;
 mod periodic;
 mod placed;
 mod placing;
-mod range;
+pub(crate) mod range;
 mod search;
 mod situation;
 mod step;

@@ -14,19 +14,19 @@ const WEIGHTS: Range = Range { least: 1, most: 10_000 };
 
 /// A number, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    least: i64,
-    most: i64,
+pub(crate) struct Range {
+    pub(crate) least: i64,
+    pub(crate) most: i64,
 }
 
 impl Range {
     /// Nothing is known of it.
-    pub(super) const ANY: Range = Range { least: i64::MIN, most: i64::MAX };
+    pub(crate) const ANY: Range = Range { least: i64::MIN, most: i64::MAX };
     /// It is no less than 0.
-    const COUNT: Range = Range { least: 0, most: i64::MAX };
+    pub(crate) const COUNT: Range = Range { least: 0, most: i64::MAX };
 
     /// It is this.
-    pub(super) fn point(value: i64) -> Range {
+    pub(crate) fn point(value: i64) -> Range {
         Range { least: value, most: value }
     }
     /// Whether it is certainly less than another, or no more.
@@ -61,7 +61,7 @@ impl Range {
 
 /// Numbers as far as they are known, and conditions if they are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ranges;
+pub(crate) struct Ranges;
 
 impl Domain for Ranges {
     type Num = Range;

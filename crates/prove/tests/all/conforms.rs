@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use wastenot_prove::conforms::Rule;
 use wastenot_rota::ir::Program;
 
 use crate::together::{built, root, run, steps};
@@ -47,7 +48,7 @@ fn what_is_emitted_conforms_in_every_order_that_is_tried() {
             println!("SKIPPED conforms: cc is missing: apt-get install gcc");
             return;
         };
-        let mut judged = [0; 9];
+        let mut judged = [0; Rule::ALL.len()];
         for seed in 0..asked() {
             let Some((told, found)) = run(&binary, &program, &program, seed) else { continue };
             all += found.counts.iter().map(|it| it.judged).sum::<u64>();
@@ -101,9 +102,34 @@ const WRONG: [(&str, &str, &str); 12] = [
 
 #[test]
 fn wrong_protocols_do_not_conform() {
-    let (name, program) = read(&root().join("policies/work-stealing.rota"));
+    are_found_out("work-stealing", &WRONG);
+}
+
+/// The same of keys and slices.
+const WRONG_KEYS: [(&str, &str, &str); 3] = [
+    (
+        "a task is not charged",
+        "\tf->t->vrt_vt = plus(f->t->vrt_vt, scaled(f->ran, (s64)f->p->scx.weight));\n",
+        "",
+    ),
+    (
+        "a key goes back",
+        "preempt_yield(struct frame *f)\n{\n",
+        "preempt_yield(struct frame *f)\n{\n\tf->t->vrt_vt -= 1000000000;\n",
+    ),
+    ("a slice never ends", "slice_of(vrt_slice)", "SCX_SLICE_INF"),
+];
+
+#[test]
+fn wrong_keys_and_slices_do_not_conform() {
+    are_found_out("fair-vtime", &WRONG_KEYS);
+}
+
+/// Each change of the emitted C of a policy is found out.
+fn are_found_out(name: &str, changes: &[(&str, &str, &str)]) {
+    let (name, program) = read(&root().join(format!("policies/{name}.rota")));
     let right = steps(&program);
-    for (n, (what, from, to)) in WRONG.iter().enumerate() {
+    for (n, (what, from, to)) in changes.iter().enumerate() {
         assert!(right.contains(from), "{what}");
         let Some(binary) =
             built(folder(), &format!("{name}-{n}"), &program, &right.replace(from, to))

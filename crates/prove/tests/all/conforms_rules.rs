@@ -98,7 +98,7 @@ impl Script {
         self.starts(cpu, task);
     }
 
-    /// A task that wakes waits in the queue of CPU 0.
+    /// A task that was preempted waits in the queue of CPU 0: its handler searches no CPU for it.
     fn waits(&mut self, task: i32, claimed: Option<u16>) {
         self.decided(task);
         self.say(What::In, 0, None, ready(0), Some(task), 0);
@@ -106,7 +106,7 @@ impl Script {
     }
     /// It will.
     fn decided(&mut self, task: i32) {
-        self.say(What::Place, 0, Some(0), 1, Some(task), 0);
+        self.say(What::Place, 0, Some(0), 2, Some(task), 0);
         self.say(What::Put, 0, Some(0), ready(0), Some(task), 0);
     }
 
@@ -125,7 +125,7 @@ impl Script {
     }
 }
 
-/// CPU 1 sleeps; a task wakes, CPU 1 is claimed for it and steals it.
+/// CPU 1 sleeps; a task is put, CPU 1 is claimed for it and steals it.
 fn right() -> Script {
     let mut script = Script::new();
     script.sleeps(1);
@@ -157,7 +157,7 @@ fn a_task_is_put_once_and_where_its_handler_puts_it() {
     script.say(What::Put, 0, Some(0), ready(0), Some(102), 0);
     assert_eq!(script.breaks(), [Rule::Put]);
     let mut script = right();
-    script.say(What::Place, 0, Some(0), 1, Some(102), 0);
+    script.say(What::Place, 0, Some(0), 2, Some(102), 0);
     script.say(What::Put, 0, Some(0), ready(1), Some(102), 0);
     assert_eq!(script.breaks(), [Rule::Put], "its home is CPU 0");
 }
@@ -207,7 +207,7 @@ fn an_attempt_fails_only_if_another_cpu_was_faster() {
     script.waits(101, None);
     // CPU 1 does not look at the queue of CPU 0 at all.
     script.sleeps(1);
-    assert_eq!(script.breaks(), [Rule::Look, Rule::Attempt]);
+    assert_eq!(script.breaks(), [Rule::Look, Rule::Attempt, Rule::Select]);
     // One task left while another one came: that is one removal, and one attempt may fail for it.
     let mut script = Script::new();
     script.waits(101, None);
@@ -283,6 +283,90 @@ fn the_steps_of_a_cpu_have_an_order() {
     script.look(0, ready(0), true);
     script.starts(0, 101);
     assert_eq!(script.breaks(), [Rule::Sequence]);
+}
+
+#[test]
+fn a_handler_takes_a_path_of_its_text() {
+    let mut script = Script::new();
+    script.say(What::Place, 0, Some(0), 1, Some(101), 0);
+    script.say(What::Put, 0, Some(0), ready(0), Some(101), 0);
+    assert_eq!(script.breaks(), [Rule::Handler], "wake searches an idle CPU first");
+    let mut script = Script::new();
+    script.say(What::Place, 0, Some(0), 1, Some(101), 0);
+    script.say(What::Find, 0, None, 0, Some(101), 4);
+    script.say(What::Put, 0, Some(0), ready(0), Some(101), 0);
+    assert_eq!(script.breaks(), []);
+    let mut script = Script::new();
+    script.decided(101);
+    script.say(What::In, 0, None, ready(0), Some(101), 0);
+    script.say(What::Claim, 0, None, ready(0), Some(101), 2);
+    assert_eq!(script.breaks(), [Rule::Handler], "the search stays within a cache");
+}
+
+#[test]
+fn a_task_runs_with_a_slice_of_its_handler() {
+    for (slice, breaks) in [(20_000_000, &[][..]), (-1, &[Rule::Slice]), (1, &[Rule::Slice])] {
+        let mut script = Script::new();
+        script.waits(101, None);
+        let begin = script.moment();
+        script.idle(0);
+        script.look(0, ready(0), true);
+        script.add((begin, What::Attempt, 0, Some(0), 0, None, 1));
+        script.busy(0);
+        script.chain(0);
+        script.say(What::Start, 0, Some(0), 0, Some(101), slice);
+        assert_eq!(script.breaks(), breaks, "{slice} ns");
+    }
+}
+
+#[test]
+fn a_balance_chooses_what_its_text_says() {
+    // CPU 1 chooses the queue of CPU 0, where a task waits, or where none does.
+    for (waits, breaks) in [(true, &[][..]), (false, &[Rule::Select])] {
+        let mut script = Script::new();
+        if waits {
+            script.waits(101, None);
+        }
+        let begin = script.moment();
+        script.idle(1);
+        script.look(1, pinned(1), false);
+        script.look(1, ready(1), false);
+        script.say(What::Select, 1, Some(1), 0, None, i64::from(waits));
+        script.look(1, ready(0), waits);
+        script.add((begin, What::Attempt, 1, Some(1), 0, None, i64::from(waits)));
+        if waits {
+            script.busy(1);
+            script.chain(1);
+            script.starts(1, 101);
+        }
+        assert_eq!(script.breaks(), breaks, "{waits}");
+    }
+}
+
+/// CPU 0 moves a task into the queue of CPU 1, which takes it at once.
+#[test]
+fn a_task_that_was_moved_may_run_before_the_record_of_the_move_ends() {
+    let text = include_str!("../../../../policies/cfs-like.rota");
+    let program = wastenot_rota::compile(text).expect("it is right");
+    let judged = |late: bool, moves: bool| {
+        let mut script = Script::new();
+        script.waits(101, None);
+        let begin = if moves { script.moment() } else { 0 };
+        let mut took = script.moment();
+        if !late {
+            script.add((begin, What::Move, 0, Some(0), ready(1), Some(101), 0));
+            took = script.moment();
+        }
+        script.add((took, What::Take, 1, None, ready(1), None, 1));
+        script.say(What::Start, 1, Some(1), 0, Some(101), 0);
+        if late && moves {
+            script.add((begin, What::Move, 0, Some(0), ready(1), Some(101), 0));
+        }
+        let found = conforms(&program, &Machine::flat(2), &script.log);
+        found.breaks.into_iter().filter(|it| it.rule == Rule::Take).count()
+    };
+    // Without the record, the queue is empty, and the task waits in another one.
+    assert_eq!([judged(false, true), judged(true, true), judged(true, false)], [0, 0, 2]);
 }
 
 #[test]

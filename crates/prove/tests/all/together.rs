@@ -48,13 +48,26 @@ pub(crate) fn steps(program: &Program) -> String {
     emit_with(program, Options { steps: true }).expect("it can be emitted")
 }
 
+/// Machines by how many CPUs there are, and how many share a core, a cache, a node.
+const MACHINES: [[u32; 4]; 10] = [
+    [2, 1, 1, 2],
+    [8, 2, 4, 4],
+    [4, 1, 2, 2],
+    [3, 1, 3, 3],
+    [8, 2, 2, 4],
+    [4, 2, 2, 2],
+    [16, 2, 4, 8],
+    [6, 1, 1, 3],
+    [8, 1, 2, 2],
+    [16, 2, 2, 4],
+];
+
 fn machine(seed: u64) -> Machine {
-    let cpus = [2, 3, 4, 8][seed as usize % 4];
-    let mut machine = Machine::flat(cpus);
+    let [cpus, core, llc, node] = MACHINES[seed as usize % MACHINES.len()];
+    let mut machine = Machine::flat(cpus as usize);
     for (n, cpu) in machine.cpus.iter_mut().enumerate() {
         let n = n as u32;
-        (cpu.core, cpu.llc, cpu.node) =
-            (Some(n / 2), Some(n / 2), Some(n / cpus.div_ceil(2) as u32));
+        (cpu.core, cpu.llc, cpu.node) = (Some(n / core), Some(n / llc), Some(n / node));
     }
     machine
 }
@@ -63,32 +76,28 @@ fn machine(seed: u64) -> Machine {
 fn input(program: &Program, machine: &Machine, seed: u64) -> Option<String> {
     let parts = partitions::cpus(program, machine);
     let trees: Vec<Tree> = parts.iter().map(|cpus| Tree::of(machine, cpus)).collect();
-    let (tables, cpus) = (Tables::of(&trees)?, machine.len());
-    let mut line = format!("m {cpus}");
-    let mut row = |values: &[u16]| {
-        values.iter().for_each(|value| write!(line, " {value}").expect("text grows"));
-    };
-    row(&tables.part_of[..cpus]);
-    tables.group_of.iter().for_each(|level| row(&level[..cpus]));
-    tables.member.iter().for_each(|level| row(&level[..cpus]));
-    for level in &tables.members {
-        level[..cpus].iter().for_each(|span| row(&[span.first, span.count]));
-    }
-    for part in &tables.groups {
-        part.iter().for_each(|span| row(&[span.first, span.count]));
-    }
-    line += "\n";
+    let cpus = machine.len();
+    let numbers = Tables::of(&trees)?.numbers(cpus).into_iter();
+    let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    let mut lines = format!("m {cpus} {}\n", words.join(" "));
     let mut random = Random::stream(seed, 9, 0);
-    let count = 1 + random.below(2 * cpus as u64 + 1);
+    // Where it is crowded, tasks begin in one half of the machine, and some have to stay there.
+    let (crowded, half) = (seed % 3 == 2, 1 + (cpus as u64 - 1) / 2);
+    let count = if crowded { 4 * cpus as u64 } else { 1 + random.below(2 * cpus as u64 + 1) };
     for task in 0..count {
         let all = (1u64 << cpus) - 1;
-        let mask = if random.below(2) == 0 { all } else { 1 + random.below(all) };
-        let (cpu, part) = (random.below(cpus as u64), random.below(parts.len() as u64));
+        let mask = match random.below(4) {
+            0 | 1 => all,
+            2 if crowded => (1 << half) - 1,
+            _ => 1 + random.below(all),
+        };
+        let begins = if crowded { half } else { cpus as u64 };
+        let (cpu, part) = (random.below(begins), random.below(parts.len() as u64));
         let weight = [100, 1, 8668][random.below(3) as usize];
-        writeln!(line, "c {task} {cpu} {weight} {} {part} {mask} 0 0 0", random.below(3))
+        writeln!(lines, "c {task} {cpu} {weight} {} {part} {mask} 0 0 0", random.below(3))
             .expect("text grows");
     }
-    Some(line)
+    Some(lines)
 }
 
 /// The log of one run.

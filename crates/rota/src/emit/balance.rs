@@ -135,40 +135,36 @@ impl Writer<'_> {
         let (level, to, from) = (constant(queue.per), self.kind(into), self.kind(balance.from));
         let name = self.named(&format!("pull_{word}"));
         let carry = balance.rebase.map(|var| self.task_var(var));
-        let carried = carry.as_ref().map_or(String::new(), |var| {
-            format!("\tt->{var} = rebased(t->{var}, {from}, s->best, {to}, into);\n")
-        });
-        let key = queue.key.map(|var| self.task_var(var));
-        let insert = match &key {
-            Some(var) => format!(
-                "\tscx_bpf_dsq_move_set_vtime(it, t->{var});\n\
+        let rebase = carry.as_ref().map_or("", |_| " rebase");
+        let var = queue.key.map(|var| self.task_var(var));
+        // Several CPUs can try to move a task: only the one that moves it changes its key.
+        let (key, carried) = match carry.or(var) {
+            Some(var) if balance.rebase.is_some() => (
+                format!("\ts64 key = rebased(t->{var}, {from}, s->best, {to}, into);\n"),
+                format!("\tt->{var} = key;\n"),
+            ),
+            Some(var) => (format!("\ts64 key = t->{var};\n"), String::new()),
+            None => (String::new(), String::new()),
+        };
+        let insert = match queue.key {
+            Some(_) => format!(
+                "\tscx_bpf_dsq_move_set_vtime(it, key);\n\
                  \tif (!scx_bpf_dsq_move_vtime(it, p, queue(s->part, {to}, into), 0))"
             ),
             None => format!("\tif (!scx_bpf_dsq_move(it, p, queue(s->part, {to}, into), 0))"),
         };
-        let save =
-            carry.as_ref().map_or(String::new(), |var| format!("\ts64 before = t->{var};\n"));
-        let mut undo: Vec<String> = Vec::new();
-        undo.extend(carry.iter().map(|var| format!("\t\tt->{var} = before;\n")));
-        if self.options.steps {
-            // Each moment that has a number belongs to a record.
-            undo.push("\t\trecord(begin, ABOUT(cpu, S_SELECT), 0, 0, 0);\n".into());
-        }
-        let back = match undo.concat() {
-            none if none.is_empty() => "\n\t\treturn false;\n".to_owned(),
-            undo => format!(" {{\n{undo}\t\treturn false;\n\t}}\n"),
-        };
-        let key = key.map_or("0".into(), |var| format!("t->{var}"));
-        let rebase = carry.as_ref().map_or(String::new(), |_| " rebase".into());
-        let (begin, done) = match self.options.steps {
+        let waits = if queue.key.is_some() { "key" } else { "0" };
+        // Each moment that has a number belongs to a record.
+        let (begin, back, done) = match self.options.steps {
             true => (
-                "\tu64 begin = tick();\n".to_owned(),
+                "\tu64 begin = tick();\n",
+                " {\n\t\trecord(begin, ABOUT(cpu, S_SELECT), 0, 0, 0);\n\t\treturn false;\n\t}\n",
                 format!(
                     "\tt->in = queue(s->part, {to}, into);\n\
-                     \trecord(begin, ABOUT(cpu, S_MOVE), t->in, {key}, p->pid);\n"
+                     \trecord(begin, ABOUT(cpu, S_MOVE), t->in, {waits}, p->pid);\n"
                 ),
             ),
-            false => (String::new(), String::new()),
+            false => ("", "\n\t\treturn false;\n", String::new()),
         };
         self.define(
             &format!("into {}{rebase}", queue.name),
@@ -177,9 +173,8 @@ impl Writer<'_> {
                  \t\t\tstruct task_struct *p, struct task *t, s32 cpu)"
             ),
             &format!(
-                "\tu32 into = group({level}, s->cpu);\n{begin}{save}\n\
-                 {carried}{insert}{back}\
-                 \tmoved(t, {to}, into, {key}, cpu);\n{done}\treturn true;\n"
+                "\tu32 into = group({level}, s->cpu);\n{key}{begin}\n{insert}{back}{carried}\
+                 \tmoved(t, {to}, into, {waits}, cpu);\n{done}\treturn true;\n"
             ),
         );
         let text = Quote(self.policy).num(&balance.count);

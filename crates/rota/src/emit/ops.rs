@@ -212,12 +212,23 @@ impl Parts<'_> {
                 level => format!("group({}, cpu)", constant(level)),
             };
             let of = name.replace("balance_", "period_");
+            let call = match written.writer.options.steps {
+                true => format!(
+                    "\tbegin = tick();\n\ttook = {name}(&f, cpu);\n\
+                     \trecord(begin, ABOUT(cpu, S_REGULAR), {index}, took, 0);\n"
+                ),
+                false => format!("\t{name}(&f, cpu);\n"),
+            };
+            let kept = match written.writer.options.steps {
+                true => "\tu64 begin;\n\tbool took;\n",
+                false => "",
+            };
             let frame = format!("\t\tf.part = {part};\n\t\tf.me = {me};\n");
             now += &format!(
                 "int regular_{index}(u32 cpu)\n{{\n\
-                 \tstruct frame f = {{ .here = cpu, .part = {part}, .now = bpf_ktime_get_ns() }};\n\n\
-                 \tif (cpu >= MAX_CPUS)\n\t\treturn 0;\n\tf.me = {me};\n\
-                 \tbpf_rcu_read_lock();\n\t{name}(&f, cpu);\n\tbpf_rcu_read_unlock();\n\
+                 \tstruct frame f = {{ .here = cpu, .part = {part}, .now = bpf_ktime_get_ns() }};\n\
+                 {kept}\n\tif (cpu >= MAX_CPUS)\n\t\treturn 0;\n\tf.me = {me};\n\
+                 \tbpf_rcu_read_lock();\n{call}\tbpf_rcu_read_unlock();\n\
                  \treturn 0;\n}}\n\n"
             );
             due += &format!("\tcase {index}:\n\t\tregular_{index}(cpu);\n\t\tbreak;\n");

@@ -98,6 +98,20 @@ impl Tables {
         ]
     }
 
+    /// All numbers of the tables for a machine of so many CPUs, table after table: without the
+    /// padding of [`Tables::images`].
+    pub fn numbers(&self, cpus: usize) -> Vec<u16> {
+        let mut all = self.part_of[..cpus].to_vec();
+        for level in self.group_of.iter().chain(&self.member) {
+            all.extend(&level[..cpus]);
+        }
+        let members = self.members.iter().map(|level| &level[..cpus]);
+        for span in members.chain(self.groups.iter().map(Vec::as_slice)).flatten() {
+            all.extend([span.first, span.count]);
+        }
+        all
+    }
+
     /// One level of one partition: groups from `first` on, CPUs from `at` on.
     fn level(&mut self, tree: &Tree, level: Level, first: u16, mut at: usize) -> Span {
         let row = level as usize;

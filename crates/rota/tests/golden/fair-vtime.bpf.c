@@ -1113,15 +1113,13 @@ static bool vrt_pull_every_1_one(struct scan *s, struct bpf_iter_scx_dsq *it,
 			struct task_struct *p, struct task *t, s32 cpu)
 {
 	u32 into = group(LLC, s->cpu);
-	s64 before = t->vrt_vt;
+	s64 key = rebased(t->vrt_vt, VRT_Q, s->best, VRT_Q, into);
 
-	t->vrt_vt = rebased(t->vrt_vt, VRT_Q, s->best, VRT_Q, into);
-	scx_bpf_dsq_move_set_vtime(it, t->vrt_vt);
-	if (!scx_bpf_dsq_move_vtime(it, p, queue(s->part, VRT_Q, into), 0)) {
-		t->vrt_vt = before;
+	scx_bpf_dsq_move_set_vtime(it, key);
+	if (!scx_bpf_dsq_move_vtime(it, p, queue(s->part, VRT_Q, into), 0))
 		return false;
-	}
-	moved(t, VRT_Q, into, t->vrt_vt, cpu);
+	t->vrt_vt = key;
+	moved(t, VRT_Q, into, key, cpu);
 	return true;
 }
 

@@ -73,6 +73,7 @@ struct task_struct {
 	u64 key;
 	struct dsq *dsq;
 	struct task_struct *next;
+	u64 arrived; /* its number among all insertions */
 	bool locked; /* the lock of its run queue is held: nobody takes it */
 };
 
@@ -143,6 +144,8 @@ static s32 scx_bpf_create_dsq(u64 id, s32 node)
 	return 0;
 }
 
+static u64 arrivals;
+
 /* By key, ties in the order of arrival. */
 static void dsq_add(struct dsq *dsq, struct task_struct *p, u64 key)
 {
@@ -152,6 +155,7 @@ static void dsq_add(struct dsq *dsq, struct task_struct *p, u64 key)
 		wrong("a task is in two queues");
 	while (*at && (s64)((*at)->key - key) <= 0)
 		at = &(*at)->next;
+	p->arrived = ++arrivals;
 	p->key = key;
 	p->next = *at;
 	p->dsq = dsq;
@@ -187,9 +191,15 @@ struct bpf_iter_scx_dsq {
 	struct dsq *dsq;
 	struct task_struct *all[SEEN];
 	int count, next;
-	u64 key;
+	u64 key, began; /* at this insertion */
 };
 static int iterating;
+
+/* Whether a task is still there; if it left and came back, it is not. */
+static bool is_still_in(struct bpf_iter_scx_dsq *it, struct task_struct *p)
+{
+	return p->dsq == it->dsq && p->arrived <= it->began;
+}
 
 static int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags)
 {
@@ -199,6 +209,7 @@ static int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags)
 	iterating++;
 	it->dsq = dsq_of(id);
 	it->count = it->next = 0;
+	it->began = arrivals;
 	for (p = it->dsq ? it->dsq->first : NULL; p && it->count < SEEN; p = p->next)
 		it->all[it->count++] = p;
 	return it->dsq ? 0 : -2;
@@ -208,7 +219,7 @@ static struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it)
 {
 	MEET();
 	while (it->next < it->count)
-		if (it->all[it->next++]->dsq == it->dsq)
+		if (is_still_in(it, it->all[it->next++]))
 			return it->all[it->next - 1];
 	return NULL;
 }
@@ -233,7 +244,7 @@ static bool move_by(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id, 
 		wrong("a task is moved to nowhere");
 	while (p->locked)
 		WAIT();
-	if (p->dsq != it->dsq)
+	if (!is_still_in(it, p))
 		return false; /* it was taken meanwhile */
 	dsq_remove(p);
 	dsq_add(dsq, p, key);

@@ -5,10 +5,10 @@
  * is the machine and its tasks, as for driver.c; the arguments are a seed and a number of events.
  * The steps that the scheduler logs are on standard error.
  *
- * As in the kernel, ticks and wakeups come to a CPU between the operations of its scheduler; the
- * insertion of a task comes after the operation that decided on it, and nobody takes it before the
- * tracepoint that follows, since the lock of its run queue is held; an affinity changes while its
- * task is in no queue.
+ * As in the kernel, ticks, timers and wakeups come to a CPU between the operations of its
+ * scheduler; the insertion of a task comes after the operation that decided on it, and no CPU takes
+ * it before the tracepoint that follows, since the lock of its run queue is held; an affinity
+ * changes while its task is in no queue.
  */
 #include <ucontext.h>
 
@@ -38,6 +38,7 @@ static struct cpu {
 } cpus_of[MOST];
 static ucontext_t all_cpus;
 static int cpu_count, task_count, events;
+static int frozen; /* so long the clock stands at 0: a policy may not depend on what time it is */
 static bool alone = true;
 static u64 drawn = 1;
 
@@ -101,21 +102,41 @@ static void wake(struct task_struct *p)
 	p->locked = false;
 }
 
-/* A waiting task gets another affinity: it is in no queue meanwhile. */
-static void change(struct task_struct *p)
+static void other_affinity(struct task_struct *p)
 {
 	u64 bits = draw((1ULL << cpu_count) - 1) + 1;
 
-	alone = true;
-	OP(quiescent, (u64)p, 0);
-	dsq_remove(p);
 	p->cpus_mask.bits[0] = bits;
 	p->nr_cpus_allowed = __builtin_popcountll(bits);
 	OP(set_cpumask, (u64)p, (u64)p->cpus_ptr);
+}
+
+/* A waiting task gets another affinity: it is in no queue meanwhile. */
+static void change(struct task_struct *p)
+{
+	alone = true;
+	OP(quiescent, (u64)p, 0);
+	dsq_remove(p);
+	other_affinity(p);
 	alone = false;
 	about_to_place(p);
 	OP(enqueue, (u64)p, 0);
 	inserted(p);
+}
+
+/* A regular balance is due: of a CPU that began its timer, and that does not balance now. */
+static void balances(void)
+{
+#ifdef REGULAR
+	static bool at_work[BALANCES * MAX_CPUS];
+	u32 n = draw(BALANCES) * MAX_CPUS + draw(cpu_count);
+
+	if (!periods.values[n].timer.opaque[1] || at_work[n])
+		return;
+	at_work[n] = true;
+	balance_now(n / MAX_CPUS, n % MAX_CPUS);
+	at_work[n] = false;
+#endif
 }
 
 /* What comes between the operations: tasks wake, balances are due, affinities change. */
@@ -123,15 +144,18 @@ static void interrupt(void)
 {
 	struct task_struct *p = &all[draw(task_count)];
 
-	now += 1 + draw(100000);
+	if (frozen > 0)
+		frozen--;
+	else
+		now += 1 + draw(100000);
 	if (p->__state == 1) {
 		events--;
-		p->__state = 2; /* nobody else wakes it */
+		p->__state = 2; /* no other CPU wakes it */
+		if (CHANGES && !draw(8))
+			other_affinity(p);
 		wake(p);
-#ifdef REGULAR
-	} else if (!draw(8)) {
-		balance_now(0, this_cpu);
-#endif
+	} else if (!draw(4)) {
+		balances();
 	} else if (CHANGES && p->dsq && !p->locked && p->dsq->id >> 63 == 0 && p->dsq != &local[p->cpu] && !draw(4)) {
 		change(p);
 	}
@@ -156,6 +180,10 @@ static void runs_for_a_time(struct task_struct *p)
 			p->__state = 1; /* from now on it can be woken */
 			return;
 		}
+		if (rota_ops.tick && !draw(4))
+			OP(tick, (u64)p);
+		if (rota_ops.yield && !draw(4))
+			OP(yield, (u64)p, 0);
 		p->scx.flags = SCX_TASK_QUEUED;
 		if (!local[cpu].first) {
 			dispatching = cpu;
@@ -212,6 +240,7 @@ int main(int count, char **words)
 	char event;
 	int n, turns;
 
+	setvbuf(stderr, NULL, _IOFBF, 1 << 16); /* the log: a write for each number would take long */
 	while (scanf(" %c", &event) == 1) {
 		if (event == 'm') {
 			machine();
@@ -224,6 +253,7 @@ int main(int count, char **words)
 	events = count > 2 ? atoi(words[2]) : 1000;
 	for (n = 0; n < ALL_CPUS && part_of[n] != NOBODY; n++)
 		cpu_count++;
+	frozen = drawn % 8 == 1 ? events : 0;
 	for (n = 0; n < task_count; n++)
 		all[n].__state = 1;
 	for (n = 0; n < 20; n++)

@@ -181,7 +181,7 @@ int rota_running(u64 *ctx)
 
 	if (!view(&f, p, cpu))
 		return 0;
-+	record(0, ABOUT(cpu, S_START), 0, 0, p->pid);
++	record(0, ABOUT(cpu, S_START), 0, p->scx.slice, p->pid);
 	f.t->since = f.now;
 	f.t->prev = cpu;
 	if ((u32)cpu < MAX_CPUS)

@@ -1,7 +1,6 @@
 //! The emitted file as a third implementation: compiled natively against stand-ins for the kernel
 //! (tests/native), it makes the same decisions as the interpreter.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -65,21 +64,10 @@ pub(super) fn machines() -> Vec<Machine> {
 pub(super) fn tables(program: &Program, machine: &Machine) -> Option<String> {
     let parts = partitions::cpus(program, machine);
     let trees: Vec<Tree> = parts.iter().map(|cpus| Tree::of(machine, cpus)).collect();
-    let (tables, cpus) = (Tables::of(&trees)?, machine.len());
-    let mut line = format!("m {cpus}");
-    let mut row = |values: &[u16]| {
-        values.iter().for_each(|value| write!(line, " {value}").expect("text grows"));
-    };
-    row(&tables.part_of[..cpus]);
-    tables.group_of.iter().for_each(|level| row(&level[..cpus]));
-    tables.member.iter().for_each(|level| row(&level[..cpus]));
-    for level in &tables.members {
-        level[..cpus].iter().for_each(|span| row(&[span.first, span.count]));
-    }
-    for part in &tables.groups {
-        part.iter().for_each(|span| row(&[span.first, span.count]));
-    }
-    Some(line + "\n")
+    let cpus = machine.len();
+    let numbers = Tables::of(&trees)?.numbers(cpus).into_iter();
+    let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    Some(format!("m {cpus} {}\n", words.join(" ")))
 }
 
 /// The decisions of the C: a line for each event.
