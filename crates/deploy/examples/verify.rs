@@ -38,8 +38,8 @@ fn main() -> ExitCode {
         }
         Some(Err(error)) => {
             println!("{name} refused 0 {seconds:.1} {error}");
-            if let Error::Refused { log, .. } = &error {
-                log.lines().for_each(|line| println!("  | {line}"));
+            if let Error::Refused(refusal) = &error {
+                refusal.log.iter().for_each(|line| println!("  | {line}"));
             }
             ExitCode::FAILURE
         }

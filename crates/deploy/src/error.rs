@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::Refusal;
+
 /// Why a scheduler cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -46,15 +48,8 @@ pub enum Error {
     #[error("loading a scheduler needs root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)")]
     NotAllowed,
     /// The verifier refused a program.
-    #[error("the kernel refuses {program}: {why}")]
-    Refused {
-        /// The program.
-        program: String,
-        /// The last words of the verifier.
-        why: String,
-        /// The end of its log.
-        log: String,
-    },
+    #[error("the kernel refuses {}: {}", .0.program, .0.why)]
+    Refused(Refusal),
     /// Anything else.
     #[error("cannot {doing}: {why}")]
     Failed {
@@ -82,7 +77,7 @@ impl Error {
             Error::NoSchedExt => "boot a kernel with CONFIG_SCHED_CLASS_EXT, 6.13 or later",
             Error::Busy { .. } => "end it first: it is never replaced",
             Error::NotAllowed => "run it as root: `sudo ...`",
-            Error::Refused { .. } => "please report it, with the policy and the kernel's version",
+            Error::Refused(_) => "please report it, with the policy and the kernel's version",
             Error::Failed { .. } => "`wastenot doctor` shows what this machine allows",
         }
     }

@@ -3,7 +3,8 @@
 //! An [`Object`] is what clang made of the emitted C. It gets the tables of the machine and the
 //! constants of the kernel, then the kernel verifies it ([`Object::load`]), and from
 //! [`Loaded::start`] on it schedules, until the [`Running`] is dropped or the process ends, however
-//! that is: nothing is pinned.
+//! that is: nothing is pinned. A [`Scheduler`] does all that for a policy, and again when CPUs came or
+//! went.
 
 mod compile;
 mod drain;
@@ -13,7 +14,9 @@ mod fill;
 mod log;
 mod metrics;
 mod object;
+mod refusal;
 mod running;
+mod scheduler;
 
 pub use compile::compile;
 pub use error::Error;
@@ -21,4 +24,6 @@ pub use exit::Exit;
 pub use fill::tables;
 pub use metrics::Seen;
 pub use object::{Loaded, Object, Verified, operations};
+pub use refusal::Refusal;
 pub use running::{Running, STEPS};
+pub use scheduler::Scheduler;

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 
 use libbpf_rs::{PrintCallback, PrintLevel, set_print};
 
+use crate::Refusal;
+
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The end of a verifier's log says why; it has up to a million lines before.
 const KEPT: usize = 60;
@@ -32,21 +34,9 @@ pub(crate) fn listen() -> Listener {
 }
 
 impl Listener {
-    /// The program that was refused, and the last words of its verifier.
-    pub(crate) fn refusal(&self) -> Option<(String, String)> {
-        let said = SAID.lock().ok()?;
-        let program = |line: &String| {
-            let rest = line.strip_prefix("libbpf: prog '")?;
-            rest.contains("load failed").then(|| rest.split('\'').next().map(str::to_owned))?
-        };
-        let program = said.iter().rev().find_map(program)?;
-        let end = said.iter().rposition(|line| line.ends_with("END PROG LOAD LOG --"));
-        let before = &said[..end.unwrap_or(said.len())];
-        let is_word = |line: &&String| {
-            !line.is_empty() && !line.starts_with("processed ") && !line.starts_with("libbpf:")
-        };
-        let word = before.iter().rev().find(is_word).cloned();
-        Some((program, word.unwrap_or_else(|| "the verifier says nothing".to_owned())))
+    /// The program that was refused, if one was.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        Refusal::of(&self.all())
     }
 
     /// The first message.

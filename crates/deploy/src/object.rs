@@ -110,6 +110,16 @@ impl Object {
         self.write(FLAGS_AT, |_| flags)
     }
 
+    /// The digest of the text that it was made from ([`wastenot_rota::emit::digest`]); `None` if it
+    /// was made by another version.
+    pub fn digest(&mut self) -> Option<u64> {
+        let (at, size) = *self.rodata.get("text_digest")?;
+        let is_rodata = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
+        let mut map = self.open.maps_mut().find(|map| is_rodata(map.name()))?;
+        let bytes = map.initial_value_mut()?.get(at..at + size)?;
+        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+    }
+
     /// It gets the tasks of the class SCHED_EXT only, not those of the fair class.
     ///
     /// # Errors
@@ -158,7 +168,7 @@ impl Object {
         match open.load() {
             Ok(object) => Ok(Loaded { object, bss }),
             Err(error) => Err(match listener.refusal() {
-                Some((program, why)) => Error::Refused { program, why, log: listener.all() },
+                Some(refusal) => Error::Refused(refusal),
                 None if format!("{error:#}").contains("Operation not permitted") => {
                     Error::NotAllowed
                 }

@@ -70,8 +70,15 @@ impl Running {
             doing: "place tasks by their commands",
             why: format!("{error:#}"),
         };
+        let proc = Proc::mounted();
+        if !proc.is_alike() {
+            return Err(Error::Failed {
+                doing: "place tasks by their commands",
+                why: "this process is in a PID namespace, where they have other numbers".into(),
+            });
+        }
         let mut gone: BTreeSet<Vec<u8>> = map.keys().collect();
-        for (process, name) in Proc::mounted().commands() {
+        for (process, name) in proc.commands() {
             let Some(part) = partitions::of_command(program, &name) else { continue };
             let (key, part) = (process.to_ne_bytes(), part as u32);
             gone.remove(key.as_slice());
@@ -133,11 +140,9 @@ impl Running {
         Some(bytes.get(at..at + size)?.to_owned())
     }
 
-    /// Unloads it. Returns why the kernel ended it, if it was not this.
-    pub fn stop(mut self) -> Option<Exit> {
-        let exit = self.exit();
+    /// Unloads it: the kernel's own takes over. What it counted and logged can still be read.
+    pub fn unload(&mut self) {
         self.links.clear();
-        exit
     }
 }
 

@@ -34,7 +34,12 @@ impl Proc {
         (names, processes)
     }
 
-    /// The processes and the names of their commands.
+    /// Whether it numbers tasks as the kernel does, outside of all namespaces.
+    pub fn is_alike(&self) -> bool {
+        self.alike
+    }
+
+    /// The processes and the names of their commands; none if it numbers them in another way.
     pub fn commands(&self) -> Vec<(i32, String)> {
         let name = |process| Some((process, read(&format!("/proc/{process}/comm"))?));
         if self.alike { numbers("/proc").filter_map(name).collect() } else { Vec::new() }

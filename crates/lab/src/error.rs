@@ -80,6 +80,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a guest was ended from outside.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self, Error::Interrupted)
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         match self {

@@ -3,6 +3,7 @@
 //! understood is shown as it is.
 
 use wastenot_check::stall::{self, Dump, Named};
+use wastenot_deploy::Refusal;
 use wastenot_experiment::{Fault, Wait};
 use wastenot_model::{History, Span};
 
@@ -113,7 +114,8 @@ fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
     if let Some(refusal) = Refusal::of(said) {
         let what = format!("the verifier refuses {} of {name}: {}", refusal.program, refusal.why);
         let help = "the lines before it are in the report; `--json` has more of them".to_owned();
-        return (what, help, refusal.lines);
+        let from = refusal.log.len().saturating_sub(LINES);
+        return (what, help, refusal.log[from..].to_vec());
     }
     let ended = evidence.ended.as_deref();
     if let Some(lacks) = lacks(said) {
@@ -140,37 +142,6 @@ fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
     };
     let help = "`wastenot lab shell` boots the kernel with a shell, to try it by hand".to_owned();
     (what, help, last(said))
-}
-
-/// A verifier's refusal, among the messages of libbpf.
-struct Refusal {
-    program: String,
-    why: String,
-    lines: Vec<String>,
-}
-
-impl Refusal {
-    fn of(said: &str) -> Option<Refusal> {
-        let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
-        let refused = |line: &&str| {
-            let rest = line.strip_prefix("libbpf: prog '")?;
-            let (program, rest) = rest.split_once('\'')?;
-            rest.contains("load").then(|| program.to_owned())
-        };
-        let program = lines.iter().rev().find_map(refused)?;
-        let end = lines.iter().rposition(|line| line.contains("END PROG LOAD LOG --"))?;
-        let begin = lines[..end].iter().rposition(|it| it.contains("BEGIN PROG LOAD LOG --"));
-        let log = &lines[begin.map_or(0, |at| at + 1)..end];
-        // From 7.3 on an explanation follows the line that decides.
-        let explained = log.iter().rposition(|line| line.starts_with("Verification failed:"));
-        let is_word = |line: &&str| !line.is_empty() && !line.starts_with("processed ");
-        let at = log[..explained.unwrap_or(log.len())].iter().rposition(is_word)?;
-        let source = log[..at].iter().rev().find_map(|line| line.strip_prefix("; "));
-        let source = source.map_or(String::new(), |it| format!(", at `{it}`"));
-        let from = (at + 1).saturating_sub(LINES);
-        let shown = log[from..=at].iter().map(|it| (*it).to_owned()).collect();
-        Some(Refusal { program, why: format!("{}{source}", log[at]), lines: shown })
-    }
 }
 
 /// What a kernel has not that an object needs: of libbpf's messages the first that is no warning,
@@ -263,6 +234,17 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
     }
 }
 
+/// One of which so many guests died that it was not tried again.
+pub(crate) fn given_up(name: &str, guests: usize) -> Fault {
+    Fault {
+        what: format!("not run: {guests} guests died under {name} before"),
+        help: "the other runs of it say how".into(),
+        after_ns: None,
+        dump: None,
+        lines: Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use wastenot_model::{Builder, Head, Machine};
@@ -285,30 +267,20 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_the_verifier_names_the_program_and_the_line_that_decides() {
-        let old = "libbpf: prog 'foo_init': BPF program load failed: -EINVAL\n\
-                   libbpf: prog 'foo_init': -- BEGIN PROG LOAD LOG --\n\
-                   179: (b4) w4 = -1 ; R4=0xffffffff\n\
-                   ; page = take(&arena, @ foo.bpf.c:112\n\
-                   181: (85) call take#5\n\
-                   function calls are not allowed while holding a lock\n\
-                   processed 461 insns (limit 1000000) max_states_per_insn 4\n\
-                   -- END PROG LOAD LOG --\n\
-                   libbpf: prog 'foo_init': failed to load: -EINVAL\n\
-                   libbpf: failed to load object 'scx_foo'\n\
-                   Failed to load skel\n";
+    fn a_refusal_of_the_verifier_is_told_with_its_last_lines() {
+        let said = "libbpf: prog 'foo_init': -- BEGIN PROG LOAD LOG --\n\
+                    ; page = take(&arena, @ foo.bpf.c:112\n181: (85) call take#5\n\
+                    function calls are not allowed while holding a lock\n\
+                    processed 461 insns (limit 1000000) max_states_per_insn 4\n\
+                    -- END PROG LOAD LOG --\n\
+                    libbpf: prog 'foo_init': failed to load: -EINVAL\n";
+        let told = fault(&evidence(said, &[]), None);
         assert_eq!(
-            what(old, &[]),
+            told.what,
             "the verifier refuses foo_init of scx_foo: function calls are not allowed while \
              holding a lock, at `page = take(&arena, @ foo.bpf.c:112`"
         );
-        let new = old.replace(
-            "processed 461",
-            "\nVerification failed: Locks\n\nReason:\n  A lock is held.\n\nprocessed 461",
-        );
-        assert_eq!(what(&new, &[]), what(old, &[]));
-        let cut = &old[old.find("181").expect("a line")..];
-        assert!(what(cut, &[]).starts_with("the verifier refuses foo_init of scx_foo: function"));
+        assert_eq!(told.lines.len(), 3);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
-use wastenot_model::{History, Machine};
+use wastenot_model::History;
 use wastenot_rota::steps::Log;
 use wastenot_runner::Told;
 
@@ -74,11 +74,11 @@ fn work() -> io::Result<()> {
     let job: Job = serde_json::from_slice(&fs::read(job::FILE)?)?;
     let disk = File::options().write(true).open(job::DISK)?;
     let mut results = tar::Builder::new(disk);
-    let machine = wastenot_record::machine();
-    say(&format!("up {} {}", wastenot_host::kernel(), machine.len()));
+    let cpus = wastenot_record::machine().len();
+    say(&format!("up {} {cpus}", wastenot_host::kernel()));
     thread::sleep(SETTLES);
     config_of_kernel();
-    let mut desk = Desk { job: &job, machine: &machine, loaded: None, refused: HashMap::new() };
+    let mut desk = Desk { job: &job, loaded: None, refused: HashMap::new() };
     for (n, cell) in job.cells.iter().enumerate() {
         say(&format!("begin {n}"));
         let (ran, evidence, reloads) = desk.run(cell);
@@ -128,7 +128,6 @@ fn append(to: &mut tar::Builder<File>, name: &str, bytes: &[u8]) -> io::Result<(
 /// What is loaded, and what cannot be.
 struct Desk<'j> {
     job: &'j Job,
-    machine: &'j Machine,
     /// Which of the schedulers.
     loaded: Option<(usize, Loaded)>,
     /// The same program is refused again: that takes minutes, and says no more.
@@ -149,7 +148,7 @@ impl Desk<'_> {
             let why = (String::from("its scheduler was not loaded"), String::new());
             return (Err(why), Some(evidence), Vec::new());
         }
-        let ran = run(cell, self.loaded.as_ref().map(|(_, it)| it));
+        let ran = run(cell, self.loaded.as_mut().map(|(_, it)| it));
         let ran = ran.map_err(|error| (error.to_string(), error.help()));
         let Some((_, scheduler)) = &mut self.loaded else { return (ran, None, Vec::new()) };
         match scheduler.look() {
@@ -172,7 +171,7 @@ impl Desk<'_> {
         if let Some(evidence) = self.refused.get(&which) {
             return Err(evidence.clone());
         }
-        match Loaded::load(&self.job.schedulers[which], self.machine) {
+        match Loaded::load(&self.job.schedulers[which]) {
             Ok(loaded) => {
                 self.loaded = Some((which, loaded));
                 Ok(())
@@ -208,25 +207,35 @@ fn config_of_kernel() {
     let _ = fs::write(path, text);
 }
 
-fn run(cell: &Cell, loaded: Option<&Loaded>) -> Result<(History, Told), Error> {
-    let (placed, unplaced) = (std::cell::Cell::new(Instant::now()), RefCell::new(None));
+fn run(cell: &Cell, loaded: Option<&mut Loaded>) -> Result<(History, Told), Error> {
+    let loaded = RefCell::new(loaded);
+    let (placed, unplaced) = (std::cell::Cell::new(None::<Instant>), RefCell::new(None));
     let place = || {
-        placed.set(Instant::now());
-        if let Some(Err(error)) = loaded.map(Loaded::place) {
+        placed.set(Some(Instant::now()));
+        if let Some(Err(error)) = loaded.borrow().as_ref().map(|it| it.place()) {
             *unplaced.borrow_mut() = Some(error);
         }
     };
     let log = RefCell::new(Log { whole: true, ..Log::default() });
-    let drain = || loaded.map_or(Ok(()), |it| it.drain(&mut log.borrow_mut()));
+    let drain = || {
+        let loaded = loaded.borrow();
+        loaded.as_ref().map_or(Ok(()), |it| it.drain(&mut log.borrow_mut()))
+    };
+    let has_scheduler = loaded.borrow().is_some();
     let (begun, dumped) = (std::cell::OnceCell::new(), std::cell::Cell::new(false));
     let limit = Duration::from_nanos(cell.limit_ns).saturating_sub(DUMPS);
     let turn = || {
         // A task may starve that no watchdog has found yet: where it waits is in a dump.
         let ran = begun.get_or_init(Instant::now).elapsed();
-        if loaded.is_some() && ran >= limit && !dumped.replace(true) {
+        if has_scheduler && ran >= limit && !dumped.replace(true) {
             let _ = fs::write("/proc/sysrq-trigger", "D");
         }
-        if placed.get().elapsed() >= PLACE {
+        if let Some(loaded) = &mut *loaded.borrow_mut()
+            && loaded.reload()
+        {
+            placed.set(None);
+        }
+        if placed.get().is_none_or(|at| at.elapsed() >= PLACE) {
             place();
         }
         // What cannot be read is missing at the end, and reported there.

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::fs;
-use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -13,19 +12,22 @@ use sha2::{Digest as _, Sha256};
 use wastenot_experiment::{Bench, Error as Failed, Run, shifts};
 use wastenot_model::machine::Costs;
 use wastenot_model::{Machine, Source};
-use wastenot_runner::Program;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::End;
 
+use crate::boot::Boot;
 use crate::host::{note, plan, scheduler};
-use crate::image::Image;
-use crate::job::{self, Cell, Done, How, Job, Scheduler};
+use crate::job::{Cell, Done, How, Job, Scheduler};
 use crate::kernels::Version;
-use crate::qemu::{Ended, Guest, PROGRAM, Qemu, Way};
+use crate::pack::{SCHEDULER, image_of, is_object};
+use crate::qemu::{Guest, PROGRAM, Qemu, Way};
 use crate::{Error, fault, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A scheduler of which so many guests died gets no other one: each takes that patience.
+const DEATHS: usize = 2;
 
 /// Which guests.
 #[derive(Clone, Debug)]
@@ -61,7 +63,7 @@ pub struct Guests {
     name: String,
     of: Options,
     qemu: Qemu,
-    /// Of the program that loads a scheduler, as text.
+    /// Of the kernel, and of the program that loads a scheduler with its arguments, as text.
     digest: String,
     /// The version of QEMU.
     emulator: String,
@@ -96,12 +98,12 @@ impl Guests {
         is_over: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Guests, Error> {
         let mut name = shifts::named(&of.version, of.shift);
-        let mut digest = String::new();
+        // Who boots it says that it is not there.
+        let mut digest = fs::read(&of.kernel).map_or(String::new(), |it| hex(&it));
         if let Some(program) = of.command.first() {
             let bytes = fs::read(program).ok().filter(|_| Path::new(program).is_file());
             let bytes = bytes.ok_or_else(|| Error::NoProgram { program: program.clone() })?;
-            digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-            digest += &of.command[1..].join(" ");
+            let _ = write!(digest, " {} {}", hex(&bytes), of.command[1..].join(" "));
             let _ = write!(name, " {}", of.scheduler().unwrap_or_default());
         }
         let emulator = qemu.version()?;
@@ -115,19 +117,19 @@ impl Guests {
         self.of.scheduler()
     }
 
-    /// Boots a guest that runs all `cells`, which have the same machine, and takes what comes back.
+    /// Boots a guest for `cells`, which have the same machine, and takes what comes back. The number
+    /// of cells that it began: if it died of one, the others are for another guest.
     fn boot(
         &self,
         machine: &Machine,
         cells: &[&(&Variant, wastenot_sim::Options)],
         done: &dyn Fn(),
-    ) -> Result<(), Failed> {
+    ) -> Result<usize, Failed> {
         let job = self.job(cells)?;
         let whole = |error: Error| Failed::Bench {
             what: format!("Linux {} in a guest: {error}", self.of.version),
             help: error.help(),
         };
-        let lost = |error| Error::Qemu { doing: "read the results", why: format!("{error}") };
         let image = image_of(&job, &self.of).map_err(whole)?;
         let guest = Guest {
             kernel: &self.of.kernel,
@@ -136,77 +138,50 @@ impl Guests {
             shift: self.of.shift,
             patience: PATIENCE,
         };
-        let (is_up, doing) = (std::cell::Cell::new(false), std::cell::Cell::new(None));
-        let mut said = |line: &str| {
-            let says = line.strip_prefix(job::SAYS).map(str::trim).unwrap_or_default();
-            is_up.set(is_up.get() || says.starts_with("up "));
-            if says.starts_with("done ") {
-                done();
-            }
-            // Whether the scheduler of a program is loaded, or schedules.
-            match says.split_once(' ') {
-                Some(("loads", _)) => doing.set(Some(false)),
-                Some(("verified", _)) => doing.set(Some(true)),
-                _ => {}
-            }
-            if says.starts_with("verified ") {
-                note(&self.notes, &[format!("Linux {} {says}", self.of.version)]);
+        let boot = Boot::of(&self.qemu, &guest, &*self.is_over, done).map_err(whole)?;
+        self.counted.fetch_or(boot.way == Way::Counted, Ordering::Relaxed);
+        let says = |it: &String| format!("Linux {} {it}", self.of.version);
+        note(&self.notes, &boot.heard.verified.iter().map(says).collect::<Vec<_>>());
+        let how = match boot.way {
+            Way::Kvm => format!("QEMU {}, KVM", self.emulator),
+            Way::Counted | Way::Typed => {
+                format!("QEMU {}, {} shift={}", self.emulator, Source::COUNTED, self.of.shift)
             }
         };
-        let mut ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
-        if !is_up.get() && !ended.0.is_interrupted() {
-            // A loaded machine can keep a kernel from booting: once more.
-            ended = self.qemu.boot(&guest, &*self.is_over, &mut said).map_err(whole)?;
-        }
-        let is_over = ended.0.is_interrupted();
-        let (Ended { disk, why }, way) = ended;
-        let doing = doing.get().filter(|_| self.command().is_some() && is_up.get() && !is_over);
-        self.counted.fetch_or(way == Way::Counted, Ordering::Relaxed);
-        let mut files: HashMap<String, Vec<u8>> = HashMap::new();
-        let mut archive = tar::Archive::new(disk);
-        for entry in archive.entries().map_err(|error| whole(lost(error)))? {
-            // Where a guest ended before its time the archive ends within a file.
-            let Ok(mut entry) = entry else { break };
-            let name = entry.path().map(|it| it.display().to_string()).unwrap_or_default();
-            let mut bytes = Vec::new();
-            if entry.read_to_end(&mut bytes).is_ok() {
-                files.insert(name, bytes);
-            }
-        }
-        if files.is_empty() && doing.is_none() {
-            return Err(whole(why));
-        }
+        let is_over = boot.why.is_interrupted();
+        let begun = boot.heard.begun.min(cells.len());
         let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        for (n, (variant, options)) in cells.iter().enumerate() {
-            let (json, wn) = Done::files(n);
-            let none = Vec::new();
-            let [json, wn] = [json, wn].map(|name| files.get(&name).unwrap_or(&none));
-            let ran = match (serde_json::from_slice::<Done>(json), doing, self.command()) {
-                (Ok(done), ..) => self.came_back(done, wn, options, variant),
-                (Err(_), Some(scheduled), Some(name)) => {
-                    let fault = fault::lost(name, scheduled, &why);
+        for (n, (variant, options)) in cells[..begun].iter().enumerate() {
+            let ran = match (boot.sent(n), job.scheduler_of(n).filter(|_| !is_over)) {
+                (Some((done, wn)), _) => self.came_back(done, wn, options, variant),
+                (None, Some(name)) => {
+                    let fault = fault::lost(name, boot.heard.is_verified, &boot.why);
                     Ok(Run::faulty(variant.machine.clone(), fault))
                 }
-                _ => Err((format!("it sent no such run: {why}"), help())),
+                (None, None) => Err((format!("it sent no such run: {}", boot.why), help())),
             };
             let ran = ran.map(|mut run| {
-                let how = match way {
-                    Way::Kvm => format!("QEMU {}, KVM", self.emulator),
-                    Way::Counted | Way::Typed => {
-                        format!(
-                            "QEMU {}, {} shift={}",
-                            self.emulator,
-                            Source::COUNTED,
-                            self.of.shift
-                        )
-                    }
-                };
-                run.history.head.source.notes.push((Source::GUEST.into(), how));
+                run.history.head.source.notes.push((Source::GUEST.into(), how.clone()));
                 run
             });
             all.insert((variant.name.clone(), options.seed), ran);
         }
-        if is_over { Err(whole(why)) } else { Ok(()) }
+        if is_over { Err(whole(boot.why)) } else { Ok(begun) }
+    }
+
+    /// A cell for which no guest is booted any more.
+    fn give_up(&self, (variant, options): &(&Variant, wastenot_sim::Options)) {
+        let choice = variant.scheduler.text.as_ref().map(|_| &*variant.scheduler.name);
+        let what = format!("not run: {DEATHS} guests did not live through others of its runs");
+        let ran = match self.command().or(choice) {
+            None => Err((what, help())),
+            Some(name) => {
+                let fault = fault::given_up(name, DEATHS);
+                Ok(Run::faulty(variant.machine.clone(), fault))
+            }
+        };
+        let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert((variant.name.clone(), options.seed), ran);
     }
 
     /// The run that a guest sent back.
@@ -272,6 +247,15 @@ impl Guests {
     }
 }
 
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What tells the scheduler of a cell.
+fn scheduler_of<'c>((variant, _): &'c (&Variant, wastenot_sim::Options)) -> [Option<&'c str>; 2] {
+    [Some(&variant.scheduler.name), variant.scheduler.text.as_deref()]
+}
+
 /// A policy as the kernel takes it.
 fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Failed> {
     let bench = |what: String, help: &str| Failed::Bench { what, help: help.into() };
@@ -292,98 +276,9 @@ fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Faile
     Ok(Scheduler { name, how: How::Policy { text: text.to_owned(), object } })
 }
 
-/// Where the program of a scheduler is in a guest.
-const SCHEDULER: &str = "/scheduler";
-
-/// The first file system of a guest with this job, and with the program of a scheduler.
-fn image_of(job: &Job, of: &Options) -> Result<Vec<u8>, Error> {
-    let failed = |why: String| Error::Qemu { doing: "make the image", why };
-    let mut image = Image::with_this_program().map_err(|error| failed(error.to_string()))?;
-    if let Some((release, path)) = &of.config {
-        let config = fs::read(path).map_err(|error| failed(error.to_string()))?;
-        image.file(&format!("/boot/config-{release}"), &config);
-    }
-    if let Some(program) = of.command.first() {
-        let added = image.program(SCHEDULER, Path::new(program));
-        added.map_err(|error| failed(format!("{program}: {error}")))?;
-    }
-    for program in job.cells.iter().flat_map(|cell| &cell.plan.programs) {
-        pack(&mut image, program)?;
-    }
-    let job = serde_json::to_vec(job).map_err(|error| failed(error.to_string()))?;
-    image.file(job::FILE, &job);
-    Ok(image.finish())
-}
-
-/// Adds a program of the user where this machine has it, with the files of its folder that its
-/// words name.
-fn pack(image: &mut Image, program: &Program) -> Result<(), Error> {
-    let failed = |path: &str, why: std::io::Error| Error::Qemu {
-        doing: "make the image",
-        why: format!("{path}: {why}"),
-    };
-    let from = Path::new(&program.file);
-    let file = &*plain(image, from).display().to_string();
-    let begin = begin(from).map_err(|error| failed(file, error))?;
-    if !begin.starts_with(ELF) {
-        return Err(Error::Script { program: file.to_owned() });
-    }
-    if !image.has(file) {
-        image.program(file, from).map_err(|error| failed(file, error))?;
-    }
-    let folder = plain(image, Path::new(&program.folder));
-    image.folder(&folder.display().to_string());
-    for word in program.words.iter().skip(1) {
-        let from = Path::new(&program.folder).join(word);
-        // What the kernel shows there is of this machine.
-        let is_of_kernel = ["/proc", "/sys", "/dev"].iter().any(|it| from.starts_with(it));
-        if is_of_kernel || !from.is_file() {
-            continue;
-        }
-        let path = &*plain(image, &from).display().to_string();
-        if !image.has(path) {
-            let content = fs::read(&from).map_err(|error| failed(path, error))?;
-            image.file(path, &content);
-        }
-    }
-    Ok(())
-}
-
-/// A path without `.` and `..`. The folders that it goes through and leaves have to be there.
-fn plain(image: &mut Image, path: &Path) -> PathBuf {
-    let mut plain = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                image.folder(&plain.display().to_string());
-                plain.pop();
-            }
-            Component::Normal(name) => plain.push(name),
-            _ => {}
-        }
-    }
-    plain
-}
-
 /// Whether kernels of this version can run policies (docs/emit.md).
 fn has_sched_ext(version: &str) -> bool {
     Version::from(version) >= Version::from("6.13~")
-}
-
-/// What ELF files begin with.
-const ELF: &[u8] = b"\x7fELF";
-
-/// The begin of a file: as much as an ELF header up to its `e_machine`.
-fn begin(file: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(file)?.take(20).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Whether a file is an object for BPF.
-fn is_object(file: &Path) -> bool {
-    const BPF: [u8; 2] = [247, 0];
-    begin(file).is_ok_and(|it| it.starts_with(ELF) && it.get(18..20) == Some(&BPF))
 }
 
 /// What to do about a run that is not there.
@@ -397,7 +292,8 @@ impl Bench for Guests {
     }
 
     fn identity(&self) -> String {
-        format!("{} {} {}", self.name, self.emulator, self.digest)
+        let steps = if self.of.steps { " steps" } else { "" };
+        format!("{} {} {}{steps}", self.name, self.emulator, self.digest)
     }
 
     fn is_prepared(&self) -> bool {
@@ -481,11 +377,27 @@ impl Bench for Guests {
             let is = |cell: &&(&Variant, wastenot_sim::Options)| cell.0.machine == *machine;
             let mut all: Vec<_> = cells.iter().filter(is).collect();
             // Stable: a policy is loaded once for all its cells.
-            all.sort_by_key(|(variant, _)| (&variant.scheduler.name, &variant.scheduler.text));
-            self.boot(machine, &all, &|| {
+            all.sort_by(|a, b| scheduler_of(a).cmp(&scheduler_of(b)));
+            let done = || {
                 count.set(count.get() + 1);
                 done(count.get());
-            })?;
+            };
+            let mut left = &all[..];
+            let mut died = Vec::new();
+            while !left.is_empty() {
+                let begun = self.boot(machine, left, &done)?;
+                let (did, rest) = left.split_at(begun);
+                left = rest;
+                // Guests may die of one scheduler twice: then the rest of its runs are lost.
+                let Some(last) = did.last().filter(|_| !rest.is_empty()) else { continue };
+                died.push(scheduler_of(last));
+                if died.iter().filter(|it| **it == scheduler_of(last)).count() >= DEATHS {
+                    let other = rest.iter().position(|it| scheduler_of(it) != scheduler_of(last));
+                    let (same, others) = rest.split_at(other.unwrap_or(rest.len()));
+                    same.iter().for_each(|cell| self.give_up(cell));
+                    left = others;
+                }
+            }
         }
         Ok(())
     }

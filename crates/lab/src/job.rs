@@ -20,6 +20,14 @@ pub(crate) struct Job {
     pub(crate) cells: Vec<Cell>,
 }
 
+impl Job {
+    /// The name of the scheduler of cell `n`, if it is not the kernel's own.
+    pub(crate) fn scheduler_of(&self, n: usize) -> Option<&str> {
+        let scheduler = self.cells.get(n)?.scheduler?;
+        Some(&self.schedulers.get(scheduler)?.name)
+    }
+}
+
 /// A scheduler that is not the kernel's own.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scheduler {

@@ -5,6 +5,7 @@
 //! this program as its first process ([`guest`]), which does the same there and powers off.
 
 pub mod bisect;
+mod boot;
 mod error;
 mod fault;
 mod guest;
@@ -16,6 +17,7 @@ pub mod kernels;
 mod kmsg;
 mod loaded;
 mod object;
+mod pack;
 mod qemu;
 mod real;
 mod topology;

@@ -3,21 +3,18 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use wastenot_deploy::{Exit, Object, Running, Verified};
+use wastenot_deploy::{Running, Scheduler, Verified};
 use wastenot_host::sched_ext::is_enabled;
-use wastenot_model::Machine;
-use wastenot_rota::ir::Program;
 use wastenot_rota::steps;
 
 use crate::Error;
 use crate::guest::say;
-use crate::job::{Evidence, How, Scheduler};
+use crate::job::{self, Evidence, How};
 use crate::kmsg::{self, Line, Log};
 
 /// A scheduler that schedules. The kernel's own takes over when it is dropped.
@@ -31,8 +28,8 @@ pub(crate) struct Loaded {
 
 /// Who loaded it.
 enum By {
-    /// This program.
-    Us { running: Running, program: Box<Program> },
+    /// This program; an error once it could not load it again.
+    Us { scheduler: Box<Scheduler>, running: Result<Running, wastenot_deploy::Error> },
     /// A program of its own.
     Command(Child),
 }
@@ -52,7 +49,7 @@ const TURN: Duration = Duration::from_millis(50);
 
 impl Loaded {
     /// Loads a scheduler.
-    pub(crate) fn load(scheduler: &Scheduler, machine: &Machine) -> Result<Loaded, Box<Evidence>> {
+    pub(crate) fn load(scheduler: &job::Scheduler) -> Result<Loaded, Box<Evidence>> {
         let name = scheduler.name.clone();
         say(&format!("loads {name}"));
         let mut kernel = Log::from_now();
@@ -60,7 +57,7 @@ impl Loaded {
             Box::new(Evidence { scheduler: name.clone(), kernel: kernel.read(), ..evidence })
         };
         let by = match &scheduler.how {
-            How::Policy { text, object } => policy(&name, text, object, machine)
+            How::Policy { text, object } => policy(&name, text, object)
                 .map_err(|error| Some((error.to_string(), error.help())))
                 .map_err(|ours| failed(Evidence { ours, ..Default::default() }, &mut kernel))?,
             How::Command(words) => {
@@ -71,15 +68,30 @@ impl Loaded {
         Ok(Loaded { name, by, kernel, said })
     }
 
-    /// Whether it still schedules, and why its program loaded it again since the last look.
+    /// Loads a policy again that the kernel ended because a CPU came or went. One that logs its steps
+    /// ends: no step shows where tasks are afterwards. Whether it was loaded again.
+    pub(crate) fn reload(&mut self) -> bool {
+        let By::Us { scheduler, running } = &mut self.by else { return false };
+        let Ok(it) = running else { return false };
+        if it.has_log() || !it.exit().is_some_and(|exit| exit.restarts()) {
+            return false;
+        }
+        it.unload();
+        *running = scheduler.load_again();
+        true
+    }
+
+    /// Whether it still schedules, and why it was loaded again since the last look.
     pub(crate) fn look(&mut self) -> Result<Vec<String>, Box<Evidence>> {
+        self.reload();
         let mut ended = None;
         let mut ours = None;
         match &mut self.by {
-            By::Us { running, .. } => {
-                let exit = running.exit();
-                let why = |exit: Exit| (exit.to_string(), String::new());
-                ours = exit.map(why);
+            By::Us { running: Ok(running), .. } => {
+                ours = running.exit().map(|exit| (exit.to_string(), exit.help().to_owned()));
+            }
+            By::Us { running: Err(error), .. } => {
+                ours = Some((error.to_string(), error.help().to_owned()));
             }
             By::Command(child) => {
                 let mut has_ended = || child.try_wait().ok().flatten().map(in_words);
@@ -116,16 +128,16 @@ impl Loaded {
     /// Takes out what it logged of its steps since the last time.
     pub(crate) fn drain(&self, log: &mut steps::Log) -> Result<(), Error> {
         match &self.by {
-            By::Us { running, .. } => Ok(running.drain(log)?),
-            By::Command(_) => Ok(()),
+            By::Us { running: Ok(running), .. } => Ok(running.drain(log)?),
+            _ => Ok(()),
         }
     }
 
     /// Puts cgroups and processes into their partitions.
     pub(crate) fn place(&self) -> Result<(), Error> {
         match &self.by {
-            By::Us { running, program } => Ok(running.place(program)?),
-            By::Command(_) => Ok(()),
+            By::Us { scheduler, running: Ok(running) } => Ok(running.place(&scheduler.program)?),
+            _ => Ok(()),
         }
     }
 }
@@ -161,14 +173,19 @@ fn in_words(status: ExitStatus) -> String {
     }
 }
 
-fn policy(name: &str, text: &str, object: &[u8], machine: &Machine) -> Result<By, Error> {
+fn policy(name: &str, text: &str, object: &[u8]) -> Result<By, Error> {
     let faulty = |_| Error::Faulty { policy: name.to_owned() };
-    let program = Box::new(wastenot_rota::compile(text).map_err(faulty)?);
-    let mut object = Object::of(Path::new(name), object)?;
-    object.fill(&wastenot_deploy::tables(&program, machine)?)?;
-    let loaded = object.load()?;
+    let scheduler = Box::new(Scheduler {
+        object: name.into(),
+        elf: object.to_owned(),
+        program: wastenot_rota::compile(text).map_err(faulty)?,
+        machine: Box::new(wastenot_record::machine),
+        partial: false,
+    });
+    let loaded = scheduler.load()?;
     say_verified(name, &loaded.programs());
-    Ok(By::Us { running: loaded.start()?, program })
+    let running = Ok(loaded.start()?);
+    Ok(By::Us { scheduler, running })
 }
 
 fn command(name: &str, words: &[String]) -> Result<By, Box<Evidence>> {

@@ -56,13 +56,6 @@ pub(crate) struct Ended {
     pub(crate) why: Error,
 }
 
-impl Ended {
-    /// Whether it was ended from outside.
-    pub(crate) fn is_interrupted(&self) -> bool {
-        matches!(self.why, Error::Interrupted)
-    }
-}
-
 /// How QEMU is started.
 #[derive(Clone, Debug)]
 pub struct Qemu {
@@ -130,7 +123,7 @@ impl Qemu {
                 said(line);
             };
             match self.boot_by(Way::Kvm, guest, is_over, &mut said) {
-                Ok(ended) if is_up || ended.is_interrupted() => return Ok((ended, Way::Kvm)),
+                Ok(ended) if is_up || ended.why.is_interrupted() => return Ok((ended, Way::Kvm)),
                 Err(error) if is_up => return Err(error),
                 _ => {}
             }

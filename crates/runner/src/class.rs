@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use rustix::fs::{MemfdFlags, memfd_create};
+#[cfg(task)]
+use rustix::fs::{SealFlags, fcntl_add_seals};
 use rustix::io::Errno;
 
 /// `SCHED_EXT` of include/uapi/linux/sched.h: the class of a sched_ext scheduler that does not get
@@ -64,6 +66,16 @@ pub(crate) fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
 /// An empty file in memory.
 pub(crate) fn memory(name: &str) -> io::Result<File> {
     Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+}
+
+/// An empty file in memory in which only the first `most` bytes find room.
+#[cfg(task)]
+pub(crate) fn memory_for(name: &str, most: u64) -> io::Result<File> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = File::from(memfd_create(name, flags)?);
+    file.set_len(most)?;
+    fcntl_add_seals(&file, SealFlags::GROW)?;
+    Ok(file)
 }
 
 /// The program of a name, as execvp(3) finds it.

@@ -105,7 +105,8 @@ impl Groups {
             false => &["cpu"],
         };
         groups.enable(&root, controllers)?;
-        let base = root.join(format!("{NAME}{}", std::process::id()));
+        let own = std::process::id();
+        let base = root.join(format!("{NAME}{own}.{}", started(own).unwrap_or_default()));
         make(&base)?;
         groups.base = Some(base.clone());
         let enable = |folder: &Path| {
@@ -189,13 +190,44 @@ fn remove(base: &Path) {
     }
 }
 
-/// What a run left that was killed: its number is that of no process.
+/// Removes what runs left that were killed.
 fn remove_leftovers(root: &Path) {
     for entry in fs::read_dir(root).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix(NAME));
-        if number.is_some_and(|number| !Path::new("/proc").join(number).exists()) {
+        if name.to_str().is_some_and(is_left) {
             remove(&entry.path());
         }
+    }
+}
+
+/// Whether a folder is of a run that is gone: there is no such process, or another one has its
+/// number by now. Containers that share a hierarchy often have the same numbers.
+fn is_left(folder: &str) -> bool {
+    let Some(who) = folder.strip_prefix(NAME) else { return false };
+    let (number, start) = who.split_once('.').unwrap_or((who, ""));
+    let Ok(number) = number.parse() else { return false };
+    started(number).is_none_or(|it| it != start)
+}
+
+/// When a process started, in the kernel's ticks since boot (proc(5), `starttime`).
+fn started(process: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The second word is a name in parentheses; this is the 22nd.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_left_if_its_process_is_gone_or_another_one_has_its_number() {
+        let own = std::process::id();
+        let start = started(own).expect("a start");
+        assert!(start.parse::<u64>().is_ok_and(|it| it > 0), "{start}");
+        assert!(!is_left(&format!("{NAME}{own}.{start}")));
+        assert!(is_left(&format!("{NAME}{own}.1")) && is_left(&format!("{NAME}{own}")));
+        assert!(is_left(&format!("{NAME}{}.1", u32::MAX)));
+        assert!(!is_left("system.slice") && !is_left("wastenot-run.mine"));
     }
 }

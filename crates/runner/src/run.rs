@@ -12,13 +12,18 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 #[cfg(task)]
-use crate::class::{in_memory, memory};
+use crate::class::{in_memory, memory, memory_for};
 use crate::groups::Groups;
 use crate::{Error, Plan, Program, Told, told};
 
 /// The program, without a C library.
 #[cfg(task)]
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/task"));
+
+/// So many bytes of what programs of users write to their standard error have room; the kernel
+/// refuses them more.
+#[cfg(task)]
+const SAID: u64 = 64 << 20;
 
 /// A plan that runs.
 #[cfg(task)]
@@ -66,7 +71,7 @@ impl Plan {
         written.map_err(failed("write the plan"))?;
         let (gone, alive) = io::pipe().map_err(failed("open a pipe"))?;
         let shared = plan.try_clone().map_err(failed("open the plan"))?;
-        let said = memory("wastenot-said").map_err(failed("open a file for errors"))?;
+        let said = memory_for("wastenot-said", SAID).map_err(failed("open a file for errors"))?;
         let errors = said.try_clone().map_err(failed("open a file for errors"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         if self.programs.is_empty() {
@@ -159,10 +164,12 @@ fn last_lines(file: &mut File) -> String {
     const BYTES: u64 = 2048;
     const LINES: usize = 4;
     let mut bytes = Vec::new();
-    let length = file.metadata().map_or(0, |it| it.len());
-    let read = file.seek(SeekFrom::Start(length.saturating_sub(BYTES)));
+    // Who wrote shares our position.
+    let length = file.stream_position().unwrap_or(0);
+    let begin = length.saturating_sub(BYTES);
+    let read = file.seek(SeekFrom::Start(begin));
     // What cannot be read is left out: it only explains the failure.
-    let _ = read.and_then(|_| file.read_to_end(&mut bytes));
+    let _ = read.and_then(|_| file.take(length - begin).read_to_end(&mut bytes));
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
     lines[lines.len().saturating_sub(LINES)..].join("; ")

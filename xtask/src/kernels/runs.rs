@@ -60,8 +60,8 @@ const SEEDS: u64 = 5;
 const SEEDS_OF_POLICY: u64 = 2;
 /// Policies in one boot.
 const BATCH: usize = 6;
-/// Workloads that are not run under policies: a policy ends when a CPU goes off or on, and one
-/// machine does.
+/// Workloads that are not run under policies: on one machine they would have to be verified again,
+/// and with hotplug at each CPU that goes or comes.
 const NOT_UNDER_POLICIES: [&str; 2] = ["hotplug", "twonode"];
 
 /// A scenario, as it is and beside the ambient load of kernels.
@@ -263,48 +263,19 @@ impl Runs {
                 }
             }
         }
-        // As guests do: machine by machine, scheduler by scheduler.
-        let key = |it: &Variant| {
-            (it.machine.name.clone(), it.scheduler.name.clone(), it.scheduler.text.clone())
-        };
-        cells.sort_by_cached_key(|(_, variant, _)| key(variant));
-        loop {
-            cells.retain(|(row, ..)| !locked(rows).has(row));
-            if cells.is_empty() {
-                return Ok(());
-            }
-            self.once(boot, &bench, &cells, rows)?;
+        cells.retain(|(row, ..)| !locked(rows).has(row));
+        if cells.is_empty() {
+            return Ok(());
         }
-    }
-
-    /// Boots once; at least one row more is there then.
-    fn once(
-        &self,
-        boot: &Boot<'_>,
-        bench: &Guests,
-        cells: &[(Row, Variant, Options)],
-        rows: &Shared,
-    ) -> Result<(), String> {
         let begin = Instant::now();
         say(&format!("{} ({}): {} runs to do", bench.name(), boot.name, cells.len()));
         let asked: Vec<(&Variant, Options)> =
             cells.iter().map(|(_, variant, options)| (variant, options.clone())).collect();
-        let prepared = bench.prepare(&asked, &|_| ());
-        let (mut news, mut deaths) = (Vec::new(), 0);
-        for (row, variant, options) in cells {
-            let ran = bench.run(variant, options);
-            if let Err(error) = &ran
-                && error.to_string().contains(DIED)
-            {
-                deaths += 1;
-                // What it had begun ended it. It may do the rest in another boot.
-                if deaths > 1 {
-                    continue;
-                }
-            }
-            news.push(self.finished(row.clone(), variant, ran)?);
+        bench.prepare(&asked, &|_| ()).map_err(|error| error.to_string())?;
+        let mut news = Vec::new();
+        for (row, variant, options) in &cells {
+            news.push(self.finished(row.clone(), variant, bench.run(variant, options))?);
         }
-        prepared.map_err(|error| error.to_string())?;
         let (count, failed) = (news.len(), news.iter().filter(|row| row.end == FAILED).count());
         locked(rows).add(news)?;
         let seconds = begin.elapsed().as_secs();
@@ -359,9 +330,6 @@ impl Runs {
 
 /// How a run ended that gave no figures.
 pub(super) const FAILED: &str = "failed";
-/// What is said of a run that its guest did not live to send.
-const DIED: &str = "it sent no such run";
-
 fn row(kernel: &str, boot: &str, scheduler: &str, workload: &Workload, seed: u64) -> Row {
     Row {
         kernel: kernel.to_owned(),

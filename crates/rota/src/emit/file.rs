@@ -1,5 +1,7 @@
 //! The whole file: the fixed parts from `text/`, and between them the code of the policies.
 
+use sha2::{Digest as _, Sha256};
+
 use super::Options;
 use super::parts::Parts;
 use super::pieces::needed;
@@ -24,9 +26,10 @@ pub(super) const OPTIONAL: &str = include_str!("text/optional.c");
 const SCAN: &str = include_str!("text/scan.c");
 const CHAIN: &str = include_str!("text/chain.c");
 pub(super) const OPS: &str = include_str!("text/ops.c");
-const TEXTS: [&str; 18] = [
+const DIGEST: &str = include_str!("text/digest.c");
+const TEXTS: [&str; 19] = [
     KERNEL, TIMER, MAP, MACHINE, LOG, STATE, MASK, NUMBER, CLAIM, WEIGHT, QUEUE, KEYS, SCAN, PART,
-    CHAIN, PERIOD, OPTIONAL, OPS,
+    CHAIN, PERIOD, OPTIONAL, OPS, DIGEST,
 ];
 
 /// Whether `text/` uses a name.
@@ -63,7 +66,18 @@ pub(super) fn write(program: &Program, options: Options) -> String {
     let maps = if after.contains("MAP(") { MAP } else { "" };
     let kernel = chosen(KERNEL).replace("@MAPS@", &[maps, if timed { TIMER } else { "" }].concat());
     let end = [&log, &parts.kinds(), &state, "\n", &after].concat();
-    [&parts.head(), kernel.as_str(), "\n", &machine, "\n", &end].concat()
+    let text = [&parts.head(), kernel.as_str(), "\n", &machine, "\n", &end, "\n"].concat();
+    let digest = DIGEST.replace("@DIGEST@", &format!("{:#018x}", digest(&text)));
+    text + &digest
+}
+
+/// The digest of a written file, which its object has as `text_digest`: the first bytes of the
+/// SHA-256 of the text before that.
+pub(super) fn digest(text: &str) -> u64 {
+    let about = DIGEST.split('@').next().unwrap_or_default();
+    let before = text.find(about).map_or(text, |at| &text[..at]);
+    let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(before).into();
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
 impl Options {

@@ -34,6 +34,11 @@ pub fn emit_with(program: &Program, options: Options) -> Result<String, Vec<Diag
     if faults.is_empty() { Ok(file::write(program, options)) } else { Err(faults) }
 }
 
+/// The digest of an emitted file. An object has it as the variable `text_digest`.
+pub fn digest(text: &str) -> u64 {
+    file::digest(text)
+}
+
 /// What is emitted beside the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {

@@ -1729,3 +1729,6 @@ struct sched_ext_ops rota_ops = {
 };
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Of the text before this line: a loader knows by it whether an object is of its policy. */
+RODATA u64 text_digest = 0x4029c1c5bd201105ULL;

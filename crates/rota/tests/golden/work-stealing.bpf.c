@@ -1314,3 +1314,6 @@ struct sched_ext_ops rota_ops = {
 };
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Of the text before this line: a loader knows by it whether an object is of its policy. */
+RODATA u64 text_digest = 0x2c848c489b1a7f98ULL;

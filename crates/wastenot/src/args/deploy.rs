@@ -26,6 +26,7 @@ not loaded, or that the kernel ended it.
 Examples:
   sudo wastenot deploy my.rota --dry-run
   sudo wastenot deploy my.rota --for 10s
+  sudo wastenot deploy my.rota --for 5s --steps took.wn
   sudo wastenot deploy my.rota -- make -j8
   sudo wastenot deploy web.rota=0-3:nginx* batch.rota=rest
   sudo wastenot deploy my.rota --for 1h --listen 9777")]
@@ -52,6 +53,12 @@ pub(crate) struct Deploy {
     /// Also load it where cgroups have weights or quotas, which no policy enforces
     #[arg(long)]
     pub(crate) ignore_cgroups: bool,
+    /// Keep the steps of its protocol in FILE.wn, for `wastenot prove POLICY --conforms FILE.wn`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "dry_run", "object"])]
+    pub(crate) steps: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(long, requires = "steps")]
+    pub(crate) force: bool,
     /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone is on the loopback
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,

@@ -7,15 +7,17 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::{fs, io, process};
 
-use wastenot_deploy::{Error, Exit, Loaded, Seen, Verified, compile};
+use wastenot_deploy::{Error, Loaded, Object, Scheduler, Verified, compile};
 use wastenot_host::{Hierarchy, Share, sched_ext};
-use wastenot_model::{Column, Machine, Report, Span, Table, Unit};
-use wastenot_rota::emit::Options;
+use wastenot_model::{Builder, Column, Head, Machine, Report, Span, Table, Unit};
+use wastenot_rota::emit::{Options, digest};
+use wastenot_rota::steps::Log;
 use wastenot_runner::class;
 
-use self::scheduling::{Scheduler, Shown};
+use self::scheduling::{Scheduled, Shown, schedule};
 use super::check::print;
 use super::child::OWN_FAILURE;
+use super::convert::Kept;
 use super::length::Length;
 use super::rota::emit::{Doubt, emitted};
 use crate::args::deploy::Deploy;
@@ -40,7 +42,8 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
         Ok(source) => source,
         Err(answer) => return Ok(answer),
     };
-    let Some(emitted) = emitted(&source, Options::default())? else { return Ok(Answer::No) };
+    let options = Options { steps: args.steps.is_some() };
+    let Some(emitted) = emitted(&source, options)? else { return Ok(Answer::No) };
     if let Some(doubt) = emitted.doubt.filter(|_| !args.allow_unproved) {
         return Err(doubtful(&source.name, doubt));
     }
@@ -50,38 +53,44 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     if !args.dry_run && !args.ignore_cgroups {
         no_shares(partial)?;
     }
+    let kept = args.steps.as_ref().map(|file| Kept::named("--steps", file, args.force));
+    let kept = kept.transpose()?;
     let length = Length::of_command(&args.command, in_class, args.span.or(default_span(partial)));
     let signals = length.listen(None)?;
     let scheduler = Scheduler {
-        name: source.name.clone(),
         object: args.object.clone().unwrap_or_else(|| source.name.clone().into()),
         elf: object(args, &emitted.text)?,
-        program: &emitted.program,
-        machine,
+        program: emitted.program,
+        machine: Box::new(move || machine.clone().unwrap_or_else(wastenot_record::machine)),
         partial,
     };
     let loaded = progress::during("verifying", || scheduler.load()).map_err(failed)?;
-    let mut report = Report::new("deploy/1", source.name);
+    let mut report = Report::new("deploy/1", source.name.clone());
     verified(&mut report, &loaded);
     if args.dry_run {
         print(&report, &args.face)?;
         return Ok(Answer::Yes);
     }
-    let shown = Shown::new(&scheduler.name, args.listen, !partial)?;
+    let shown = Shown::new(&source.name, args.listen, !partial)?;
     // Also a policy that starves tasks is to be unloaded in time.
     if let Err(error) = class::go_first() {
         out::note(&format!("a policy that starves tasks may starve this, too: {}", reason(&error)));
     }
     let running = loaded.start().map_err(failed)?;
     let mut length = length.begin(signals, None)?;
-    let (seen, exit) = scheduler.schedule(running, &mut length, shown)?;
+    let machine = (scheduler.machine)();
+    let ended = schedule(&scheduler, running, &mut length, shown);
     if length.has_command_left() {
         out::note("the policy is unloaded; waiting for the command to end");
     }
     let answer = length.answer();
-    scheduled(&mut report, &seen, exit.as_ref());
+    let ended = ended.map_err(failed)?;
+    scheduled(&mut report, &ended);
     print(&report, &args.face)?;
-    match exit {
+    if let Some(kept) = kept {
+        keep(kept, machine, Log { text: source.text, ..ended.log })?;
+    }
+    match ended.exit {
         None => Ok(answer),
         Some(_) if partial => Ok(Answer::OfCommand(OWN_FAILURE)),
         Some(_) => Ok(Answer::No),
@@ -100,8 +109,8 @@ fn in_class(words: &[OsString]) -> io::Result<process::Child> {
 
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn failed(error: Error) -> Stop {
-    if let Error::Refused { log, .. } = &error {
-        log.lines().for_each(out::note);
+    if let Error::Refused(refusal) = &error {
+        refusal.log.iter().for_each(|line| out::note(line));
     }
     Stop::new(&error, error.help())
 }
@@ -146,7 +155,18 @@ fn object(args: &Deploy, text: &str) -> Result<Vec<u8>, Stop> {
         failed(Error::Unreadable { path: path.to_owned(), why: reason(&error) })
     };
     match &args.object {
-        Some(path) => fs::read(path).map_err(|error| unreadable(path, error)),
+        Some(path) => {
+            let elf = fs::read(path).map_err(|error| unreadable(path, error))?;
+            let mut object = Object::of(path, &elf).map_err(failed)?;
+            match object.digest() == Some(digest(text)) {
+                true => Ok(elf),
+                false => {
+                    let what = format!("{} was made from another text", path.display());
+                    let help = "emit the policy again, and compile that: `wastenot rota emit`";
+                    Err(Stop::new(what, help))
+                }
+            }
+        }
         None => compile(text).map_err(failed),
     }
 }
@@ -174,20 +194,32 @@ fn verified(report: &mut Report, loaded: &Loaded) {
     report.tables.push(table);
 }
 
+/// Writes the log of steps as a History that has nothing else.
+fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
+    log.order();
+    let mut history = Builder::new(Head::new(machine)).finish();
+    history.annexes.extend(log.annexes());
+    to.write(&history)
+}
+
 /// What it did, and how it ended.
-fn scheduled(report: &mut Report, seen: &Seen, exit: Option<&Exit>) {
+fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
     let span = Span(u64::try_from(seen.ran.as_nanos()).unwrap_or(u64::MAX));
     report.verdict = match exit {
         None => format!("It scheduled for {span}, and was unloaded."),
         Some(exit) => format!("The kernel ended it after {span}: {exit}; {}.", exit.help()),
     };
     report.measure("deploy.ran_ns", "Scheduled for", span, Unit::Ns);
-    report.measure("deploy.exit_kind", "", exit.map(|it| it.kind), Unit::None);
+    report.measure("deploy.exit_kind", "", exit.as_ref().map(|it| it.kind), Unit::None);
     report.measure("deploy.reloads", "Loaded again", seen.reloads, Unit::None);
     for (name, count) in wastenot_deploy::STEPS.iter().zip(seen.steps) {
         report.measure(&format!("steps.{name}"), &format!("Steps: {name}"), count, Unit::None);
     }
     report.measure("steps.waiting", "Tasks that waited at its end", seen.waiting(), Unit::None);
+    if log.lost > 0 || !log.steps.is_empty() {
+        report.measure("steps.logged", "Steps logged", log.steps.len(), Unit::None);
+        report.measure("steps.lost", "Steps lost", log.lost, Unit::None);
+    }
     let columns = [
         Column::new("event", "event of sched_ext", Unit::None),
         Column::new("count", "count, or ns of a duration", Unit::None),

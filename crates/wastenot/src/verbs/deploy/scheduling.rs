@@ -1,105 +1,71 @@
 //! A policy while it schedules: loaded again when the CPUs change, looked at all the time.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use wastenot_deploy::{Error, Exit, Loaded, Object, Running, Seen, tables};
-use wastenot_host::sched_ext::{events, hotplugs, loaded};
-use wastenot_model::Machine;
+use wastenot_deploy::{Error, Exit, Running, Scheduler, Seen};
+use wastenot_host::sched_ext::events;
 use wastenot_record::{Server, Source};
-use wastenot_rota::ir::Program;
+use wastenot_rota::steps::Log;
 
-use super::failed;
 use crate::fail::Stop;
 use crate::out;
 use crate::progress::Live;
 use crate::verbs::length::{self, TURN};
 
-/// What is loaded, perhaps several times.
-pub(super) struct Scheduler<'p> {
-    pub(super) name: String,
-    /// How its object is called in messages.
-    pub(super) object: PathBuf,
-    pub(super) elf: Vec<u8>,
-    pub(super) program: &'p Program,
-    /// Another machine than this one.
-    pub(super) machine: Option<Machine>,
-    /// It gets the tasks of SCHED_EXT only.
-    pub(super) partial: bool,
-}
-
 /// How often new cgroups are placed, and figures are shown.
 const SECOND: Duration = Duration::from_secs(1);
-/// The kernel needs a moment to unload a scheduler.
-const UNLOADS: Duration = Duration::from_secs(10);
 
-impl Scheduler<'_> {
-    /// Lets the kernel verify it for the CPUs that are there now.
-    pub(super) fn load(&self) -> Result<Loaded, Error> {
-        // Before the CPUs: what changes in between, the kernel notices.
-        let changes = hotplugs();
-        let machine = self.machine.clone().unwrap_or_else(wastenot_record::machine);
-        let mut object = Object::of(&self.object, &self.elf)?;
-        object.fill(&tables(self.program, &machine)?)?;
-        if self.partial {
-            object.partial()?;
-        }
-        if let Some(changes) = changes {
-            object.expects(changes)?;
-        }
-        object.load()
-    }
+/// What became of a policy.
+pub(super) struct Scheduled {
+    pub(super) seen: Seen,
+    /// Why the kernel ended it, if it did before the time was over.
+    pub(super) exit: Option<Exit>,
+    /// What it logged of its steps.
+    pub(super) log: Log,
+}
 
-    /// Lets it schedule until its time is over, or until the kernel ends it for good.
-    pub(super) fn schedule(
-        &self,
-        mut running: Running,
-        length: &mut length::Running,
-        mut shown: Shown,
-    ) -> Result<(Seen, Option<Exit>), Stop> {
-        let mut before = Seen { name: self.name.clone(), ..Seen::default() };
-        let (mut begun, mut placed) = (Instant::now(), None);
-        loop {
-            let mut seen = before.clone();
-            seen.add(&look(&running, begun));
-            let over = length.is_over();
-            match running.exit() {
-                Some(exit) if exit.restarts() && !over => {
-                    out::note(&format!("{exit}: loading it again"));
-                    before = Seen { reloads: seen.reloads + 1, ..seen };
-                    running.stop();
-                    (running, begun) = (self.load_again()?, Instant::now());
-                    placed = None;
-                    continue;
-                }
-                None if !over => {}
-                _ => return Ok((seen, running.stop())),
+/// Lets a policy schedule until its time is over, or until the kernel ends it for good.
+pub(super) fn schedule(
+    scheduler: &Scheduler,
+    mut running: Running,
+    length: &mut length::Running,
+    mut shown: Shown,
+) -> Result<Scheduled, Error> {
+    let mut before = shown.since.clone();
+    let (mut begun, mut placed) = (Instant::now(), None);
+    // It is loaded already, but tasks come to it from now on.
+    let mut log = Log { whole: true, ..Log::default() };
+    loop {
+        let mut seen = before.clone();
+        seen.add(&look(&running, begun));
+        // Before the last drain: what it logs until then is in the log.
+        let (exit, over) = (running.exit(), length.is_over());
+        running.drain(&mut log)?;
+        match exit {
+            // Over a reload tasks change queues that no step shows.
+            Some(exit) if exit.restarts() && !over && !running.has_log() => {
+                out::note(&format!("{exit}: loading it again"));
+                before = Seen { reloads: seen.reloads + 1, ..seen };
+                running.unload();
+                (running, begun) = (scheduler.load_again()?, Instant::now());
+                placed = None;
+                continue;
             }
-            if placed.is_none_or(|at: Instant| at.elapsed() >= SECOND) {
-                running.place(self.program).map_err(failed)?;
-                placed = Some(Instant::now());
-            }
-            shown.show(seen);
-            sleep(TURN);
-        }
-    }
-
-    fn load_again(&self) -> Result<Running, Stop> {
-        let until = Instant::now() + UNLOADS;
-        loop {
-            while loaded().is_some() && Instant::now() < until {
-                sleep(TURN);
-            }
-            let changes = hotplugs();
-            match self.load().and_then(Loaded::start) {
-                // Another CPU came or went meanwhile.
-                Err(_) if hotplugs() != changes && Instant::now() < until => {}
-                other => return other.map_err(failed),
+            None if !over => {}
+            exit => {
+                let exit = exit.filter(|it| !(over && it.restarts()));
+                return Ok(Scheduled { seen, exit, log });
             }
         }
+        if placed.is_none_or(|at: Instant| at.elapsed() >= SECOND) {
+            running.place(&scheduler.program)?;
+            placed = Some(Instant::now());
+        }
+        shown.show(seen);
+        sleep(TURN);
     }
 }
 
