@@ -382,8 +382,9 @@ fn figure_row(bench: &str, worked: &Worked) -> Vec<Value> {
     ]
 }
 
-/// The one in the middle, the lower one of two.
+/// As figures have it: the one in the middle, or half way between the two there.
 fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
-    values.get(values.len().saturating_sub(1) / 2).copied()
+    let [low, high] = [values.len().saturating_sub(1) / 2, values.len() / 2];
+    Some(u64::midpoint(*values.get(low)?, *values.get(high)?))
 }

@@ -90,6 +90,15 @@ fn rows(bench: &str, same: &[(u8, &Experiment)]) -> Vec<Vec<wastenot_model::Valu
     same[0].1.figures.iter().filter_map(of).collect()
 }
 
+/// Whether a figure depends on it, by its values at each shift; `None` if they are too few.
+pub fn moves(values: &[Vec<f64>]) -> Option<bool> {
+    match judge(values) {
+        Found::Moves => Some(true),
+        Found::Stands => Some(false),
+        Found::TooFew(_) => None,
+    }
+}
+
 /// Every two sets of values are looked at, so each must be less likely by chance, by their number.
 fn judge(values: &[Vec<f64>]) -> Found {
     let pairs = values.len() * values.len().saturating_sub(1) / 2;

@@ -147,7 +147,8 @@ fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
 /// What a kernel has not that an object needs: of libbpf's messages the first that is no warning,
 /// or what sched_ext's own headers say.
 fn lacks(said: &str) -> Option<String> {
-    const SAY: [&str; 5] = [
+    const SAY: [&str; 6] = [
+        "incompatible with vmlinux",
         "in kernel BTF",
         "CO-RE relocation",
         "kernel too old?",

@@ -68,6 +68,8 @@ fn work() -> io::Result<()> {
     }
     // The counters of balancing belong to each recording.
     let _ = fs::write("/proc/sys/kernel/sched_schedstats", "1");
+    // From 6.3 on debugfs has scheduling domains, and what balancing costs there, only then.
+    let _ = fs::write("/sys/kernel/debug/sched/verbose", "Y");
     if Path::new(SHELL).exists() {
         return shell();
     }

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::rows::{Figures, OWN, Row, SIM};
-use super::runs::{CONTROLLED, CONTROLS, FAILED, FIRST, KERNELS, Known, POLICIES};
+use wastenot_experiment::shifts;
+
+use super::rows::{Figures, OWN, Row, SIM, is_of};
+use super::runs::{CONTROLLED, CONTROLS, FAILED, FIRST, KERNELS, Known, POLICIES, PRICED};
 
 /// A figure: how it is headed, and how it is shown.
 struct Shown {
@@ -49,10 +51,6 @@ fn of<'r>(rows: &'r [Row], workload: &str, is: impl Fn(&Row) -> bool) -> Vec<&'r
     rows.iter().filter(is).collect()
 }
 
-fn is_of(row: &Row, wanted: &str) -> bool {
-    row.kernel.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
 fn is_own(row: &Row, wanted: &str, boot: &str) -> bool {
     is_of(row, wanted) && row.boot == boot && row.scheduler == OWN
 }
@@ -86,6 +84,14 @@ fn kernels(rows: &[Row]) -> String {
                 line(&mut text, &format!("`{model}`, simulated"), &simulated(FIRST));
             }
             line(&mut text, &format!("`{model}` beside `{ambient}`"), &simulated(ambient));
+            let same = |it: &&Known| (it.model, it.ambient) == (model, ambient);
+            for Known { kernel, .. } in KERNELS.iter().filter(same) {
+                let priced = simulated(&format!("{PRICED} {kernel}"));
+                if let Some(row) = priced.first() {
+                    let us = row.scan_ns as f64 / 1e3;
+                    line(&mut text, &format!("the same, {us:.0} us a CPU as in {kernel}"), &priced);
+                }
+            }
             last = model;
         }
     }
@@ -131,21 +137,16 @@ fn median(sorted: &[u64]) -> f64 {
     }
 }
 
-/// Whether a figure of the controlled kernel depends on what an instruction takes: all
-/// runs at another shift lie outside the range of those at the usual one, on the same side.
+/// Whether a figure of the controlled kernel depends on what an instruction takes.
 fn moves(rows: &[Row], workload: &str, figure: usize) -> bool {
-    let figure = &FIGURES[figure];
     let at = |boots: &[&str]| {
         let is = |row: &Row| boots.iter().any(|boot| is_own(row, CONTROLLED, boot));
-        range(figure, &of(rows, workload, is))
+        let value = |row: &&Row| (FIGURES[figure].of)(&row.figures) as f64;
+        of(rows, workload, is).iter().map(value).collect::<Vec<f64>>()
     };
-    let usual = at(&[FIRST, CONTROLS[0].0]);
-    CONTROLS[1..].iter().any(|(boot, _)| {
-        let apart = |(usual, other): ((f64, f64, f64), (f64, f64, f64))| {
-            other.2 < usual.0 || other.0 > usual.2
-        };
-        usual.zip(at(&[boot])).is_some_and(apart)
-    })
+    let others = CONTROLS[1..].iter().map(|(boot, _)| at(&[boot]));
+    let all: Vec<Vec<f64>> = [at(&[FIRST, CONTROLS[0].0])].into_iter().chain(others).collect();
+    shifts::moves(&all).unwrap_or(false)
 }
 
 /// A table of the controlled kernel: every boot of it.

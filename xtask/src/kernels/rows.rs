@@ -29,6 +29,9 @@ pub(super) struct Row {
     pub(super) time_ns: u64,
     pub(super) cpus: u64,
     pub(super) figures: Figures,
+    /// What the kernel believed newly-idle balancing to cost for each CPU that it looks at, in ns;
+    /// 0 if it did not say.
+    pub(super) scan_ns: u64,
     /// Why it failed.
     pub(super) why: String,
 }
@@ -46,7 +49,7 @@ pub(super) struct Figures {
 }
 
 const HEAD: &str = "kernel,boot,scheduler,workload,seed,end,time_ns,cpus,completion_ns,waste_ns,\
-                    busy_wakeups,migrations,remote_migrations,wait_p99_ns,why";
+                    busy_wakeups,migrations,remote_migrations,wait_p99_ns,scan_ns,why";
 /// The percentile of waits that is kept.
 const SHARE: f64 = 0.99;
 
@@ -82,7 +85,7 @@ impl Row {
             self.figures;
         format!(
             "{},{},{},{},{},{},{},{},{completion_ns},{waste_ns},{busy_wakeups},{migrations},\
-             {remote},{wait_ns},{}\n",
+             {remote},{wait_ns},{},{}\n",
             self.kernel,
             self.boot,
             self.scheduler,
@@ -91,13 +94,14 @@ impl Row {
             self.end,
             self.time_ns,
             self.cpus,
+            self.scan_ns,
             // It comes last, and a comma in it is not taken for one between fields.
             self.why.replace(['\n', '\r'], " "),
         )
     }
 
     fn read(line: &str) -> Option<Row> {
-        let mut fields = line.splitn(15, ',');
+        let mut fields = line.splitn(16, ',');
         let mut text = || fields.next().map(str::to_owned);
         let (kernel, boot, scheduler, workload) = (text()?, text()?, text()?, text()?);
         let seed = text()?.parse().ok()?;
@@ -112,9 +116,28 @@ impl Row {
             remote: number()?,
             wait_ns: number()?,
         };
+        let scan_ns = number()?;
         let why = text()?;
-        Some(Row { kernel, boot, scheduler, workload, seed, end, time_ns, cpus, figures, why })
+        let row = Row {
+            kernel,
+            boot,
+            scheduler,
+            workload,
+            seed,
+            end,
+            time_ns,
+            cpus,
+            figures,
+            scan_ns,
+            why,
+        };
+        Some(row)
     }
+}
+
+/// Whether a row is of a kernel, or of a version of it: `7.2.13` is of `7.2`.
+pub(super) fn is_of(row: &Row, wanted: &str) -> bool {
+    row.kernel.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Rows and the file that they are in.
@@ -177,6 +200,7 @@ mod tests {
             time_ns: 5,
             cpus: 16,
             figures: Figures { completion_ns: 1, remote: 2, ..Figures::default() },
+            scan_ns: 7,
             why: "a stall, after 30 s".into(),
         };
         assert_eq!(Row::read(row.line().trim_end()), Some(row.clone()));

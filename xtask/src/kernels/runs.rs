@@ -1,5 +1,6 @@
 //! Which runs there are, and running those that were not run before.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -11,12 +12,12 @@ use std::{fs, thread};
 use wastenot_experiment::{Bench, Run, Sim};
 use wastenot_lab::kernels::{Kernels, Lists};
 use wastenot_lab::{Guests, Qemu};
-use wastenot_model::Time;
+use wastenot_model::{CpuId, History, Time};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 use wastenot_sim::Options;
 
-use super::rows::{Figures, OWN, Row, Rows, SIM};
+use super::rows::{Figures, OWN, Row, Rows, SIM, is_of};
 
 /// Rows that several guests add to.
 pub(super) type Shared = Mutex<Rows>;
@@ -45,11 +46,15 @@ pub(super) const KERNELS: [Known; 6] = [
     known("7.2", "eevdf-6.12", "linux-7.2"),
     known("7.3", "eevdf-6.12", "linux-7.2"),
 ];
-/// Kernels in which policies are tried.
-const SCHED_EXT: [&str; 5] = ["7.2", "6.18", "7.3", "7.1", "6.16"];
+/// Kernels in which policies are tried. Those of 7.1 in Debian describe functions of sched_ext in
+/// another way than they call them, and take no scheduler that creates a queue.
+const SCHED_EXT: [&str; 5] = ["7.2", "6.18", "7.3", "7.0", "6.16"];
 /// The kernel that is run several times, and how: a name, and the shift of QEMU.
 pub(super) const CONTROLLED: &str = "7.2";
 pub(super) const CONTROLS: [(&str, u8); 3] = [("again", 1), ("shift 0", 0), ("shift 2", 2)];
+/// So begin the names of simulated runs in which newly-idle balancing costs what it does in a kernel,
+/// which follows.
+pub(super) const PRICED: &str = "as in";
 /// The name of a kernel's first boot, and of those with policies.
 pub(super) const FIRST: &str = "first";
 pub(super) const POLICIES: &str = "policies";
@@ -85,8 +90,15 @@ impl Workload {
         variant(&self.plain, &self.name, scheduler)
     }
 
-    fn beside(&self, ambient: &str, scheduler: &Choice) -> Result<Variant, String> {
-        let set = vec![Setting { name: "ambient".into(), value: ambient.into() }];
+    fn beside(
+        &self,
+        ambient: &str,
+        scan_ns: Option<u64>,
+        scheduler: &Choice,
+    ) -> Result<Variant, String> {
+        let mut set = vec![Setting { name: "ambient".into(), value: ambient.into() }];
+        let price = |ns| Setting { name: "costs.scan".into(), value: format!("{ns}ns") };
+        set.extend(scan_ns.map(price));
         let instead = Instead { set, machine: None };
         variant(&scenario(&self.file, &self.text, &instead)?, &self.name, scheduler)
     }
@@ -176,7 +188,8 @@ impl Runs {
             others
                 .into_iter()
                 .fold(ended, |ended, other| ended.and(other.join().unwrap_or_else(|_| panicked())))
-        })
+        })?;
+        self.simulate_priced(rows)
     }
 
     /// All boots. What says most comes first: an interrupted run has a table of it.
@@ -218,7 +231,7 @@ impl Runs {
             for (model, ambient) in models {
                 let choice = Choice::named(model);
                 let [plain, beside] =
-                    [workload.variant(&choice)?, workload.beside(ambient, &choice)?];
+                    [workload.variant(&choice)?, workload.beside(ambient, None, &choice)?];
                 let row = |boot: &str, seed| row(SIM, boot, model, workload, seed);
                 for seed in 1..=SEEDS {
                     cells.push((row(FIRST, seed), plain.clone()));
@@ -232,6 +245,29 @@ impl Runs {
                 }
             }
         }
+        self.simulated(cells, rows)
+    }
+
+    /// The models of the kernels again: newly-idle balancing costs what it did in each kernel.
+    fn simulate_priced(&self, rows: &Shared) -> Result<(), String> {
+        let mut cells: Vec<(Row, Variant)> = Vec::new();
+        for workload in &self.workloads {
+            for Known { kernel, model, ambient } in &KERNELS {
+                let Some(scan_ns) = scan(&locked(rows).all, kernel, &workload.name) else {
+                    continue;
+                };
+                let variant = workload.beside(ambient, Some(scan_ns), &Choice::named(model))?;
+                for seed in 1..=SEEDS {
+                    let boot = format!("{PRICED} {kernel}");
+                    let row = Row { scan_ns, ..row(SIM, &boot, model, workload, seed) };
+                    cells.push((row, variant.clone()));
+                }
+            }
+        }
+        self.simulated(cells, rows)
+    }
+
+    fn simulated(&self, cells: Vec<(Row, Variant)>, rows: &Shared) -> Result<(), String> {
         let (count, begin) = (cells.len(), Instant::now());
         for (row, variant) in cells {
             if !locked(rows).has(&row) {
@@ -300,6 +336,7 @@ impl Runs {
                 row.end = if cell.done { "done" } else { "limit" }.to_owned();
                 (row.time_ns, row.figures) = (cell.time_ns, Figures::of(&cell));
                 row.cpus = variant.machine.len() as u64;
+                row.scan_ns = row.scan_ns.max(price(&run.history).unwrap_or(0));
                 if let Some(fault) = &cell.fault {
                     row.end = FAILED.to_owned();
                     row.why.clone_from(&fault.what);
@@ -341,8 +378,41 @@ fn row(kernel: &str, boot: &str, scheduler: &str, workload: &Workload, seed: u64
         time_ns: 0,
         cpus: 0,
         figures: Figures::default(),
+        scan_ns: 0,
         why: String::new(),
     }
+}
+
+/// What newly-idle balancing cost in a run for each CPU that it looked at, in ns: that of a CPU, the
+/// median over CPUs, at the end of the run.
+fn price(history: &History) -> Option<u64> {
+    let machine = &history.head.machine;
+    // By CPU: all that its domains cost, and how many CPUs they have.
+    let mut all: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
+    for [cpu, level, cost] in history.annex_cells("newidle", ["cpu", "domain", "end_ns"]) {
+        let (cpu, level, cost): (u16, u16, u64) = (cpu.int()?, level.int()?, cost.int()?);
+        let size = match level {
+            0 => machine.sharing(CpuId(cpu), |it| it.node).len(),
+            _ => machine.len(),
+        };
+        let (costs, cpus) = all.entry(cpu).or_default();
+        *costs = costs.saturating_add(cost);
+        *cpus += size as u64;
+    }
+    let mut each: Vec<u64> = all.into_values().map(|(cost, cpus)| cost / cpus.max(1)).collect();
+    each.sort_unstable();
+    each.get(each.len() / 2).copied()
+}
+
+/// The median of that over the runs of a workload in a kernel, under its own scheduler.
+fn scan(rows: &[Row], kernel: &str, workload: &str) -> Option<u64> {
+    let is = |row: &&Row| {
+        is_of(row, kernel) && row.boot == FIRST && row.scheduler == OWN && row.workload == workload
+    };
+    let mut all: Vec<u64> = rows.iter().filter(is).map(|row| row.scan_ns).collect();
+    all.retain(|ns| *ns > 0);
+    all.sort_unstable();
+    all.get(all.len() / 2).copied()
 }
 
 /// The guests of a boot, and the version of their kernel.

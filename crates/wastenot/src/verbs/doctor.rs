@@ -5,10 +5,12 @@ use std::fmt::Write;
 
 use wastenot_host::recipe::{self, Recipe};
 use wastenot_host::{Check, Host, State};
+use wastenot_lab::kernels::Kernels;
 use wastenot_model::{Column, Report, Table, Unit, Value};
 use wastenot_prove::solver::{Kind, Places};
 use wastenot_record::{Error, Options, probe_bpf};
 
+use super::lab;
 use crate::args::doctor::Doctor;
 use crate::fail::{Answer, Stop};
 use crate::out;
@@ -41,6 +43,7 @@ fn checks(host: &Host) -> Vec<Check> {
     ];
     checks.extend(host.checks());
     checks.push(solvers());
+    checks.push(guests());
     checks
 }
 
@@ -57,6 +60,21 @@ fn solvers() -> Check {
             Check::yes(NAME, names.join(", "))
         }
         Err(error) => Check::no(NAME, error.to_string(), error.help()),
+    }
+}
+
+/// Where `run --on 7.2` boots kernels.
+fn guests() -> Check {
+    const NAME: &str = "guests";
+    let version = lab::qemu()
+        .and_then(|qemu| qemu.version().map_err(|error| Stop::new(&error, error.help())));
+    match version {
+        Ok(version) => {
+            let kernels = Kernels::of_user().map_or(0, |it| it.cached().len());
+            Check::yes(NAME, format!("QEMU {version}, {kernels} kernels fetched"))
+        }
+        Err(Stop::Failure { what, help, .. }) => Check::no(NAME, what, &help),
+        Err(Stop::Pipe) => Check::no(NAME, "unknown", "try again"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use wastenot_experiment::{Bench, Change, Error, Experiment, Grid, Keep, Options, Sim, compared};
@@ -14,7 +15,7 @@ use wastenot_scenario::scenario::{self, Choice, Instead, Setting, Variant};
 
 use super::check::print;
 use super::convert::Kept;
-use super::lab;
+use super::{lab, signals};
 use crate::args::run::{On, Run};
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
@@ -52,10 +53,20 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
         .iter()
         .map(|(scenario, scheduler)| grids(scenario, scheduler.clone(), &benches, args))
         .collect::<Result<Vec<_>, Stop>>()?;
+    let is_over: Box<dyn Fn() -> bool> = match is_real(args) {
+        true => Box::new(lab::is_over()?),
+        // Then a signal ends this program.
+        false => Box::new(|| false),
+    };
     let (mut reports, mut answer, mut stop) = (Vec::new(), Answer::Yes, None);
+    let mut histories = 0;
     for ((scenario, _), grids) in scenarios.iter().zip(all) {
-        let ran = scenario_on(&scenario.name, grids, pictures.as_ref(), args)?;
+        if is_over() {
+            break;
+        }
+        let ran = scenario_on(&scenario.name, grids, pictures.as_ref(), &is_over, args)?;
         stop = stop.or(ran.stop);
+        histories += ran.histories;
         if ran.experiments.is_empty() {
             continue;
         }
@@ -70,20 +81,28 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
             answer = Answer::No;
         }
     }
+    let has_page = page.is_some() && !reports.is_empty();
     if let Some((page, pictures)) = page.zip(pictures).filter(|_| !reports.is_empty()) {
         let mut report = together(reports);
         report.pictures = pictures.finish();
         let html = wastenot_draw::html(&report);
         page.write(|file| file.write_all(html.as_bytes()))?;
     }
+    if let Some(folder) = args.output.as_ref().filter(|it| is_folder(it)) {
+        let page = if args.html.is_none() && has_page { " and report.html" } else { "" };
+        out::note(&format!("{}: {histories} Histories{page} written", folder.display()));
+    }
     stop.map_or(Ok(answer), Err)
 }
 
 /// What came of a scenario.
+#[derive(Default)]
 struct Ran {
     experiments: Vec<Experiment>,
     /// Why a bench gave nothing.
     stop: Option<Stop>,
+    /// How many Histories were written into the folder of `-o`.
+    histories: usize,
 }
 
 /// All that a scenario is to run, on each bench.
@@ -120,19 +139,25 @@ fn scenario_on(
     name: &str,
     grids: Vec<Grid<'_>>,
     pictures: Option<&Pictures>,
+    is_over: &dyn Fn() -> bool,
     args: &Run,
 ) -> Result<Ran, Stop> {
-    let mut ran = Ran { experiments: Vec::new(), stop: None };
+    let mut ran = Ran::default();
     let are_several = grids.len() > 1;
     for grid in grids {
+        // The simulator leaves nothing behind, and looks at no signals.
+        signals::end_at_once(grid.bench().name() == Sim.name());
         let experiment = match &args.output {
             Some(output) if !is_folder(output) => one(&grid, output, args),
-            output => kept(name, grid, output.as_deref(), pictures, args),
+            output => kept(name, grid, output.as_deref(), pictures, args, &mut ran.histories),
         };
         match experiment {
             Ok(experiment) => ran.experiments.push(experiment),
             Err(why) if are_several && !matches!(why, Stop::Pipe) => {
                 ran.stop = ran.stop.or(Some(why));
+                if is_over() {
+                    break;
+                }
             }
             Err(why) => return Err(why),
         }
@@ -357,6 +382,7 @@ fn kept(
     folder: Option<&Path>,
     pictures: Option<&Pictures>,
     args: &Run,
+    histories: &mut usize,
 ) -> Result<Experiment, Stop> {
     let bench = grid.bench().name().to_owned();
     let draw = |variant: &Variant, seed: u64, run: &wastenot_experiment::Run| {
@@ -385,18 +411,22 @@ fn kept(
             Kept::named("-o", &file(&variant.name, seed), args.force)?;
         }
     }
+    let written = AtomicUsize::new(0);
     let write = |variant: &Variant, seed: u64, run: &wastenot_experiment::Run| {
         draw(variant, seed, run);
         if !run.is_recorded() {
             return Ok(());
         }
+        written.fetch_add(1, Ordering::Relaxed);
         let kept = Kept::named("-o", &file(&variant.name, seed), args.force);
         kept.and_then(|kept| kept.write(&run.history)).map_err(|stop| match stop {
             Stop::Failure { what, help, .. } => Error::Bench { what, help },
             Stop::Pipe => Error::Bench { what: "the pipe is closed".into(), help: String::new() },
         })
     };
-    all(name, grid, &write)
+    let experiment = all(name, grid, &write);
+    *histories += written.into_inner();
+    experiment
 }
 
 /// Runs one cell and writes its History.

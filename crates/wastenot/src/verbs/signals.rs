@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io::{self, PipeReader, pipe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -29,9 +31,18 @@ pub(super) fn ends() -> Vec<i32> {
 pub(super) fn listen() -> io::Result<PipeReader> {
     let (reader, writer) = pipe()?;
     for signal in ends() {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&AT_ONCE))?;
         signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
     }
     Ok(reader)
+}
+
+static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether a signal ends us at once, as if we did not listen: while nothing goes on that would have
+/// to be ended first.
+pub(super) fn end_at_once(is: bool) {
+    AT_ONCE.store(is, Ordering::Relaxed);
 }
 
 /// Whether it is time to end within `time`, which is waited for otherwise.
