@@ -95,7 +95,7 @@ impl Error {
             Error::Unbuildable(_) => "choose another one with `--machine`".into(),
             Error::NoProgram { .. } => "name the program that loads the scheduler".into(),
             Error::Script { .. } => {
-                "of a script name its interpreter, as in \"run sh script.sh\"".into()
+                "name an ELF file; of a script its interpreter, as in \"run sh script.sh\"".into()
             }
             Error::NoQemu => "apt install qemu-system-x86".into(),
             Error::Qemu { .. }

@@ -19,7 +19,7 @@ use crate::boot::Boot;
 use crate::host::{note, plan, scheduler};
 use crate::job::{Cell, Done, How, Job, Scheduler};
 use crate::kernels::Version;
-use crate::pack::{SCHEDULER, image_of, is_object};
+use crate::pack::{ELF, SCHEDULER, image_of, is_object};
 use crate::qemu::{Guest, PROGRAM, Qemu, Way};
 use crate::{Error, fault, real, topology};
 
@@ -103,6 +103,9 @@ impl Guests {
         if let Some(program) = of.command.first() {
             let bytes = fs::read(program).ok().filter(|_| Path::new(program).is_file());
             let bytes = bytes.ok_or_else(|| Error::NoProgram { program: program.clone() })?;
+            if !bytes.starts_with(ELF) {
+                return Err(Error::Script { program: program.clone() });
+            }
             let _ = write!(digest, " {} {}", hex(&bytes), of.command[1..].join(" "));
             let _ = write!(name, " {}", of.scheduler().unwrap_or_default());
         }
@@ -346,12 +349,11 @@ impl Bench for Guests {
             ),
             help: "choose another one with `--machine`, as `numa:4 core:4 pu:1`".into(),
         })?;
-        if variant.scheduler.text.is_some() && !has_sched_ext(&self.of.version) {
+        let policy = variant.scheduler.text.as_ref().map(|_| &*variant.scheduler.name);
+        let loaded = self.command().or(policy).filter(|_| !has_sched_ext(&self.of.version));
+        if let Some(name) = loaded {
             return Err(Failed::Bench {
-                what: format!(
-                    "Linux {} has no sched_ext: it cannot run the policy {}",
-                    self.of.version, variant.scheduler.name
-                ),
+                what: format!("Linux {} has no sched_ext: it cannot run {name}", self.of.version),
                 help: "name a kernel from 6.13 on, as --on 7.2; `wastenot lab list` shows them"
                     .into(),
             });

@@ -85,7 +85,7 @@ fn plain(image: &mut Image, path: &Path) -> PathBuf {
 }
 
 /// What ELF files begin with.
-const ELF: &[u8] = b"\x7fELF";
+pub(crate) const ELF: &[u8] = b"\x7fELF";
 
 /// The begin of a file: as much as an ELF header up to its `e_machine`.
 fn begin(file: &Path) -> std::io::Result<Vec<u8>> {
