@@ -223,13 +223,14 @@ impl Log {
     }
 
     /// The first moment of which no record tells: that of a step that was not over when the log
-    /// ended. Later steps may have seen its effect.
+    /// ended, or of which the record is missing. Later steps may have seen its effect. The moments of
+    /// a scheduler begin with 1.
     pub fn certain_until(&self) -> u64 {
         let moments = self.steps.iter().flat_map(|step| [step.begin, step.end]);
         let mut moments: Vec<u64> = moments.collect();
         moments.sort_unstable();
         moments.dedup();
-        let first = moments.first().copied().unwrap_or(0);
+        let first = if self.whole { 1 } else { moments.first().copied().unwrap_or(1) };
         let is_next = |(moment, n): &(u64, u64)| moment == n;
         first + moments.into_iter().zip(first..).take_while(is_next).count() as u64
     }

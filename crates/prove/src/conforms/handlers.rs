@@ -43,6 +43,11 @@ pub(super) fn check(model: &Model<'_>, steps: &[Step], found: &mut Conformance) 
             }
             (What::Find | What::Put | What::Run, _) => {
                 let Some(it) = begun.get_mut(&step.cpu).filter(|it| it.task == step.task) else {
+                    if step.what != What::Find {
+                        let task = step.task.unwrap_or_default();
+                        let why = format!("no handler was called that could place task {task}");
+                        found.judge(Rule::Handler, at, Some(why));
+                    }
                     continue;
                 };
                 it.acts.push(match step.what {

@@ -14,6 +14,7 @@ mod model;
 mod numbers;
 mod order;
 mod report;
+mod runs;
 mod searches;
 mod sequence;
 mod slices;
@@ -176,21 +177,26 @@ impl Conformance {
 
     /// Counts a step, and keeps what is wrong with it.
     fn judge(&mut self, rule: Rule, at: usize, wrong: Option<String>) {
-        self.count(rule).judged += 1;
-        self.breaks.extend(wrong.map(|why| Break { at, rule, why }));
+        if at < self.certain {
+            self.count(rule).judged += 1;
+            self.breaks.extend(wrong.map(|why| Break { at, rule, why }));
+        }
     }
 }
 
 /// Replays a log in the model of a program on the machine that it ran on. The log must be whole.
 pub fn conforms(program: &Program, machine: &Machine, log: &Log) -> Conformance {
     let model = Model::new(program, machine);
-    let mut found = Conformance::default();
+    let until = log.certain_until();
+    let certain = log.steps.partition_point(|step| step.end < until);
+    let mut found = Conformance { certain, ..Conformance::default() };
     let stays = Stays::of(&model, &log.steps, &mut found);
     let flags = Flags::of(&model, &log.steps);
     order::check(&model, &log.steps, &stays, &mut found);
     flags.check(&model, &log.steps, &mut found);
     searches::check(&model, &log.steps, &stays, &flags, &mut found);
     sequence::check(&model, &log.steps, &mut found);
+    runs::check(&model, &log.steps, &mut found);
     handlers::check(&model, &log.steps, &mut found);
     slices::check(&model, &log.steps, &mut found);
     keys::check(&model, &log.steps, &mut found);
@@ -198,8 +204,6 @@ pub fn conforms(program: &Program, machine: &Machine, log: &Log) -> Conformance 
     wakeups::check(&model, &log.steps, &stays, &flags, &mut found);
     windows::find(&log.steps, &mut found);
     found.breaks.sort_by_key(|it| it.at);
-    let until = log.certain_until();
-    found.certain = log.steps.partition_point(|step| step.end < until);
     found.breaks.retain(|it| it.at < found.certain);
     let times = log.steps.iter().map(|it| it.time_ns);
     let (first, last) = (times.clone().min(), times.max());

@@ -26,7 +26,12 @@ pub fn report(
     report.verdict = verdict(log, found);
     report.measure("conforms", "Conforms", conforms(log, found), Unit::None);
     report.measure("steps", "Steps", log.steps.len(), Unit::None);
-    report.measure("certain", "  before the first that is not over", found.certain, Unit::None);
+    report.measure(
+        "certain",
+        "  before the first moment without a record",
+        found.certain,
+        Unit::None,
+    );
     report.measure("lost", "Steps that were lost", log.lost, Unit::None);
     report.measure("breaks", "Steps that the model does not allow", found.breaks.len(), Unit::None);
     report.measure("failed", "Failed attempts", found.failed, Unit::None);
@@ -48,10 +53,21 @@ pub fn report(
 
 /// Whether it conforms; `None`: it cannot be told.
 pub fn conforms(log: &Log, found: &Conformance) -> Option<bool> {
-    if log.lost > 0 || !log.whole || log.steps.is_empty() {
-        return None;
+    let is_known = log.lost == 0 && log.whole && !log.steps.is_empty();
+    match found.breaks.is_empty() {
+        _ if !is_known => None,
+        false => Some(false),
+        true => (!is_cut(log, found)).then_some(true),
     }
-    Some(found.breaks.is_empty())
+}
+
+/// Whether more steps follow the first missing moment than those that were not over at the end may
+/// explain.
+fn is_cut(log: &Log, found: &Conformance) -> bool {
+    /// A few for each CPU that was in the middle of something.
+    const FEW: usize = 64;
+    let (all, judged) = (log.steps.len(), found.certain);
+    all - judged > FEW.max(all / 100)
 }
 
 fn verdict(log: &Log, found: &Conformance) -> String {
@@ -60,6 +76,11 @@ fn verdict(log: &Log, found: &Conformance) -> String {
         (None, _) if log.lost > 0 => {
             format!("It cannot be told: {} of {steps} steps were lost.", log.lost)
         }
+        (None, _) if is_cut(log, found) => format!(
+            "It cannot be told: moment {} has no record, and {} of {steps} steps follow it.",
+            log.certain_until(),
+            steps - found.certain
+        ),
         (None, _) => "It cannot be told: the log does not begin with the scheduler.".into(),
         (Some(true), _) => format!("It conforms: the model allows all {} steps.", found.certain),
         (Some(false), first) => {

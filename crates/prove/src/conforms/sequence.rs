@@ -13,6 +13,8 @@ struct Cpu {
     /// Since the last attempt: its flag was set, and when it looked first.
     idle: Option<u64>,
     looked: Option<u64>,
+    /// When it began to take a task.
+    took: Option<u64>,
     /// It took a task: it has to clear its flag, then to search.
     owes: Option<Owes>,
     /// The task that is in its queue now: a search has to follow.
@@ -65,6 +67,9 @@ fn one(cpu: &mut Cpu, step: &Step) -> Option<String> {
         What::Idle => cpu.idle = Some(step.end),
         What::Take | What::Steal => {
             cpu.looked.get_or_insert(step.begin);
+            if step.value == 1 {
+                cpu.took = Some(step.begin);
+            }
         }
         What::Busy if cpu.owes == Some(Owes::Clearing) => cpu.owes = Some(Owes::Searching),
         What::Chain => cpu.owes = None,
@@ -82,6 +87,7 @@ fn one(cpu: &mut Cpu, step: &Step) -> Option<String> {
 fn attempt(cpu: &mut Cpu, step: &Step) -> Option<String> {
     let me = step.cpu;
     let (idle, looked) = (cpu.idle.take(), cpu.looked.take());
+    let took = cpu.took.take().is_some_and(|took| took >= step.begin);
     let searched = cpu.owes.take() != Some(Owes::Searching);
     if step.value == 1 {
         cpu.owes = Some(Owes::Clearing);
@@ -93,6 +99,10 @@ fn attempt(cpu: &mut Cpu, step: &Step) -> Option<String> {
     }
     if !could_go_on && looked.zip(set).is_some_and(|(looked, set)| looked < set) {
         return Some(format!("CPU {me} looks for a task before it sets its idle flag"));
+    }
+    if took != (step.value == 1) {
+        let [does, says] = if took { ["took a task", "none"] } else { ["took none", "one"] };
+        return Some(format!("CPU {me} {does}, and its attempt says that it took {says}"));
     }
     if let Some(claimed) = std::mem::take(&mut cpu.claimed).first() {
         return Some(format!("CPU {me} claimed CPU {claimed} and did not kick it"));

@@ -48,10 +48,30 @@ pub(super) struct Stays {
     pub(super) all: Vec<Stay>,
 }
 
+/// The affinity of a task, as far as the log has it.
+#[derive(Default)]
+pub(super) struct Mask(HashMap<u64, u64>);
+
+impl Mask {
+    /// A word of it changes ([`What::Mask`]).
+    pub(super) fn set(&mut self, step: &Step) {
+        self.0.insert(step.queue, step.value as u64);
+    }
+
+    /// The CPUs that may run the task; `None`: unknown.
+    pub(super) fn allowed(&self) -> Option<CpuSet> {
+        let bits = |(word, bits): (&u64, &u64)| {
+            let (word, bits) = (*word, *bits);
+            (0..64).filter(move |n| bits >> n & 1 == 1).map(move |n| CpuId((word * 64 + n) as u16))
+        };
+        (!self.0.is_empty()).then(|| self.0.iter().flat_map(bits).collect())
+    }
+}
+
 /// What is known of a task.
 #[derive(Default)]
 struct Task {
-    words: HashMap<u64, u64>,
+    mask: Mask,
     /// Which stay is not over.
     stay: Option<usize>,
     /// When the kernel began to take it out of its queue.
@@ -59,16 +79,6 @@ struct Task {
     event: u64,
     /// A handler placed it since it ran last.
     placed: bool,
-}
-
-impl Task {
-    fn allowed(&self) -> Option<CpuSet> {
-        let bits = |(word, bits): (&u64, &u64)| {
-            let (word, bits) = (*word, *bits);
-            (0..64).filter(move |n| bits >> n & 1 == 1).map(move |n| CpuId((word * 64 + n) as u16))
-        };
-        (!self.words.is_empty()).then(|| self.words.iter().flat_map(bits).collect())
-    }
 }
 
 /// A look that took a task of which it is not known yet which one it was.
@@ -162,7 +172,7 @@ impl Building<'_, '_> {
         let task = self.tasks.entry(tid).or_default();
         match step.what {
             What::Mask => {
-                task.words.insert(step.queue, step.value as u64);
+                task.mask.set(step);
             }
             What::Place => {
                 (task.event, task.placed) = (step.queue, true);
@@ -231,7 +241,7 @@ impl Building<'_, '_> {
 
     fn put(&mut self, at: usize, tid: i32, step: &Step) {
         let task = self.tasks.entry(tid).or_default();
-        let (queue, allowed) = (QueueNumber::of(step.queue), task.allowed());
+        let (queue, allowed) = (QueueNumber::of(step.queue), task.mask.allowed());
         let (event, home) = (task.event, step.to.unwrap_or(u16::MAX));
         let before = task.stay.replace(self.all.len());
         let mut wrong = None;
@@ -265,7 +275,7 @@ impl Building<'_, '_> {
 
     fn moved(&mut self, at: usize, tid: i32, step: &Step) {
         let task = self.tasks.entry(tid).or_default();
-        let allowed = task.allowed();
+        let allowed = task.mask.allowed();
         let before = task.stay.replace(self.all.len());
         let wrong = match before {
             Some(before) => {

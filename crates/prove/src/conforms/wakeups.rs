@@ -48,7 +48,8 @@ pub(super) fn check(
     let mut told: Vec<(i32, u16)> = Vec::new();
     for (n, (moment, change)) in changes.iter().enumerate() {
         match change {
-            Change::Way(part, more) => ways[*part] += more,
+            // A queue of another text may be in a partition that there is not.
+            Change::Way(part, more) => ways.get_mut(*part).into_iter().for_each(|it| *it += more),
             Change::Waits(stay, true) => waits.push(*stay),
             Change::Waits(stay, false) => waits.retain(|it| it != stay),
             Change::Sleeps(cpu, true) => sleeps[usize::from(*cpu)] += 1,

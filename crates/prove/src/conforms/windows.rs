@@ -39,7 +39,7 @@ impl Kind {
     pub fn events(self) -> (&'static str, &'static str) {
         match self {
             Kind::Requeued => ("early", "the next step of that CPU, but its claim and kick"),
-            Kind::Switched => ("in", "a claim of no CPU by that CPU, or its kick"),
+            Kind::Switched => ("in", "the next step of that CPU, but its claim and kick"),
             Kind::Above => ("claim of the CPU, or above 1", "attempt or busy of the CPU"),
             Kind::Direct => ("run", "start of the task"),
         }
@@ -86,14 +86,9 @@ pub(super) fn find(steps: &[Step], found: &mut Conformance) {
     };
     for (at, step) in steps.iter().enumerate() {
         let own = cpus.entry(step.cpu).or_default();
-        let ends = |kind: Kind| match (kind, step.what) {
-            // The search is the last that the program does.
-            (Kind::Switched, What::Claim) => step.to.is_none(),
-            (Kind::Switched, _) => true,
-            (_, what) => !matches!(what, What::Claim | What::Kick),
-        };
+        // Until then the rules regard the task as one that others may not find yet.
         if let Some((from, kind)) = own.early
-            && ends(kind)
+            && !matches!(step.what, What::Claim | What::Kick)
         {
             own.early = None;
             add(kind, from, at);

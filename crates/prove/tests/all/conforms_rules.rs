@@ -155,11 +155,22 @@ fn a_task_is_put_once_and_where_its_handler_puts_it() {
     let mut script = right();
     script.decided(102);
     script.say(What::Put, 0, Some(0), ready(0), Some(102), 0);
-    assert_eq!(script.breaks(), [Rule::Put]);
+    assert_eq!(script.breaks(), [Rule::Put, Rule::Handler], "twice, for one call of a handler");
     let mut script = right();
     script.say(What::Place, 0, Some(0), 2, Some(102), 0);
     script.say(What::Put, 0, Some(0), ready(1), Some(102), 0);
     assert_eq!(script.breaks(), [Rule::Put], "its home is CPU 0");
+    for (mask, breaks) in [(0b11, &[Rule::Put][..]), (0b01, &[])] {
+        let mut script = Script::new();
+        script.starts(1, 101);
+        script.say(What::Stop, 1, Some(1), 0, Some(101), 1);
+        if mask != 0b11 {
+            script.say(What::Mask, 0, None, 0, Some(101), mask);
+        }
+        script.say(What::Place, 0, Some(0), 2, Some(101), 0);
+        script.say(What::Put, 0, Some(0), ready(0), Some(101), 0);
+        assert_eq!(script.breaks(), breaks, "CPU 1 is its home if it may run there");
+    }
 }
 
 #[test]
@@ -172,6 +183,70 @@ fn what_runs_was_taken() {
     let mut script = right();
     script.look(0, ready(0), true);
     assert_eq!(script.breaks(), [Rule::Take], "the queue is empty");
+}
+
+#[test]
+fn a_task_runs_where_it_was_sent_and_nowhere_else() {
+    /// A task wakes, and is sent to CPU 1, which its handler claimed.
+    fn sent(to: u16) -> Script {
+        let mut script = Script::new();
+        script.sleeps(1);
+        script.say(What::Place, 0, Some(0), 1, Some(101), 0);
+        script.say(What::Find, 0, Some(1), 0, Some(101), 4);
+        script.say(What::Kick, 0, Some(1), 0, None, 1);
+        script.say(What::Run, 0, Some(to), 0, Some(101), 0);
+        script
+    }
+    let mut script = sent(1);
+    script.starts(1, 101);
+    assert_eq!(script.breaks(), []);
+    assert_eq!(sent(0).breaks(), [Rule::Take], "it claimed the other one");
+    let mut script = sent(1);
+    script.starts(0, 101);
+    assert_eq!(script.breaks(), [Rule::Take], "it was sent to the other one");
+    let mut script = sent(1);
+    script.starts(1, 101);
+    script.starts(0, 101);
+    assert_eq!(script.breaks(), [Rule::Take], "it runs on both");
+    let mut script = sent(1);
+    script.starts(1, 101);
+    script.starts(1, 102);
+    assert_eq!(script.breaks(), [Rule::Take], "both run there");
+    let mut script = sent(1);
+    script.log.steps[0].value = 0b01;
+    assert_eq!(script.breaks(), [Rule::Take], "there it may not run");
+    let mut script = Script::new();
+    script.starts(7, 101);
+    assert_eq!(script.breaks(), [Rule::Take], "there is no such CPU");
+}
+
+#[test]
+fn a_log_with_a_gap_says_nothing_of_what_follows() {
+    let many = |script: &mut Script| (0..200).for_each(|_| script.sleeps(0));
+    let mut script = right();
+    many(&mut script);
+    assert_eq!(is_conforming(&script.log, &script.judged()), Some(true));
+    let whole = script.log.clone();
+    // Without a step in the middle, and without the first ones.
+    script.log.steps.remove(20);
+    let found = script.judged();
+    assert_eq!(is_conforming(&script.log, &found), None);
+    assert_eq!(found.certain, 20);
+    let judged: u64 = found.counts.iter().map(|it| it.judged).sum();
+    assert!(judged <= 40, "what follows is not judged: {judged}");
+    script.log = Log { steps: whole.steps[30..].to_vec(), ..whole.clone() };
+    assert_eq!(is_conforming(&script.log, &script.judged()), None);
+    // What is not over at the end says nothing against the rest.
+    script.log = Log { steps: whole.steps[..whole.steps.len() - 1].to_vec(), ..whole };
+    assert_eq!(is_conforming(&script.log, &script.judged()), Some(true));
+}
+
+#[test]
+fn a_log_of_another_text_is_refused_without_a_panic() {
+    let mut script = right();
+    script.say(What::Place, 0, Some(0), 2, Some(102), 0);
+    script.say(What::Put, 0, Some(0), 3 << 32 | 1 << 24, Some(102), 0);
+    assert!(script.breaks().contains(&Rule::Put));
 }
 
 #[test]
@@ -276,7 +351,17 @@ fn the_steps_of_a_cpu_have_an_order() {
     script.add((begin, What::Attempt, 0, Some(0), 0, None, 1));
     script.starts(0, 101);
     assert_eq!(script.breaks(), [Rule::Sequence]);
-    // It puts a task, and searches nobody for it.
+    // It takes a task, and says that it took none; and the other way round.
+    for took in [true, false] {
+        let mut script = Script::new();
+        script.waits(101, None);
+        let begin = script.moment();
+        script.idle(0);
+        script.look(0, ready(0), took);
+        script.add((begin, What::Attempt, 0, Some(0), 0, None, i64::from(!took)));
+        assert!(script.breaks().contains(&Rule::Sequence), "{took}");
+    }
+    // It puts a task, and searches no CPU for it.
     let mut script = Script::new();
     script.decided(101);
     script.say(What::In, 0, None, ready(0), Some(101), 0);

@@ -242,6 +242,10 @@ fn pairs(benches: &[Under], experiments: &[Experiment]) -> Vec<(usize, usize)> {
 /// The benches of `--on`: each kernel once with its own scheduler, and once with the one that a
 /// program loads.
 fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
+    if args.scheduler_cmd.iter().any(|it| it.trim().is_empty()) {
+        let help = "name a program that loads a scheduler, or a BPF object";
+        return Err(Stop::new("--scheduler-cmd is empty", help));
+    }
     let commands = commands(&args.scheduler_cmd);
     let is_in_guest = args.on.iter().any(|on| matches!(on, On::Kernel(_)));
     if !commands.is_empty() && !is_in_guest {

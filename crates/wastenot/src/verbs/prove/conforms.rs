@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use wastenot_model::LossKind;
 use wastenot_prove::conforms::{conforms, is_conforming, report};
 use wastenot_rota::steps::Log;
 
@@ -19,18 +20,25 @@ pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, S
     let program = meaning(&source)?;
     let name = open::shown(history);
     let recorded = open::history(history, &Reading::default())?;
+    if recorded.losses().iter().any(|loss| loss.kind == LossKind::Cut) {
+        let what = format!("{name} is cut off: the rest of its log of steps is missing");
+        return Err(Stop::new(what, "copy it again, or record it again"));
+    }
     let log = Log::of(&recorded).ok_or_else(|| {
         let help =
             "record one: `wastenot run SCENARIO --on 7.2 --scheduler POLICY --steps -o H.wn`";
         Stop::new(format!("{name} has no log of steps"), help)
     })?;
-    if log.text != source.text {
-        out::note(&format!("{name} was recorded under another text than {}", source.name));
-    }
     let machine = &recorded.head.machine;
     let replay = || conforms(&program, machine, &log);
     let found = progress::during("replaying the steps", replay);
-    print(&report(&name, (&program, machine), &log, &found), &args.face)?;
+    let mut report = report(&name, (&program, machine), &log, &found);
+    if log.text != source.text {
+        let what = format!("{name} was recorded under another text than {}", source.name);
+        out::note(&what);
+        report.assumptions.push(what);
+    }
+    print(&report, &args.face)?;
     Ok(match is_conforming(&log, &found) {
         Some(true) => Answer::Yes,
         Some(false) => Answer::No,
