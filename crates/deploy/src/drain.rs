@@ -22,8 +22,8 @@ impl Running {
         self.loaded.object.maps().find(|map| map.name() == RING)
     }
 
-    /// Takes out what was logged since the last time. Nothing, if it logs nothing. What is more than
-    /// memory has room for stays in the ring, and what finds no room there is counted as lost.
+    /// Takes out what was logged since the last time. Nothing, if it logs nothing. What is more
+    /// than memory has room for stays in the ring, and what finds no room there is counted as lost.
     ///
     /// # Errors
     /// The ring cannot be read, or has other records.

@@ -3,8 +3,8 @@
 //! An [`Object`] is what clang made of the emitted C. It gets the tables of the machine and the
 //! constants of the kernel, then the kernel verifies it ([`Object::load`]), and from
 //! [`Loaded::start`] on it schedules, until the [`Running`] is dropped or the process ends, however
-//! that is: nothing is pinned. A [`Scheduler`] does all that for a policy, and again when CPUs came or
-//! went.
+//! that is: nothing is pinned. A [`Scheduler`] does all that for a policy, and again when CPUs came
+//! or went.
 
 mod compile;
 mod drain;

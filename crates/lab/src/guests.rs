@@ -120,8 +120,8 @@ impl Guests {
         self.of.scheduler()
     }
 
-    /// Boots a guest for `cells`, which have the same machine, and takes what comes back. The number
-    /// of cells that it began: if it died of one, the others are for another guest.
+    /// Boots a guest for `cells`, which have the same machine, and takes what comes back. The
+    /// number of cells that it began: if it died of one, the others are for another guest.
     fn boot(
         &self,
         machine: &Machine,

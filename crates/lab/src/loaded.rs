@@ -68,8 +68,8 @@ impl Loaded {
         Ok(Loaded { name, by, kernel, said })
     }
 
-    /// Loads a policy again that the kernel ended because a CPU came or went. One that logs its steps
-    /// ends: no step shows where tasks are afterwards. Whether it was loaded again.
+    /// Loads a policy again that the kernel ended because a CPU came or went. One that logs its
+    /// steps ends: no step shows where tasks are afterwards. Whether it was loaded again.
     pub(crate) fn reload(&mut self) -> bool {
         let By::Us { scheduler, running } = &mut self.by else { return false };
         let Ok(it) = running else { return false };

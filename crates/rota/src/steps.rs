@@ -223,8 +223,8 @@ impl Log {
     }
 
     /// The first moment of which no record tells: that of a step that was not over when the log
-    /// ended, or of which the record is missing. Later steps may have seen its effect. The moments of
-    /// a scheduler begin with 1.
+    /// ended, or of which the record is missing. Later steps may have seen its effect. The moments
+    /// of a scheduler begin with 1.
     pub fn certain_until(&self) -> u64 {
         let moments = self.steps.iter().flat_map(|step| [step.begin, step.end]);
         let mut moments: Vec<u64> = moments.collect();

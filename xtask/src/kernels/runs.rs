@@ -52,8 +52,8 @@ const SCHED_EXT: [&str; 5] = ["7.2", "6.18", "7.3", "7.0", "6.16"];
 /// The kernel that is run several times, and how: a name, and the shift of QEMU.
 pub(super) const CONTROLLED: &str = "7.2";
 pub(super) const CONTROLS: [(&str, u8); 3] = [("again", 1), ("shift 0", 0), ("shift 2", 2)];
-/// So begin the names of simulated runs in which newly-idle balancing costs what it does in a kernel,
-/// which follows.
+/// So begin the names of simulated runs in which newly-idle balancing costs what it does in a
+/// kernel, which follows.
 pub(super) const PRICED: &str = "as in";
 /// The name of a kernel's first boot, and of those with policies.
 pub(super) const FIRST: &str = "first";
@@ -383,8 +383,8 @@ fn row(kernel: &str, boot: &str, scheduler: &str, workload: &Workload, seed: u64
     }
 }
 
-/// What newly-idle balancing cost in a run for each CPU that it looked at, in ns: that of a CPU, the
-/// median over CPUs, at the end of the run.
+/// What newly-idle balancing cost in a run for each CPU that it looked at, in ns: that of a CPU,
+/// the median over CPUs, at the end of the run.
 fn price(history: &History) -> Option<u64> {
     let machine = &history.head.machine;
     // By CPU: all that its domains cost, and how many CPUs they have.
