@@ -62,6 +62,8 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     let mut histories = 0;
     for ((scenario, _), grids) in scenarios.iter().zip(all) {
         if is_over() {
+            let help = "what had been run is kept with `--resume`";
+            stop = stop.or_else(|| Some(Stop::new("interrupted before all scenarios ran", help)));
             break;
         }
         let ran = scenario_on(&scenario.name, grids, pictures.as_ref(), &is_over, args)?;
