@@ -44,6 +44,14 @@ pub(crate) fn places(elf: &[u8], name: &str) -> Result<Places, String> {
     Ok(inside.filter_map(place).collect())
 }
 
+/// The bytes of a variable in the section `name` of an ELF file.
+pub(crate) fn variable<'e>(elf: &'e [u8], name: &str, variable: &str) -> Result<&'e [u8], String> {
+    let (at, size) = *places(elf, name)?.get(variable).ok_or_else(|| format!("no {variable}"))?;
+    let file = object::File::parse(elf).map_err(|error| error.to_string())?;
+    let section = file.section_by_name(name).and_then(|it| it.data().ok()).unwrap_or_default();
+    section.get(at..at.saturating_add(size)).ok_or_else(|| format!("{variable} is cut"))
+}
+
 /// The values of the constants in this kernel.
 pub(crate) fn constants(kernel: &Btf<'_>) -> BTreeMap<&'static str, u64> {
     let mut found = BTreeMap::new();

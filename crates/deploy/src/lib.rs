@@ -23,7 +23,7 @@ pub use error::Error;
 pub use exit::Exit;
 pub use fill::tables;
 pub use metrics::Seen;
-pub use object::{Loaded, Object, Verified, operations};
+pub use object::{Loaded, Object, Verified, digest, operations};
 pub use refusal::Refusal;
 pub use running::{Running, STEPS};
 pub use scheduler::Scheduler;

@@ -11,7 +11,7 @@ use libbpf_rs::{MapCore as _, MapType, ObjectBuilder, OpenObject, ProgramType};
 use wastenot_host::sched_ext;
 use wastenot_rota::emit::Tables;
 
-use crate::fill::{Places, constants, fill, places};
+use crate::fill::{Places, constants, fill, places, variable};
 use crate::running::Running;
 use crate::{Error, log};
 
@@ -96,28 +96,14 @@ impl Object {
         let not = |why: String| Error::NotEmitted { path: self.path.clone(), why };
         let constants = constants(&kernel);
         let mut maps = self.open.maps_mut();
-        let is_rodata = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
-        let mut map = maps
-            .find(|map| is_rodata(map.name()))
-            .ok_or_else(|| not("it has no read-only data".to_owned()))?;
-        let data = map
-            .initial_value_mut()
-            .ok_or_else(|| not("its read-only data cannot be written".to_owned()))?;
+        let mut map = maps.find(|map| map.name().to_string_lossy().ends_with(".rodata"));
+        let data = map.as_mut().and_then(|map| map.initial_value_mut());
+        let data = data.ok_or_else(|| not("it has no read-only data".to_owned()))?;
         fill(data, &self.rodata, tables, &constants).map_err(not)?;
         drop(maps);
         // Those that this kernel knows.
         let flags = FLAGS.iter().filter_map(|name| constants.get(name)).fold(0, |all, it| all | it);
         self.write(FLAGS_AT, |_| flags)
-    }
-
-    /// The digest of the text that it was made from ([`wastenot_rota::emit::digest`]); `None` if it
-    /// was made by another version.
-    pub fn digest(&mut self) -> Option<u64> {
-        let (at, size) = *self.rodata.get("text_digest")?;
-        let is_rodata = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
-        let mut map = self.open.maps_mut().find(|map| is_rodata(map.name()))?;
-        let bytes = map.initial_value_mut()?.get(at..at + size)?;
-        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
     }
 
     /// It gets the tasks of the class SCHED_EXT only, not those of the fair class.
@@ -181,6 +167,18 @@ impl Object {
     }
 }
 
+/// The digest of the text that the object `elf`, which came from `path`, was made from
+/// ([`wastenot_rota::emit::digest`]).
+///
+/// # Errors
+/// It is no emitted scheduler, or one of another version.
+pub fn digest(path: &Path, elf: &[u8]) -> Result<u64, Error> {
+    let not = |why: String| Error::NotEmitted { path: path.to_owned(), why };
+    let bytes = variable(elf, ".rodata", "text_digest").map_err(not)?;
+    let bytes = bytes.try_into().map_err(|_| not("its digest has another size".into()))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
 /// The programs of all schedulers that are loaded now, by name.
 pub fn operations() -> Vec<Verified> {
     let is_operation = |it: &ProgramInfo| it.ty == ProgramType::StructOps;
@@ -236,7 +234,9 @@ impl Loaded {
         };
         let link = operations.attach_struct_ops().map_err(failed("attach the scheduler"))?;
         links.push(link);
-        Ok(Running { links, loaded: self })
+        let running = Running { links, loaded: self };
+        running.look_again()?;
+        Ok(running)
     }
 }
 

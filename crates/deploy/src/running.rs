@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use libbpf_rs::{Link, MapCore as _, MapFlags};
+use libbpf_rs::{Link, MapCore as _, MapFlags, ProgramInput};
 use wastenot_host::{Hierarchy, Proc};
 use wastenot_rota::ir::{Program, Tasks};
 use wastenot_rota::partitions;
@@ -16,6 +16,8 @@ use crate::{Error, Exit};
 /// The steps of the protocol that each CPU counts, in the order of the emitted code.
 pub const STEPS: [&str; 9] =
     ["put", "run", "take", "select", "steal_ok", "steal_fail", "kick", "chain", "again"];
+/// The program that kicks each idle CPU.
+const LOOK: &str = "rota_look";
 /// So many rows has each CPU in the emitted table.
 const ROWS: usize = 16;
 
@@ -39,6 +41,19 @@ impl Running {
             }
         }
         sums
+    }
+
+    /// Lets each idle CPU look for a task. Needed when the kernel has bypassed the scheduler, as it
+    /// does while it loads it: it dropped kicks meanwhile, and a CPU that was claimed may sleep on.
+    ///
+    /// # Errors
+    /// The object is of another version, or the kernel refuses to run the program.
+    pub fn look_again(&self) -> Result<(), Error> {
+        let failed = |why: String| Error::Failed { doing: "let idle CPUs look", why };
+        let look = self.loaded.object.progs_mut().find(|it| it.name() == LOOK);
+        let look = look.ok_or_else(|| failed(format!("the object has no program `{LOOK}`")))?;
+        let ran = look.test_run(ProgramInput::default());
+        ran.map(drop).map_err(|error| failed(format!("{error:#}")))
     }
 
     /// Puts the tasks of each cgroup and process that `program` puts into a partition there; those

@@ -77,6 +77,9 @@ impl Boot {
             booted = boot()?;
         }
         let ((Ended { disk, why }, way), heard) = booted;
+        if heard.begun == 0 {
+            return Err(why);
+        }
         let unread = |error| Error::Qemu { doing: "read the results", why: format!("{error}") };
         let mut files = HashMap::new();
         let mut archive = tar::Archive::new(disk);
@@ -89,10 +92,7 @@ impl Boot {
                 files.insert(name, bytes);
             }
         }
-        match heard.begun {
-            0 => Err(why),
-            _ => Ok(Boot { way, why, heard, files }),
-        }
+        Ok(Boot { way, why, heard, files })
     }
 
     /// What came of cell `n`, and its recording; `None` if nothing came back.

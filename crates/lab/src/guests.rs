@@ -120,6 +120,12 @@ impl Guests {
         self.of.scheduler()
     }
 
+    /// The name of the scheduler that is loaded for a variant; `None` if the kernel's own runs it.
+    fn scheduler<'a>(&'a self, variant: &'a Variant) -> Option<&'a str> {
+        let choice = &variant.scheduler;
+        self.command().or(choice.text.as_ref().map(|_| &*choice.name))
+    }
+
     /// Boots a guest for `cells`, which have the same machine, and takes what comes back. The
     /// number of cells that it began: if it died of one, the others are for another guest.
     fn boot(
@@ -174,9 +180,8 @@ impl Guests {
 
     /// A cell for which no guest is booted any more.
     fn give_up(&self, (variant, options): &(&Variant, wastenot_sim::Options)) {
-        let choice = variant.scheduler.text.as_ref().map(|_| &*variant.scheduler.name);
         let what = format!("not run: {DEATHS} guests did not live through others of its runs");
-        let ran = match self.command().or(choice) {
+        let ran = match self.scheduler(variant) {
             None => Err((what, help())),
             Some(name) => {
                 let fault = fault::given_up(name, DEATHS);
@@ -207,7 +212,7 @@ impl Guests {
         let mut run = real::part(&history, &told, &variant.workload);
         // The dump of one that was ended may come after the run.
         run.fault = done.evidence.as_ref().map(|it| fault::fault(it, Some(&history)));
-        let scheduler = self.command().unwrap_or("its scheduler");
+        let scheduler = self.scheduler(variant).unwrap_or("its scheduler");
         if run.fault.is_none() && self.command().is_some() && run.outcome.end == End::Limit {
             let wait = run.longest_wait();
             run.fault = wait.and_then(|wait| fault::starved(scheduler, &wait, &history));
@@ -279,11 +284,6 @@ fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Faile
     Ok(Scheduler { name, how: How::Policy { text: text.to_owned(), object } })
 }
 
-/// Whether kernels of this version can run policies (docs/emit.md).
-fn has_sched_ext(version: &str) -> bool {
-    Version::from(version) >= Version::from("6.13~")
-}
-
 /// What to do about a run that is not there.
 fn help() -> String {
     "boot it again; `wastenot lab shell` shows the guest".to_owned()
@@ -349,8 +349,8 @@ impl Bench for Guests {
             ),
             help: "choose another one with `--machine`, as `numa:4 core:4 pu:1`".into(),
         })?;
-        let policy = variant.scheduler.text.as_ref().map(|_| &*variant.scheduler.name);
-        let loaded = self.command().or(policy).filter(|_| !has_sched_ext(&self.of.version));
+        let has_sched_ext = Version::from(&*self.of.version).has_sched_ext();
+        let loaded = self.scheduler(variant).filter(|_| !has_sched_ext);
         if let Some(name) = loaded {
             return Err(Failed::Bench {
                 what: format!("Linux {} has no sched_ext: it cannot run {name}", self.of.version),

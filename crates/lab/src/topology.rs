@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use wastenot_model::{Cpu, CpuId, CpuSet, Machine};
 
-/// Memory of the guest, beside that of its CPUs, in MiB.
-const MEMORY: usize = 768;
+/// Memory of the guest, beside that of its CPUs, in MiB. The verifier takes most of it: 768 are too
+/// few for large policies that log their steps.
+const MEMORY: usize = 1536;
 /// Memory for each CPU, in MiB.
 const OF_A_CPU: usize = 12;
 

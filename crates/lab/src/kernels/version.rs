@@ -23,6 +23,11 @@ impl Version {
         &self.0
     }
 
+    /// Whether kernels of this version can run policies: they have what docs/emit.md needs.
+    pub fn has_sched_ext(&self) -> bool {
+        *self >= Version::from("6.13~")
+    }
+
     /// Whether `wanted` is this version, or the first components of the kernel's: `7.2` is of
     /// `7.2.13`, never of `7.20`.
     pub(super) fn matches(&self, wanted: &str) -> bool {

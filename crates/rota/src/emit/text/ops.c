@@ -292,6 +292,24 @@ s32 rota_init(u64 *ctx)
 @INIT@	return error;
 }
 
+/* Lets each idle CPU look again. The kernel drops the kicks of a CPU that it still bypasses, and
+ * while it loads a scheduler it bypasses some CPUs longer than others: one of those may have claimed
+ * a CPU that sleeps on, and that no search finds from then on. */
+static long look_step(u32 cpu, void *unused)
+{
+	if (cpu < MAX_CPUS && part_of[at(cpu)] != NOBODY)
+		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+	return 0;
+}
+
+/* The loader calls this once the scheduler is attached. */
+SEC("syscall")
+int rota_look(void *unused)
+{
+	bpf_loop(MAX_CPUS, look_step, 0, 0);
+	return 0;
+}
+
 /* Why the kernel unloaded the scheduler, for the loader to report. */
 u32 exit_kind;
 s64 exit_code;

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::{fs, io, process};
 
-use wastenot_deploy::{Error, Loaded, Object, Scheduler, Verified, compile};
+use wastenot_deploy::{Error, Loaded, Scheduler, Verified, compile};
 use wastenot_host::{Hierarchy, Share, sched_ext};
 use wastenot_model::{Builder, Column, Head, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::{Options, digest};
@@ -157,15 +157,12 @@ fn object(args: &Deploy, text: &str) -> Result<Vec<u8>, Stop> {
     match &args.object {
         Some(path) => {
             let elf = fs::read(path).map_err(|error| unreadable(path, error))?;
-            let mut object = Object::of(path, &elf).map_err(failed)?;
-            match object.digest() == Some(digest(text)) {
-                true => Ok(elf),
-                false => {
-                    let what = format!("{} was made from another text", path.display());
-                    let help = "emit the policy again, and compile that: `wastenot rota emit`";
-                    Err(Stop::new(what, help))
-                }
+            if wastenot_deploy::digest(path, &elf).map_err(failed)? == digest(text) {
+                return Ok(elf);
             }
+            let what = format!("{} was made from another text", path.display());
+            let help = "emit the policy again, and compile that: `wastenot rota emit`";
+            Err(Stop::new(what, help))
         }
         None => compile(text).map_err(failed),
     }

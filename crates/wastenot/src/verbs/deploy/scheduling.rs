@@ -17,6 +17,8 @@ use crate::verbs::length::{self, TURN};
 
 /// How often new cgroups are placed, and figures are shown.
 const SECOND: Duration = Duration::from_secs(1);
+/// For how long the kernel bypassed the scheduler (`enum scx_event`), from 6.15 on.
+const BYPASSED: &str = "SCX_EV_BYPASS_DURATION";
 
 /// What became of a policy.
 pub(super) struct Scheduled {
@@ -38,9 +40,10 @@ pub(super) fn schedule(
     let (mut begun, mut placed) = (Instant::now(), None);
     // It is loaded already, but tasks come to it from now on.
     let mut log = Log { whole: true, ..Log::default() };
+    let (mut bypassed, mut is_over_bypass) = (None, false);
     loop {
-        let mut seen = before.clone();
-        seen.add(&look(&running, begun));
+        let (mut seen, now) = (before.clone(), look(&running, begun));
+        seen.add(&now);
         // Before the last drain: what it logs until then is in the log.
         let (exit, over) = (running.exit(), length.is_over());
         running.drain(&mut log)?;
@@ -60,6 +63,13 @@ pub(super) fn schedule(
                 return Ok(Scheduled { seen, exit, log });
             }
         }
+        // The kernel bypasses it also while the machine is suspended. It counts that a moment before
+        // it hands the last CPU back: so idle CPUs look one turn later.
+        if std::mem::take(&mut is_over_bypass) {
+            running.look_again()?;
+        }
+        let duration = now.events.get(BYPASSED).copied();
+        is_over_bypass = std::mem::replace(&mut bypassed, duration) != duration;
         if placed.is_none_or(|at: Instant| at.elapsed() >= SECOND) {
             running.place(&scheduler.program)?;
             placed = Some(Instant::now());
