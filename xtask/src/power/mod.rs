@@ -122,9 +122,8 @@ fn judged(name: &str, right: &Program, wrong: Wrong, folder: &Path) -> Result<Ju
         return Err("there is no C compiler".to_owned());
     };
     let mut runs = (0..RUNS).filter_map(|seed| Some((seed, run(&binary, &program, right, seed)?)));
-    let found = runs.find_map(|(seed, (_, found))| {
-        found.breaks.first().map(|it| (seed, it.rule, it.why.clone()))
-    });
+    let found = runs
+        .find_map(|(seed, ran)| ran.found.breaks.first().map(|it| (seed, it.rule, it.why.clone())));
     let _ = fs::remove_file(&binary);
     Ok(Judged { file: name.to_owned(), mutant, found })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wastenot_prove::conforms::Rule;
 use wastenot_rota::ir::Program;
 
-use crate::together::{built, root, run, steps};
+use crate::together::{Ran, built, root, run, steps};
 
 /// Runs of each policy in `make test`; `WASTENOT_CONFORMS` asks for more.
 const RUNS: u64 = 24;
@@ -50,7 +50,9 @@ fn what_is_emitted_conforms_in_every_order_that_is_tried() {
         };
         let mut judged = [0; Rule::ALL.len()];
         for seed in 0..asked() {
-            let Some((told, found)) = run(&binary, &program, &program, seed) else { continue };
+            let Some(ran) = run(&binary, &program, &program, seed) else { continue };
+            let Ran { found, told, is_one_forgotten } = ran;
+            assert!(!is_one_forgotten, "{name}, seed {seed}: a CPU sleeps without its flag");
             all += found.counts.iter().map(|it| it.judged).sum::<u64>();
             assert_eq!(found.breaks, [], "{name}, seed {seed}: {told}");
             judged.iter_mut().zip(found.counts).for_each(|(sum, it)| *sum += it.judged);
@@ -125,6 +127,17 @@ fn wrong_keys_and_slices_do_not_conform() {
     are_found_out("fair-vtime", &WRONG_KEYS);
 }
 
+#[test]
+fn where_idle_cpus_do_not_look_once_it_is_loaded_one_is_forgotten() {
+    let (name, program) = read(&root().join("policies/global-fifo.rota"));
+    let (right, looks) = (steps(&program), "\tbpf_loop(MAX_CPUS, look_step, 0, 0);\n");
+    assert!(right.contains(looks));
+    let wrong = right.replace(looks, "");
+    let Some(binary) = built(folder(), &format!("{name}-blind"), &program, &wrong) else { return };
+    let mut runs = (0..20 * RUNS).filter_map(|seed| run(&binary, &program, &program, seed));
+    assert!(runs.any(|ran| ran.is_one_forgotten), "no run of {}", 20 * RUNS);
+}
+
 /// Each change of the emitted C of a policy is found out.
 fn are_found_out(name: &str, changes: &[(&str, &str, &str)]) {
     let (name, program) = read(&root().join(format!("policies/{name}.rota")));
@@ -137,8 +150,8 @@ fn are_found_out(name: &str, changes: &[(&str, &str, &str)]) {
             return;
         };
         let mut runs = (0..20 * RUNS).filter_map(|seed| run(&binary, &program, &program, seed));
-        let found = runs.find(|(_, found)| !found.breaks.is_empty());
-        let (told, found) = found.unwrap_or_else(|| panic!("{what} is not found out"));
+        let found = runs.find(|ran| !ran.found.breaks.is_empty());
+        let Ran { found, told, .. } = found.unwrap_or_else(|| panic!("{what} is not found out"));
         println!("{what}: {:?} {}", found.breaks[0].rule, found.breaks[0].why);
         if std::env::var_os("WASTENOT_CONFORMS").is_some() {
             println!("{told}");

@@ -3,21 +3,24 @@
  * Runs an emitted scheduler on several CPUs at the same time: each is a thread of execution of its
  * own, and they take turns, in a random order, wherever the scheduler calls the kernel. The input
  * is the machine and its tasks, as for driver.c; the arguments are a seed and a number of events.
- * The steps that the scheduler logs are on standard error.
+ * The steps that the scheduler logs are on standard error. The exit status is 3 if in the end a CPU
+ * sleeps without its idle flag: no search finds it.
  *
  * As in the kernel, ticks, timers and wakeups come to a CPU between the operations of its
  * scheduler; the insertion of a task comes after the operation that decided on it, and no CPU takes
  * it before the tracepoint that follows, since the lock of its run queue is held; an affinity
- * changes while its task is in no queue.
+ * changes while its task is in no queue; when a scheduler is loaded CPU after CPU is handed to it,
+ * and kicks by those that are not yet are lost.
  */
 #include <ucontext.h>
 
 static void meet(void);
 static void pass(void);
 static void kicked(int cpu);
+static void kick_from_here(int cpu);
 #define MEET() meet()
 #define WAIT() pass()
-#define KICKED(cpu) kicked(cpu)
+#define KICKED(cpu) kick_from_here(cpu)
 #define EARLY true /* when an affinity changes */
 #define main driver
 #include "driver.c"
@@ -29,6 +32,7 @@ enum { MOST = 64, STACK = 1 << 18 };
 static struct cpu {
 	ucontext_t context;
 	bool sleeps, kicked, was_idle;
+	bool bypassed; /* the scheduler is being loaded */
 	s32 dispatching;
 	struct {
 		struct task_struct *placing;
@@ -54,6 +58,13 @@ static void kicked(int cpu)
 {
 	if (cpu >= 0 && cpu < MOST)
 		cpus_of[cpu].kicked = true;
+}
+
+/* By the scheduler. */
+static void kick_from_here(int cpu)
+{
+	if (!cpus_of[this_cpu].bypassed)
+		kicked(cpu);
 }
 
 /* Another CPU may have its turn. */
@@ -171,7 +182,7 @@ static void runs_for_a_time(struct task_struct *p)
 	OP(running, (u64)p);
 	for (;;) {
 		pass();
-		while (!draw(3))
+		while (events > 0 && !draw(3))
 			interrupt();
 		if (!draw(8)) {
 			OP(stopping, (u64)p, 0);
@@ -208,6 +219,11 @@ static void cpu_main(int cpu)
 {
 	struct cpu *me = &cpus_of[cpu];
 
+	while (me->bypassed) {
+		if (events > 0 && !draw(16))
+			interrupt();
+		pass();
+	}
 	for (;;) {
 		me->kicked = false;
 		if (!local[cpu].first) {
@@ -233,6 +249,51 @@ static void cpu_main(int cpu)
 				interrupt();
 		}
 	}
+}
+
+/* Some CPU has its turn. */
+static void turn(void)
+{
+	this_cpu = draw(cpu_count);
+	swapcontext(&all_cpus, &cpus_of[this_cpu].context);
+}
+
+/* The scheduler is loaded, and its loader lets idle CPUs look. */
+static void load(void)
+{
+	int n;
+
+	for (n = 0; n < cpu_count; n++) {
+		do
+			turn();
+		while (draw(4 * cpu_count));
+		cpus_of[n].bypassed = false;
+		kicked(n);
+	}
+	alone = true;
+	rota_look(NULL);
+	alone = false;
+}
+
+static bool all_sleep(void)
+{
+	int n;
+
+	for (n = 0; n < cpu_count; n++)
+		if (!cpus_of[n].sleeps || cpus_of[n].kicked || local[n].first)
+			return false;
+	return true;
+}
+
+/* Whether no search finds some CPU. */
+static bool is_one_forgotten(void)
+{
+	int n;
+
+	for (n = 0; n < cpu_count; n++)
+		if (cpus_of[n].sleeps && !idle[n])
+			return true;
+	return false;
 }
 
 int main(int count, char **words)
@@ -262,16 +323,19 @@ int main(int count, char **words)
 		struct cpu *cpu = &cpus_of[n];
 
 		cpu->dispatching = -1;
+		cpu->bypassed = true;
 		getcontext(&cpu->context);
 		cpu->context.uc_stack.ss_sp = malloc(STACK);
 		cpu->context.uc_stack.ss_size = STACK;
 		makecontext(&cpu->context, (void (*)(void))cpu_main, 1, n);
 	}
 	alone = false;
+	load();
 	/* Where all wakeups are lost nothing happens any more. */
-	for (turns = 400 * events; events > 0 && turns > 0; turns--) {
-		this_cpu = draw(cpu_count);
-		swapcontext(&all_cpus, &cpus_of[this_cpu].context);
-	}
-	return 0;
+	for (turns = 400 * events; events > 0 && turns > 0; turns--)
+		turn();
+	events = 0;
+	for (turns = 400000; !all_sleep() && turns > 0; turns--)
+		turn();
+	return all_sleep() && is_one_forgotten() ? 3 : 0;
 }
