@@ -4,7 +4,7 @@ mod bisect;
 
 use std::time::Duration;
 
-use wastenot_lab::kernels::{Error, Image, Kernels, Lists, Offer};
+use wastenot_lab::kernels::{Error, Image, Kernels, Lists, Offer, Version};
 use wastenot_lab::{Guests, Options, Qemu};
 use wastenot_model::{Column, Report, Table, Unit};
 
@@ -134,6 +134,16 @@ fn fetch(args: &Fetch) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
+/// Whether a kernel runs policies, in words.
+fn runs_policies(version: &Version) -> &'static str {
+    match version.has_sched_ext() {
+        false => "no",
+        // libbpf refuses all schedulers there that create a queue: docs/kernels.md.
+        true if version.kernel().starts_with("7.1.") => "no, wrong BTF",
+        true => "yes",
+    }
+}
+
 fn list(args: &List) -> Result<Answer, Stop> {
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
     let offer = offer(&kernels, lists(args.refresh))?;
@@ -163,7 +173,7 @@ fn list(args: &List) -> Result<Answer, Stop> {
             package.version.kernel().into(),
             package.suite.as_str().into(),
             package.release.as_str().into(),
-            if package.version.has_sched_ext() { "yes" } else { "no" }.into(),
+            runs_policies(&package.version).into(),
             package.name.as_str().into(),
             is_here.into(),
             if is_here { "fetched" } else { "" }.into(),
