@@ -20,7 +20,7 @@ use crate::host::{note, plan, scheduler};
 use crate::job::{Cell, Done, How, Job, Scheduler};
 use crate::kernels::Version;
 use crate::pack::{ELF, SCHEDULER, image_of, is_object};
-use crate::qemu::{Guest, PROGRAM, Qemu, Way};
+use crate::qemu::{Guest, PROGRAM, Qemu, Way, has_equal_turns};
 use crate::{Error, fault, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
@@ -327,7 +327,13 @@ impl Bench for Guests {
              hardware; and how much longer depends on the version of QEMU",
             1u32 << self.of.shift
         );
-        let counted = Some(counted).filter(|_| self.counted.load(Ordering::Relaxed));
+        let unequal = format!(
+            "in QEMU {emulator} a CPU of a guest may go on until the next timer while the others \
+             stand still; from 8.1 on they get equal turns"
+        );
+        let unequal = Some(unequal).filter(|_| !has_equal_turns(emulator));
+        let counted = [Some(counted), unequal].into_iter().flatten();
+        let counted = counted.filter(|_| self.counted.load(Ordering::Relaxed));
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         [what].into_iter().chain(counted).chain(notes).collect()
     }

@@ -27,5 +27,5 @@ pub use guest::guest;
 pub use guests::{Guests, Options};
 pub use host::Host;
 pub use object::Scheduler;
-pub use qemu::{Qemu, exec, shell};
+pub use qemu::{Qemu, exec, has_equal_turns, shell};
 pub use topology::Unbuildable;

@@ -71,7 +71,11 @@ fn guests() -> Check {
     match version {
         Ok(version) => {
             let kernels = Kernels::of_user().map_or(0, |it| it.cached().len());
-            Check::yes(NAME, format!("QEMU {version}, {kernels} kernels fetched"))
+            let mut seen = format!("QEMU {version}, {kernels} kernels fetched");
+            if !wastenot_lab::has_equal_turns(&version) {
+                seen += "; without KVM take QEMU 8.1 or later (docs/lab.md)";
+            }
+            Check::yes(NAME, seen)
         }
         Err(Stop::Failure { what, help, .. }) => Check::no(NAME, what, &help),
         Err(Stop::Pipe) => Check::no(NAME, "unknown", "try again"),
