@@ -63,8 +63,8 @@ pub(super) fn schedule(
                 return Ok(Scheduled { seen, exit, log });
             }
         }
-        // The kernel bypasses it also while the machine is suspended. It counts that a moment before
-        // it hands the last CPU back: so idle CPUs look one turn later.
+        // The kernel bypasses it also while the machine is suspended. It counts that a moment
+        // before it hands the last CPU back: so idle CPUs look one turn later.
         if std::mem::take(&mut is_over_bypass) {
             running.look_again()?;
         }
