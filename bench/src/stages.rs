@@ -9,9 +9,12 @@ use std::path::Path;
 
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
-use wastenot_check::{Movable, Options as Asked, Scope, check, violations, waits, waste};
+use wastenot_check::{
+    Movable, Options as Asked, Scope, check, check_beside, violations, waits, waste,
+};
 use wastenot_model::{History, Silent, TaskSpans, replay};
 use wastenot_read::{Options, Until};
+use wastenot_tiles::Builder;
 
 use crate::dat::{Dat, each_record};
 use crate::error::Error;
@@ -37,6 +40,7 @@ const STAGES: &[(&str, &str)] = &[
     ("violations", "entries + State + violations alone"),
     ("waits", "entries + State + waits alone"),
     ("check", "survey + entries + State + all findings"),
+    ("tiles", "check without causes + tiles"),
     ("report", "the findings as JSON text"),
 ];
 
@@ -112,6 +116,11 @@ fn stage(
         "survey" => timed(|| Movable::survey(history)),
         "waste" | "violations" | "waits" => observed(name, history, asked),
         "check" => timed(|| check(history, asked)),
+        "tiles" => {
+            let asked = Asked { causes: false, ..asked.clone() };
+            let mut tiles = Builder::new(history);
+            timed(|| check_beside(history, &asked, &mut tiles))
+        }
         "report" => {
             let found = check(history, asked);
             timed(|| serde_json::to_string(&found.report(history, asked)).map(|text| text.len()))

@@ -24,6 +24,7 @@ mod random;
 mod rejected;
 mod seeds;
 mod stalls;
+mod tiles;
 mod tools;
 mod traces;
 mod waste;

@@ -56,7 +56,7 @@ use std::collections::BTreeMap;
 
 use wastenot_model::machine::Costs;
 use wastenot_model::{
-    Carries, CpuId, CpuSet, History, Silent, Span, TaskId, TaskSpans, Window, replay,
+    Beside, Carries, CpuId, CpuSet, History, Silent, Span, TaskId, TaskSpans, Window, replay,
 };
 
 use crate::interrupts::Occupied;
@@ -178,6 +178,11 @@ pub struct Check {
 
 /// Asks everything of a History.
 pub fn check(history: &History, options: &Options) -> Check {
+    check_beside(history, options, &mut ())
+}
+
+/// The same, with another analysis in the same replay.
+pub fn check_beside(history: &History, options: &Options, beside: &mut impl Beside) -> Check {
     let movable = Movable::survey(history);
     let scope = Scope::new(history, options);
     let mut waste = waste::Waste::new(history, &scope, &movable, options);
@@ -194,7 +199,7 @@ pub fn check(history: &History, options: &Options) -> Check {
         (systing::Watch::new(&scope), sanity.over(history, &scope, &movable)),
     );
     let mut all = (
-        ((&mut waste, &mut violations), &mut throttled),
+        ((waste::With::new(&mut waste, beside), &mut violations), &mut throttled),
         (
             (&mut waits, &mut migrations),
             ((&mut depth, &mut placements), (&mut others, &mut contradictions)),

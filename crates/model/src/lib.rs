@@ -40,7 +40,7 @@ pub use history::carries::Carries;
 pub use history::decisions::{self, Decision};
 pub use history::event::{By, Change, Context, Entry, Event, How, Left, Prio, Row};
 pub use history::missing::Missing;
-pub use history::observer::Observer;
+pub use history::observer::{Beside, Observer, Wanted};
 pub use history::same::Difference;
 pub use history::sink::{Builder, Sink};
 pub use history::spans::{

@@ -29,6 +29,7 @@
 //!   candidate.
 
 mod doubt;
+mod lanes;
 mod matching;
 mod pinned;
 mod scene;
@@ -37,6 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wastenot_model::{Carries, CpuId, CpuSet, Entry, Event, History, Silent, TaskId, Time, Window};
 
+pub use lanes::{Piece, lanes};
 pub use matching::largest;
 use scene::{Doing, Scene};
 

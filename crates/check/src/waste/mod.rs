@@ -28,12 +28,14 @@ mod affinity;
 mod classes;
 mod contradictions;
 mod cores;
+mod wanted;
 mod watch;
 
 use wastenot_model::{Carries, CpuId, CpuSet, History, Silent, Span, TaskId, Window, replay};
 
 pub use self::affinity::{Kept, KeptTask};
 pub use self::contradictions::Contradictions;
+pub(crate) use self::wanted::With;
 pub use self::watch::Waste;
 use crate::causes::Causes;
 use crate::{Distribution, Movable, Options, Scope};

@@ -1,6 +1,6 @@
 //! The seam that everything which looks at a History looks through.
 
-use crate::{Contradiction, CpuId, CpuState, Entry, State, TaskId, TaskState, Time};
+use crate::{Contradiction, CpuId, CpuSet, CpuState, Entry, State, TaskId, TaskState, Time};
 
 /// Looks at a [`State`] while it is driven through a History.
 ///
@@ -44,6 +44,30 @@ pub trait Observer {
         let _ = state;
     }
 }
+
+/// The CPUs that tasks want which wait elsewhere: each of them that is idle is one that such a task
+/// could use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// None: no such task waits, or no CPU that it may use is idle.
+    Nothing,
+    /// Every CPU.
+    Everything,
+    /// These.
+    Only(CpuSet),
+}
+
+/// An observer that goes along with a check, and hears from it which CPUs are wasted.
+pub trait Beside: Observer {
+    /// From `now` on tasks want these CPUs; before, `Nothing`. It is called before `held` of the
+    /// time that begins then.
+    fn wanted(&mut self, now: Time, wanted: &Wanted) {
+        let _ = (now, wanted);
+    }
+}
+
+/// Looks at nothing.
+impl Beside for () {}
 
 impl<O: Observer + ?Sized> Observer for &mut O {
     #[inline(always)]

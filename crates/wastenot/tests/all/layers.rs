@@ -12,6 +12,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-scenario", 1, &["wastenot-model"]),
     ("wastenot-check", 1, &["wastenot-model"]),
     ("wastenot-draw", 1, &["wastenot-model"]),
+    ("wastenot-tiles", 1, &["wastenot-model"]),
     ("wastenot-sim", 1, &["wastenot-model"]),
     ("wastenot-rota", 1, &["wastenot-model"]),
     ("wastenot-bounds", 1, &["wastenot-model"]),
