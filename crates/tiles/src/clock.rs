@@ -79,7 +79,7 @@ impl Clock {
         self.now_only = by.clone();
     }
 
-    /// For how long every idle CPU was wanted up to `now`, which is no earlier than the last change.
+    /// For how long every idle CPU was wanted up to `now`, which is not before the last change.
     #[inline]
     pub(crate) fn at(&self, now: Time) -> u64 {
         self.ns + self.since.map_or(0, |since| (now - since).0)
