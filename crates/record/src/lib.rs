@@ -34,5 +34,5 @@ pub use error::Error;
 pub use flight::Flight;
 pub use host::machine;
 pub use recording::{Begun, Options, Recording, Summary, Way, begin, probe_bpf};
-pub use server::{Server, Source};
+pub use server::{Server, Source, serve};
 pub use trigger::{Fired, Trigger};

@@ -42,6 +42,7 @@ pub use self::shelf::{Fate, Limits, Shelf};
 use self::sight::Rhythm;
 pub use self::sight::{Figures, Run};
 pub use self::violation::{Actor, Kind, Violation};
+use crate::server::serve;
 use crate::{Error, Server};
 
 /// How to watch.
@@ -195,7 +196,7 @@ impl Watch {
             By::Looks(sampled) => Pulse::Looks(sampled.gauge()?),
             By::Events(exact) => Pulse::Events(exact.figures()),
         };
-        Server::begin(address, Scraped { metrics: Arc::clone(&self.metrics), pulse })
+        serve(address, Scraped { metrics: Arc::clone(&self.metrics), pulse })
     }
 
     /// Waits for the next violation. `None` if `interrupt` becomes readable or at `until`.

@@ -16,7 +16,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["doctor"]),
     ("Observe", &["record", "watch"]),
     ("Analyse", &["check", "compare", "explain"]),
-    ("See", &["report", "draw"]),
+    ("See", &["view", "report", "draw"]),
     ("Try", &["run", "what-if"]),
     ("Write", &["rota", "prove", "deploy"]),
     ("Real time", &["bounds"]),

@@ -21,6 +21,7 @@ pub(crate) mod rota;
 pub(crate) mod run;
 pub(crate) mod scheduler;
 pub(crate) mod shell;
+pub(crate) mod view;
 pub(crate) mod watch;
 pub(crate) mod what_if;
 pub(crate) mod when;
@@ -47,6 +48,7 @@ pub(crate) enum Verb {
     Report(report::Report),
     Record(record::Record),
     Check(check::Check),
+    View(view::View),
     Draw(draw::Draw),
     Compare(compare::Compare),
     Explain(explain::Explain),

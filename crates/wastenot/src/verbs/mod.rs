@@ -20,6 +20,7 @@ mod run;
 mod select;
 mod shell;
 mod signals;
+mod view;
 mod watch;
 mod what_if;
 
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Report(args) => report::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Check(args) => check::run(&args),
+        Verb::View(args) => view::run(&args),
         Verb::Draw(args) => draw::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Compare(args) => compare::run(&args),

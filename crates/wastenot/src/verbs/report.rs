@@ -81,7 +81,7 @@ fn page_for(trace: &Path) -> PathBuf {
 }
 
 /// Opens a page as the desktop does.
-fn show(page: &Path) -> Result<(), Stop> {
+pub(super) fn show(page: &Path) -> Result<(), Stop> {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(opener)
         .arg(page)

@@ -26,6 +26,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-scenario",
             "wastenot-check",
             "wastenot-host",
+            "wastenot-serve",
         ],
     ),
     ("wastenot-prove", 3, &["wastenot-model", "wastenot-rota"]),
@@ -33,7 +34,9 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-measure", 3, &["wastenot-model", "wastenot-sim"]),
     ("wastenot-deploy", 3, &["wastenot-model", "wastenot-rota", "wastenot-host"]),
     ("wastenot-store", 3, &[]),
+    ("wastenot-serve", 2, &[]),
     ("wastenot-export", 3, &["wastenot-model", "wastenot-read", "wastenot-check", "wastenot-draw"]),
+    ("wastenot-view", 3, &["wastenot-model", "wastenot-check", "wastenot-tiles", "wastenot-serve"]),
     (
         "wastenot-experiment",
         4,
@@ -98,6 +101,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
             "wastenot-prove",
             "wastenot-deploy",
             "wastenot-runner",
+            "wastenot-view",
         ],
     ),
 ];

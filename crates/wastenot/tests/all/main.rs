@@ -25,6 +25,7 @@ mod rota;
 mod shell;
 mod sweep;
 mod tidy;
+mod view;
 mod watch;
 
 use std::path::{Path, PathBuf};

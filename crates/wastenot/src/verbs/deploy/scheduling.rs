@@ -98,7 +98,7 @@ impl Shown {
     pub(super) fn new(name: &str, listen: Option<SocketAddr>, line: bool) -> Result<Shown, Stop> {
         let seen = Seen { name: name.to_owned(), ..Seen::default() };
         let scraped = Arc::new(Mutex::new((seen.clone(), Instant::now())));
-        let serve = |address| Server::begin(address, Scraped(Arc::clone(&scraped)));
+        let serve = |address| wastenot_record::serve(address, Scraped(Arc::clone(&scraped)));
         let server = listen.map(serve).transpose();
         let server = server.map_err(|error| Stop::new(&error, error.help()))?;
         if let Some(server) = &server {

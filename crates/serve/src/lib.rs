@@ -1,0 +1,264 @@
+//! Answers HTTP: `GET` and `HEAD` of a [`Site`], nothing else.
+//!
+//! A few paths without parameters need no web server: this one has no thread pool, which an
+//! always-on watch would have to keep, and closes each connection after its response.
+
+use std::io::{self, PipeWriter, Read, Write, pipe};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+/// What a server answers from.
+pub trait Site: Send + Sync + 'static {
+    /// Answers a request for a path.
+    fn answer(&self, request: &Request) -> Reply;
+}
+
+/// What was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Without what follows a question mark.
+    pub path: String,
+    headers: Vec<(String, String)>,
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Code and words: `200 OK`.
+    pub status: &'static str,
+    /// The media type.
+    pub kind: &'static str,
+    /// Further headers.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The content.
+    pub body: Vec<u8>,
+}
+
+/// Serves until it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    /// Closing it ends the thread.
+    end: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How long a client may take to send its request.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How many clients are served at the same time.
+const AT_ONCE: usize = 8;
+/// The largest request.
+const REQUEST_BYTES: usize = 8 << 10;
+/// The media type of plain text.
+pub const PLAIN: &str = "text/plain; charset=utf-8";
+
+impl Request {
+    /// The value of a header; the first, if there are several.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let of = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        of.map(|(_, value)| value.as_str())
+    }
+
+    /// Method and request of the text up to the empty line.
+    fn parse(text: &str) -> (&str, Request) {
+        let mut lines = text.lines();
+        let mut words = lines.next().unwrap_or_default().split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let path = target.split('?').next().unwrap_or_default().to_owned();
+        let header = |line: &str| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.trim().to_owned(), value.trim().to_owned()))
+        };
+        (method, Request { path, headers: lines.map_while(header).collect() })
+    }
+}
+
+impl Reply {
+    /// Plain text.
+    pub fn text(status: &'static str, text: impl Into<String>) -> Reply {
+        Reply { status, kind: PLAIN, headers: &[], body: text.into().into_bytes() }
+    }
+
+    fn send(&self, stream: &mut TcpStream, whole: bool) -> io::Result<()> {
+        let mut head = format!(
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n",
+            self.status,
+            self.kind,
+            self.body.len()
+        );
+        for (name, value) in self.headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += "\r\n";
+        let mut bytes = head.into_bytes();
+        bytes.extend_from_slice(if whole { &self.body } else { &[] });
+        stream.write_all(&bytes)
+    }
+}
+
+impl Server {
+    /// Answers at `address` from `site`.
+    ///
+    /// # Errors
+    /// The address is taken, or not of this machine.
+    pub fn begin(address: SocketAddr, site: impl Site) -> io::Result<Server> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let (ended, end) = pipe()?;
+        let asked: Arc<dyn Site> = Arc::new(site);
+        let serve = move || {
+            loop {
+                let mut ready =
+                    [PollFd::new(&listener, PollFlags::IN), PollFd::new(&ended, PollFlags::IN)];
+                if poll(&mut ready, None).is_err() {
+                    continue; // a signal that the main thread handles
+                }
+                if !ready[1].revents().is_empty() {
+                    return;
+                }
+                match listener.accept() {
+                    Ok((stream, _)) => attend(stream, &asked),
+                    // Without free descriptors, it would retry at once and for ever.
+                    Err(_) => std::thread::sleep(Duration::from_millis(100)),
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("wastenot-serve".into()).spawn(serve)?;
+        Ok(Server { address, end: Some(end), thread: Some(thread) })
+    }
+
+    /// The address on which it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end.take();
+        if let Some(thread) = self.thread.take() {
+            // It ends in any case; a panic in it was reported on stderr.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Answers concurrently: a slow client delays no other.
+fn attend(stream: TcpStream, asked: &Arc<dyn Site>) {
+    // One reference per client being served, and this one.
+    if Arc::strong_count(asked) > AT_ONCE {
+        return; // the connection closes
+    }
+    let asked = Arc::clone(asked);
+    let answer = move || {
+        // A client that disconnects is not an error.
+        let _ = answer(stream, &*asked);
+    };
+    // If no thread can be created, the connection closes without an answer.
+    let _ = std::thread::Builder::new().name("wastenot-answer".into()).spawn(answer);
+}
+
+fn answer(mut stream: TcpStream, site: &dyn Site) -> io::Result<()> {
+    let Some(text) = request(&mut stream)? else {
+        let status = "431 Request Header Fields Too Large";
+        return Reply::text(status, "ask for less\n").send(&mut stream, true);
+    };
+    let (method, request) = Request::parse(&text);
+    match method {
+        "GET" | "HEAD" => site.answer(&request).send(&mut stream, method != "HEAD"),
+        _ => Reply::text("405 Method Not Allowed", "only GET\n").send(&mut stream, true),
+    }
+}
+
+/// The request up to the empty line; the rest is ignored. `None` if it is too long.
+fn request(stream: &mut TcpStream) -> io::Result<Option<String>> {
+    let until = Instant::now() + PATIENCE;
+    let mut bytes = Vec::new();
+    let mut piece = [0; 1024];
+    stream.set_write_timeout(Some(PATIENCE))?;
+    while !bytes.windows(4).any(|end| end == b"\r\n\r\n") {
+        let left = until.saturating_duration_since(Instant::now());
+        if bytes.len() > REQUEST_BYTES {
+            return Ok(None);
+        }
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut piece)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => bytes.extend_from_slice(&piece[..count]),
+        }
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Shutdown;
+
+    use super::*;
+
+    struct Page;
+
+    impl Site for Page {
+        fn answer(&self, request: &Request) -> Reply {
+            match &*request.path {
+                "/" => Reply::text("200 OK", "a page\n"),
+                "/host" => Reply::text("200 OK", request.header("host").unwrap_or_default()),
+                _ => Reply::text("404 Not Found", "there is /\n"),
+            }
+        }
+    }
+
+    fn server() -> Server {
+        Server::begin("127.0.0.1:0".parse().expect("an address"), Page).expect("a port")
+    }
+
+    fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
+        stream.write_all(rest).expect("heard");
+        let mut answer = String::new();
+        // The unread part of an oversized request makes the connection end with a reset.
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    #[test]
+    fn who_asks_slowly_holds_up_nobody() {
+        let server = server();
+        let connect = || TcpStream::connect(server.address()).expect("a server");
+        let mut slow = connect();
+        slow.write_all(b"GET / HTTP/1.1\r\n").expect("heard");
+        assert!(answer(&mut connect(), b"GET /?x HTTP/1.1\r\n\r\n").ends_with("a page\n"));
+        assert!(answer(&mut slow, b"\r\n").starts_with("HTTP/1.1 200 OK"), "it is heard as well");
+    }
+
+    #[test]
+    fn what_is_no_question_gets_its_code() {
+        let server = server();
+        let long = format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(REQUEST_BYTES));
+        for (asked, code) in [
+            ("GET /nothing HTTP/1.1\r\n\r\n", "404"),
+            ("HEAD / HTTP/1.1\r\n\r\n", "200"),
+            ("POST / HTTP/1.1\r\n\r\n", "405"),
+            (&long, "431"),
+        ] {
+            let mut stream = TcpStream::connect(server.address()).expect("a server");
+            let answer = answer(&mut stream, asked.as_bytes());
+            assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{answer}");
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    #[test]
+    fn headers_are_read_whatever_their_case() {
+        let server = server();
+        let mut stream = TcpStream::connect(server.address()).expect("a server");
+        let asked = b"GET /host HTTP/1.1\r\nhOST:  here:1 \r\n\r\n";
+        assert!(answer(&mut stream, asked).ends_with("\r\n\r\nhere:1"));
+    }
+}

@@ -1,0 +1,68 @@
+//! A recording in the browser.
+//!
+//! [`View`] holds what a page shows of one History: the report of its check, the machine, the names
+//! of tasks, and [`Tiles`](wastenot_tiles::Tiles). It answers the page's questions (`answer`);
+//! [`Server`] does so over HTTP, for a browser of this machine alone. The page is in `page/`
+//! (TypeScript); its built form is part of this crate, so that building needs no Node.
+
+mod answer;
+mod server;
+mod tables;
+
+use serde_json::{Value, json};
+use wastenot_check::{Check, Options, check_beside};
+use wastenot_model::{CpuId, History, Report};
+use wastenot_tiles::{Builder, Tiles};
+
+pub use self::answer::{Answer, TILE_CELLS, TILE_CPUS};
+pub use self::server::{Error, Server};
+
+/// What a page shows of one History.
+#[derive(Debug)]
+pub struct View {
+    tiles: Tiles,
+    /// Which CPU is at which place: CPUs that share something are beside each other.
+    order: Vec<CpuId>,
+    head: Value,
+}
+
+/// Checks `history`, and makes tiles in the same replay.
+pub fn check(history: &History, options: &Options) -> (Check, Tiles) {
+    let mut builder = Builder::new(history);
+    let found = check_beside(history, options, &mut builder);
+    (found, builder.finish())
+}
+
+impl View {
+    /// Of what [`check`] found, with its `report`.
+    pub fn new(history: &History, report: &Report, tiles: Tiles) -> View {
+        let machine = &history.head.machine;
+        let order = machine.socket_order();
+        let cpus = order.iter().map(|&id| {
+            let cpu = machine.cpu(id);
+            json!({
+                "cpu": id.0,
+                "core": cpu.and_then(|cpu| cpu.core),
+                "llc": cpu.and_then(|cpu| cpu.llc),
+                "node": cpu.and_then(|cpu| cpu.node),
+                "package": cpu.and_then(|cpu| cpu.package),
+            })
+        });
+        let tasks =
+            history.tasks().map(|(id, task)| json!([id.0, task.tid, history.task_name(id)]));
+        let window = tiles.window();
+        let head = json!({
+            "name": history.head.source.name,
+            // Times are numbers of JavaScript, exact up to 2^53 ns from the begin: 104 days.
+            "from": window.from.0.to_string(),
+            "span": window.span().0,
+            "cpus": cpus.collect::<Vec<_>>(),
+            "tasks": tasks.collect::<Vec<_>>(),
+            "tile": { "cells": TILE_CELLS, "cpus": TILE_CPUS },
+            "title": report.title,
+            "verdict": report.whole_verdict(),
+            "tables": tables::tables(report, window.from),
+        });
+        View { tiles, order, head }
+    }
+}

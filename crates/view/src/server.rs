@@ -1,0 +1,175 @@
+//! Who gets an answer: a browser on this machine that was given the address.
+//!
+//! It listens on 127.0.0.1 only. Every path begins with a token that only the printed address has,
+//! and the names that a request gives of its host and its origin must be this server's: a page of
+//! another origin gets nothing, also where a name of its own leads here (DNS rebinding).
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+
+use wastenot_serve::{Reply, Request, Site};
+
+use crate::View;
+
+/// Why a view cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The port is taken, or not allowed.
+    #[error("cannot listen on port {port} of 127.0.0.1: {}", why.kind())]
+    Listen {
+        /// Which; 0 stands for any that is free.
+        port: u16,
+        /// The kernel's error.
+        why: io::Error,
+    },
+    /// There are no random numbers.
+    #[error("cannot read /dev/urandom: {}", .0.kind())]
+    Token(io::Error),
+}
+
+impl Error {
+    /// What to do.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Error::Listen { .. } => "leave out `--port`, and a free one is taken",
+            Error::Token(_) => "a page needs a token that no other program can guess: mount /dev",
+        }
+    }
+}
+
+/// Serves one [`View`] until it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    server: wastenot_serve::Server,
+    token: String,
+}
+
+impl Server {
+    /// Listens on `port` of this machine, or on a free one for 0.
+    ///
+    /// # Errors
+    /// The port is taken; there are no random numbers.
+    pub fn begin(view: View, port: u16) -> Result<Server, Error> {
+        let token = token().map_err(Error::Token)?;
+        let here = Arc::new(OnceLock::new());
+        let guarded = Guarded { view, token: token.clone(), here: Arc::clone(&here) };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let server = wastenot_serve::Server::begin(address, guarded);
+        let server = server.map_err(|why| Error::Listen { port, why })?;
+        let _ = here.set(server.address().port());
+        Ok(Server { server, token })
+    }
+
+    /// The address of the page.
+    pub fn address(&self) -> String {
+        format!("http://{}/{}/", self.server.address(), self.token)
+    }
+}
+
+/// A view behind its token.
+struct Guarded {
+    view: View,
+    token: String,
+    /// The port, once it is known.
+    here: Arc<OnceLock<u16>>,
+}
+
+const HEADERS: &[(&str, &str)] = &[
+    ("Content-Encoding", "gzip"),
+    ("Cache-Control", "no-store"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+];
+
+impl Site for Guarded {
+    fn answer(&self, request: &Request) -> Reply {
+        let is_ours = |host: &str| {
+            let port = host.strip_prefix("127.0.0.1:").or_else(|| host.strip_prefix("localhost:"));
+            port.and_then(|port| port.parse().ok()).as_ref() == self.here.get()
+        };
+        let host = request.header("Host").is_some_and(is_ours);
+        let of = |origin: &str| origin.strip_prefix("http://").is_some_and(is_ours);
+        if !host || !request.header("Origin").is_none_or(of) {
+            return Reply::text("403 Forbidden", "this is for pages of this server alone\n");
+        }
+        let path = request.path.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.token));
+        let answer = path.filter(|path| path.starts_with('/')).and_then(|it| self.view.answer(it));
+        let Some(answer) = answer else {
+            return Reply::text("404 Not Found", "nothing is here\n");
+        };
+        Reply { status: "200 OK", kind: answer.kind, headers: HEADERS, body: answer.body }
+    }
+}
+
+/// 128 random bits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpStream;
+
+    use wastenot_check::Options;
+    use wastenot_model::{Builder, Head, Machine};
+
+    use super::*;
+    use crate::check;
+
+    fn begin(port: u16) -> Result<Server, Error> {
+        let history = Builder::new(Head::new(Machine::flat(1))).finish();
+        let options = Options::default();
+        let (found, tiles) = check(&history, &options);
+        Server::begin(View::new(&history, &found.report(&history, &options), tiles), port)
+    }
+
+    /// The code of the answer.
+    fn ask(server: &Server, path: &str, headers: &str) -> String {
+        let mut stream = TcpStream::connect(server.server.address()).expect("a server");
+        write!(stream, "GET {path} HTTP/1.1\r\n{headers}\r\n").expect("heard");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        String::from_utf8_lossy(&answer[9..12]).into_owned()
+    }
+
+    #[test]
+    fn only_pages_of_this_server_with_its_token_get_an_answer() {
+        let server = begin(0).expect("a free port");
+        let (port, token) = (server.server.address().port(), server.token.clone());
+        let (head, host) = (format!("/{token}/head"), format!("Host: 127.0.0.1:{port}\r\n"));
+        let local = format!("Host: localhost:{port}\r\n");
+        let own = format!("{host}Origin: http://127.0.0.1:{port}\r\n");
+        for headers in [&host, &local, &own] {
+            assert_eq!(ask(&server, &head, headers), "200", "{headers}");
+        }
+        let foreign = [
+            String::new(),
+            "Host: evil.example\r\n".to_owned(),
+            format!("Host: evil.example:{port}\r\n"),
+            "Host: 127.0.0.1:1\r\n".to_owned(),
+            format!("{host}Origin: http://evil.example\r\n"),
+            format!("{host}Origin: null\r\n"),
+            format!("{host}Origin: https://127.0.0.1:{port}\r\n"),
+        ];
+        for headers in &foreign {
+            assert_eq!(ask(&server, &head, headers), "403", "{headers}");
+        }
+        let guessed = format!("/{}/head", "0".repeat(32));
+        for path in ["/", "/head", &guessed, &format!("/{token}head"), &format!("/{token}")] {
+            assert_eq!(ask(&server, path, &host), "404", "{path}");
+        }
+    }
+
+    #[test]
+    fn a_taken_port_is_an_error() {
+        let first = begin(0).expect("a free port");
+        let error = begin(first.server.address().port()).expect_err("it is taken");
+        assert!(error.to_string().starts_with("cannot listen on port"), "{error}");
+    }
+}

@@ -1,0 +1,31 @@
+//! `wastenot view`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::input::{self, Reading};
+
+/// Move through a trace in the browser
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The page has a lane for each CPU, and the tables of the report: a row that has
+a time leads there. Idle time that a task could have used which waited
+elsewhere, and time that is unknown, shows at any zoom. Only programs of this
+machine that know the printed address get an answer. Ctrl-C ends it.
+
+Examples:
+  wastenot view trace.dat
+  wastenot view trace.dat --no-open --port 8000")]
+pub(crate) struct View {
+    #[arg(value_name = "FILE", help = input::FILE)]
+    pub(crate) file: PathBuf,
+    /// Listen on this port of 127.0.0.1 [default: a free one]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Print the address, and start no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
