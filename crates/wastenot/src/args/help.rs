@@ -27,7 +27,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
 /// `wastenot --help`.
 pub(crate) fn overview(command: &Command) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut text = format!("{about}\n\nUsage: wastenot VERB ...\n");
+    let mut text = format!("{about}\nUsage: wastenot VERB ...\n");
     for (mut group, verbs) in GROUPS.iter().copied() {
         for verb in verbs.iter().filter_map(|name| command.find_subcommand(name)) {
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
