@@ -52,7 +52,7 @@ def lay(folder: Path) -> None:
     (folder / "none/ray.py").write_text("raise ImportError('no ray')\n")
     (folder / "sweeps/e.toml").write_text(EXPERIMENT)
     # Not over before it is interrupted, however late the signal comes.
-    (folder / "sweeps/long.toml").write_text(EXPERIMENT.replace("sets = 40", "sets = 2000"))
+    (folder / "sweeps/long.toml").write_text(EXPERIMENT.replace("sets = 40", "sets = 8000"))
     for cpus in (6, 8):
         (folder / f"tables/{cpus}.csv").write_text(TABLE)
 
