@@ -41,8 +41,7 @@ fn told(pieces: &[Piece], window: Window) -> [u64; 8] {
 
 fn fields(sum: &Sum) -> [u64; 8] {
     let Sum { busy_ns, idle_ns, waking_ns, unknown_ns, offline_ns, wanted_ns, .. } = *sum;
-    let waiting = [sum.waiting_ns, u64::from(sum.waiting_max)];
-    let [waiting_ns, waiting_max] = waiting;
+    let (waiting_ns, waiting_max) = (sum.waiting_ns, u64::from(sum.waiting_max));
     [busy_ns, idle_ns, waking_ns, unknown_ns, offline_ns, wanted_ns, waiting_ns, waiting_max]
 }
 

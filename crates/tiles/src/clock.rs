@@ -103,7 +103,7 @@ impl Clock {
         parts.map(|(from, to)| Window { from, to })
     }
 
-    /// Drops every edge that is none of wider cells.
+    /// Keeps the edges of cells that are `FACTOR` times as wide, `width_ns`.
     pub(crate) fn coarsen(&mut self, width_ns: u64) {
         let mut n = 0;
         self.edges.retain(|_| {

@@ -52,7 +52,6 @@ impl View {
             history.tasks().map(|(id, task)| json!([id.0, task.tid, history.task_name(id)]));
         let window = tiles.window();
         let head = json!({
-            "name": history.head.source.name,
             // Times are numbers of JavaScript, exact up to 2^53 ns from the begin: 104 days.
             "from": window.from.0.to_string(),
             "span": window.span().0,

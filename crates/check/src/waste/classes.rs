@@ -1,6 +1,6 @@
 //! Tasks that may use the same counted CPUs are one class: few masks exist.
 
-use wastenot_model::{CpuSet, History, TaskState};
+use wastenot_model::{CpuSet, History, TaskState, Wanted};
 
 use crate::Scope;
 use crate::matching::{ANYWHERE, Class};
@@ -32,6 +32,16 @@ impl Classes {
         });
         let of_mask = of_mask.collect();
         Classes { of_mask, masks }
+    }
+    /// Which CPUs tasks of some classes want.
+    pub(super) fn wanted(&self, wanting: &[bool]) -> Wanted {
+        if wanting[ANYWHERE] {
+            return Wanted::Everything;
+        }
+        let mut cpus = CpuSet::new();
+        let masks = self.masks.iter().zip(wanting).filter(|(_, wants)| **wants);
+        masks.for_each(|(mask, _)| cpus.insert_all(mask));
+        if cpus.is_empty() { Wanted::Nothing } else { Wanted::Only(cpus) }
     }
     #[inline]
     pub(super) fn of(&self, state: &TaskState) -> Class {

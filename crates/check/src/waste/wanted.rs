@@ -1,34 +1,22 @@
 //! Tells an analysis beside a check which idle CPUs are wasted.
 
 use wastenot_model::{
-    Beside, Contradiction, CpuId, CpuSet, CpuState, Entry, Observer, State, TaskId, TaskState,
-    Time, Wanted,
+    Beside, Contradiction, CpuId, CpuState, Entry, Observer, State, TaskId, TaskState, Time,
 };
 
 use super::Waste;
-use crate::matching::ANYWHERE;
-
-/// What classes with these masks want.
-pub(super) fn by(wanting: &[bool], masks: &[CpuSet]) -> Wanted {
-    if wanting[ANYWHERE] {
-        return Wanted::Everything;
-    }
-    let mut cpus = CpuSet::new();
-    let masks = masks.iter().zip(wanting).filter(|(_, wants)| **wants);
-    masks.for_each(|(mask, _)| cpus.insert_all(mask));
-    if cpus.is_empty() { Wanted::Nothing } else { Wanted::Only(cpus) }
-}
 
 /// Waste, and an analysis beside it.
 pub(crate) struct With<'w, 'a, B> {
     both: (&'w mut Waste<'a>, &'w mut B),
-    /// What was told last.
-    told: Wanted,
+    /// Per class whether tasks of it want a CPU in the time that was told last.
+    wanting: Vec<bool>,
 }
 
 impl<'w, 'a, B: Beside> With<'w, 'a, B> {
     pub(crate) fn new(waste: &'w mut Waste<'a>, beside: &'w mut B) -> With<'w, 'a, B> {
-        With { both: (waste, beside), told: Wanted::Nothing }
+        let wanting = waste.none_wanting();
+        With { both: (waste, beside), wanting }
     }
 }
 
@@ -37,9 +25,10 @@ impl<B: Beside> Observer for With<'_, '_, B> {
     fn held(&mut self, state: &State, from: Time, to: Time) {
         let (waste, beside) = &mut self.both;
         waste.held(state, from, to);
-        if *waste.wanted() != self.told {
-            self.told = waste.wanted().clone();
-            beside.wanted(from, &self.told);
+        if B::LISTENS
+            && let Some(wanted) = waste.newly_wanted(&mut self.wanting)
+        {
+            beside.wanted(from, &wanted);
         }
         beside.held(state, from, to);
     }

@@ -10,7 +10,7 @@ use wastenot_model::{
 use super::affinity::Affinity;
 use super::classes::Classes;
 use super::cores::Cores;
-use super::{Episode, Figures, NotStarted, THROTTLED_ABOVE, WakeDelay, wanted};
+use super::{Episode, Figures, NotStarted, THROTTLED_ABOVE, WakeDelay};
 use crate::causes::{self, LostTime};
 use crate::matching::{ANYWHERE, Class, Matching};
 use crate::worst::Worst;
@@ -146,10 +146,6 @@ pub struct Waste<'a> {
     /// By task.
     rested: Vec<Rested>,
     dirty: bool,
-    /// Per class whether tasks of it want a CPU now,
-    wanting: Vec<bool>,
-    /// and which CPUs they want.
-    wanted: Wanted,
     now_low: u32,
     now_high: u32,
     now_silent: u32,
@@ -208,8 +204,6 @@ impl<'a> Waste<'a> {
             options,
             supply: vec![0; classes.masks.len()],
             unsure_supply: vec![0; classes.masks.len()],
-            wanting: vec![false; classes.masks.len()],
-            wanted: Wanted::Nothing,
             affinity: Affinity::new(history, movable, classes.masks.len()),
             causes: options
                 .causes
@@ -485,7 +479,6 @@ impl<'a> Waste<'a> {
             self.now_high = self.low.size();
             self.now_low = self.now_high.saturating_sub(unplaced);
             self.now_silent = self.now_low;
-            self.want();
             return self.allow_for_missing();
         }
         for class in 0..self.supply.len() {
@@ -502,28 +495,26 @@ impl<'a> Waste<'a> {
         self.now_high = self.high.as_ref().map_or(self.low.size(), Matching::size);
         let silent = self.silent_idle.as_ref().unwrap_or(&self.low).size();
         self.now_silent = silent.saturating_sub(unplaced);
-        self.want();
         self.allow_for_missing();
         let high = self.high.as_ref().unwrap_or(&self.low);
         self.affinity.settle(&self.low, high, self.now_high, unplaced);
     }
 
-    /// Whose tasks want a CPU that is idle elsewhere.
+    /// Which CPUs tasks want in the time that was told last, if these are not the tasks of the
+    /// same classes as in `wanting`, which is brought up to date.
     #[inline]
-    fn want(&mut self) {
+    pub(super) fn newly_wanted(&self, wanting: &mut [bool]) -> Option<Wanted> {
         let mut changed = false;
-        for (wants, supply) in self.wanting.iter_mut().zip(&self.supply) {
-            let wanted = self.now_low > 0 && *supply > 0;
-            changed |= std::mem::replace(wants, wanted) != wanted;
+        for (wants, supply) in wanting.iter_mut().zip(&self.supply) {
+            let now = self.now_low > 0 && *supply > 0;
+            changed |= std::mem::replace(wants, now) != now;
         }
-        if changed {
-            self.wanted = wanted::by(&self.wanting, &self.classes.masks);
-        }
+        changed.then(|| self.classes.wanted(wanting))
     }
 
-    /// Which CPUs are wanted in the time that was told last.
-    pub fn wanted(&self) -> &Wanted {
-        &self.wanted
+    /// One `false` for each class: no task wants a CPU yet.
+    pub(super) fn none_wanting(&self) -> Vec<bool> {
+        vec![false; self.supply.len()]
     }
 
     /// Tasks of which no row tells may wait, and have any CPU that is not known to be busy.

@@ -59,6 +59,8 @@ pub enum Wanted {
 
 /// An observer that goes along with a check, and hears from it which CPUs are wasted.
 pub trait Beside: Observer {
+    /// Whether it listens to that: if not, the check need not find it out.
+    const LISTENS: bool = true;
     /// From `now` on tasks want these CPUs; before, `Nothing`. It is called before `held` of the
     /// time that begins then.
     fn wanted(&mut self, now: Time, wanted: &Wanted) {
@@ -67,7 +69,9 @@ pub trait Beside: Observer {
 }
 
 /// Looks at nothing.
-impl Beside for () {}
+impl Beside for () {
+    const LISTENS: bool = false;
+}
 
 impl<O: Observer + ?Sized> Observer for &mut O {
     #[inline(always)]

@@ -11,7 +11,6 @@ export interface Cpu {
 
 /** What is known of a recording before a cell is fetched. */
 export interface Head {
-  name: string;
   /** Its begin, in ns of its clock. */
   from: string;
   /** Its length in ns. All other times of the page count from its begin. */

@@ -15,7 +15,7 @@ export type Colouring = "task" | "waiting";
 const TASKS = [0xc99a4d, 0xefcb8b, 0x9fba59, 0xd2b8a0, 0xc7a9d9, 0xa8a8c8, 0xb5d6a8, 0xd8c7b0];
 const QUEUE = [0xd9b38c, 0x5fb8f0, 0x3d8ee0, 0x2a62c8, 0x2a3aa0];
 const NOT_FOUND = 0xc8c8c8;
-const NOBODY = 0x888888;
+const UNKNOWN_TASK = 0x888888;
 const STRIPE = 0x999999;
 
 const opaque = (bgr: number): number => (0xff000000 | bgr) >>> 0;
@@ -89,7 +89,7 @@ export class Columns {
       const busy = of(BUSY);
       this.busy += busy;
       this.waiting += of(WAITING);
-      // What is wasted or unknown stays: the most of the cells that fall on one pixel.
+      // What is wanted or unknown stays: the most of the cells that fall on one pixel.
       this.waking = Math.max(this.waking, of(WAKING));
       this.unknown = Math.max(this.unknown, of(UNKNOWN));
       this.offline = Math.max(this.offline, of(OFFLINE));
@@ -128,7 +128,7 @@ export class Columns {
 
   private colour({ colouring, dims }: Look): number {
     if (colouring === "waiting") return QUEUE[Math.min(QUEUE.length - 1, Math.ceil(this.waiting))] ?? 0;
-    if (this.task === NO_TASK) return NOBODY;
+    if (this.task === NO_TASK) return UNKNOWN_TASK;
     if (dims?.(this.task)) return NOT_FOUND;
     return TASKS[this.task % TASKS.length] ?? 0;
   }
@@ -141,7 +141,7 @@ export interface Look {
   /** Idle while a task that could run there waited elsewhere: many CPUs may be so for one task. */
   wanted: number;
   colouring: Colouring;
-  /** Whether a task is none that is looked for. */
+  /** Tells whether the search leaves a task out. */
   dims: ((task: number) => boolean) | undefined;
 }
 

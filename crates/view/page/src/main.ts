@@ -21,7 +21,8 @@ class Page {
   private readonly lanes = element("lanes");
   private readonly hover = element("hover");
   private readonly tiles: Tiles;
-  private columns: Columns;
+  /** What was drawn last. */
+  private columns: Columns | undefined;
   private readonly names: Map<number, string>;
   private readonly violations: Span[];
   private seen: Span;
@@ -33,7 +34,6 @@ class Page {
     this.tiles = new Tiles(KEPT, () => this.soon());
     this.names = new Map(head.tasks.map(([id, tid, name]) => [id, `${name}:${tid}`]));
     this.seen = this.fromAddress() ?? { from: 0, to: head.span };
-    this.columns = new Columns(head, this.tiles, this.seen, 1000);
     document.title = `${head.title}: Wastenot`;
     element("title").textContent = head.title;
     element("verdict").textContent = head.verdict;
@@ -181,13 +181,13 @@ class Page {
   private tell(x: number, y: number): void {
     const lane = Math.floor((y - RULER) / this.laneHeight);
     const cpu = this.head.cpus[lane];
-    if (!cpu || x < LABEL) {
+    const of = this.columns;
+    if (!cpu || !of || x < LABEL) {
       this.hover.hidden = true;
       return;
     }
     const from = this.seen.from + (x - LABEL) * this.nsPerPixel;
-    const is = this.columns.read(lane, from, from + this.nsPerPixel);
-    const of = this.columns;
+    const is = of.read(lane, from, from + this.nsPerPixel);
     const share = (part: number): string => `${Math.round((part / 255) * 100)} %`;
     const lines = [`CPU ${cpu.cpu}${cpu.node === null ? "" : `, node ${cpu.node}`}, at ${moment(from, this.nsPerPixel)} (@${clock(this.head.from, from)})`];
     if (!is) lines.push("…");
@@ -243,12 +243,12 @@ class Page {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const paper = dark ? { paper: 0x242424, wanted: 0x184080 } : { paper: 0xf2f2f2, wanted: 0xa0c8fa };
     const how = { colouring: this.colouring, dims: this.dims, ...paper };
-    this.columns = new Columns(this.head, this.tiles, this.seen, image.width);
+    const columns = new Columns(this.head, this.tiles, this.seen, image.width);
+    this.columns = columns;
     this.head.cpus.forEach((_, n) => {
-      this.columns.paint(n, pixels, image.width, n * tall, tall - gap, how);
+      columns.paint(n, pixels, image.width, n * tall, tall - gap, how);
     });
     to.putImageData(image, Math.round(LABEL * ratio), Math.round(RULER * ratio));
-    document.body.dataset["drawn"] = String(Number(document.body.dataset["drawn"] ?? 0) + 1);
   }
 
   private drawRuler(to: CanvasRenderingContext2D, width: number): void {

@@ -17,6 +17,7 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-rota", 1, &["wastenot-model"]),
     ("wastenot-bounds", 1, &["wastenot-model"]),
     ("wastenot-host", 2, &["wastenot-model"]),
+    ("wastenot-serve", 2, &[]),
     (
         "wastenot-record",
         3,
@@ -34,7 +35,6 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-measure", 3, &["wastenot-model", "wastenot-sim"]),
     ("wastenot-deploy", 3, &["wastenot-model", "wastenot-rota", "wastenot-host"]),
     ("wastenot-store", 3, &[]),
-    ("wastenot-serve", 2, &[]),
     ("wastenot-export", 3, &["wastenot-model", "wastenot-read", "wastenot-check", "wastenot-draw"]),
     ("wastenot-view", 3, &["wastenot-model", "wastenot-check", "wastenot-tiles", "wastenot-serve"]),
     (
