@@ -1,25 +1,43 @@
 //! Tiles show at every zoom what the slow reference finds: all of it, and no more.
 
+use std::collections::BTreeMap;
+
+use wastenot_check::marks::Waited;
 use wastenot_check::{Options, check_beside};
-use wastenot_model::{Activity, History, Time, Window};
+use wastenot_model::{
+    Activity, CpuId, History, Observer, Origin, Silent, State, TaskId, Time, Window, replay,
+};
 use wastenot_read::read;
 use wastenot_tests::Rng;
 use wastenot_tests::random::Plan;
 use wastenot_tests::reference::{Piece, lanes};
-use wastenot_tiles::{Builder, Cell, Sum, Tiles};
+use wastenot_tiles::{Builder, Cell, Sum, Tiles, Was};
 
 use crate::cases;
 use crate::traces::{name, traces};
 
-fn tiles(history: &History) -> Tiles {
+/// Tiles, with why as the number of the task: the lowest of those that waited in vain on a CPU.
+fn tiles(history: &History) -> (Tiles, Vec<Waited>) {
     let mut builder = Builder::new(history);
-    check_beside(history, &Options { causes: false, ..Options::default() }, &mut builder);
-    builder.finish()
+    let options = Options { causes: false, marks: true, ..Options::default() };
+    let found = check_beside(history, &options, &mut builder);
+    let waited = found.violations.marks.waited;
+    (builder.finish(waited.iter().map(|it| (it.cpu, it.window, why(it)))), waited)
+}
+
+fn why(waited: &Waited) -> u8 {
+    (waited.task.ordinal() % 5) as u8 + 1
 }
 
 /// What the pieces say of a window, in the order of a sum's fields.
-fn told(pieces: &[Piece], window: Window) -> [u64; 8] {
-    let mut sum = [0; 8];
+fn told(pieces: &[Piece], waited: &[&Waited], window: Window) -> [u64; 9] {
+    let mut sum = [0; 9];
+    let mut until = window.from;
+    for it in waited {
+        let Some((from, to)) = window.clip(it.window.from, it.window.to) else { continue };
+        sum[8] += to.since(from.max(until)).0;
+        until = until.max(to);
+    }
     let first = pieces.partition_point(|piece| piece.window.to <= window.from);
     for piece in pieces[first..].iter().take_while(|piece| piece.window.from < window.to) {
         let Some((from, to)) = window.clip(piece.window.from, piece.window.to) else { continue };
@@ -39,10 +57,11 @@ fn told(pieces: &[Piece], window: Window) -> [u64; 8] {
     sum
 }
 
-fn fields(sum: &Sum) -> [u64; 8] {
+fn fields(sum: &Sum) -> [u64; 9] {
     let Sum { busy_ns, idle_ns, waking_ns, unknown_ns, offline_ns, wanted_ns, .. } = *sum;
-    let (waiting_ns, waiting_max) = (sum.waiting_ns, u64::from(sum.waiting_max));
-    [busy_ns, idle_ns, waking_ns, unknown_ns, offline_ns, wanted_ns, waiting_ns, waiting_max]
+    let rest = [sum.waiting_ns, u64::from(sum.waiting_max), sum.in_vain_ns];
+    let [waiting, most, in_vain] = rest;
+    [busy_ns, idle_ns, waking_ns, unknown_ns, offline_ns, wanted_ns, waiting, most, in_vain]
 }
 
 /// A share is within a step of what the reference says, and zero exactly where that is.
@@ -51,23 +70,107 @@ fn near(share: u8, ns: u64, all: u64, steps: f64) -> bool {
     (share == 0) == (ns == 0) && (f64::from(share) - exact).abs() <= 1.0
 }
 
-fn fits(cell: &Cell, told: [u64; 8]) -> bool {
+fn fits(cell: &Cell, told: [u64; 9]) -> bool {
     let all: u64 = told[..5].iter().sum();
-    let shares =
-        [(cell.busy, 0), (cell.waking, 2), (cell.unknown, 3), (cell.offline, 4), (cell.wanted, 5)];
+    let shares = [
+        (cell.busy, 0),
+        (cell.waking, 2),
+        (cell.unknown, 3),
+        (cell.offline, 4),
+        (cell.wanted, 5),
+        (cell.in_vain, 8),
+    ];
     shares.iter().all(|&(share, field)| near(share, told[field], all, 255.0))
         && near(cell.waiting, told[6], all, 16.0)
         && u64::from(cell.waiting_max) == told[7].min(255)
         && cell.task().is_some() == (told[0] > 0)
+        && (cell.why != 0) == (told[8] > 0)
+}
+
+/// What holds at one moment of a replay.
+#[derive(Debug)]
+struct Moment {
+    window: Window,
+    /// Of each CPU what it does, and who waits on it.
+    cpus: Vec<(Activity, Vec<(TaskId, Time, Origin)>)>,
+}
+
+/// Keeps every moment.
+struct Moments(Vec<Moment>);
+
+impl Observer for Moments {
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        let cpus = (0..state.cpus().count()).map(|n| {
+            let cpu = CpuId(n as u16);
+            let waits = state.waiting(cpu).map(|task| (task, state.task(task)));
+            let waits = waits.map(|(task, known)| (task, known.since, known.origin));
+            (state.cpu(cpu).activity(), waits.collect())
+        });
+        self.0.push(Moment { window: Window { from, to }, cpus: cpus.collect() });
+    }
+}
+
+/// Strips say at each moment who ran and who waited, and of each task where it did so.
+fn is_exact(tiles: &Tiles, history: &History, name: &str) {
+    let mut moments = Moments(Vec::new());
+    replay(history, Silent::Unknown, &mut moments);
+    let mut time_of: BTreeMap<(TaskId, usize, Was), u64> = BTreeMap::new();
+    let mut active: Vec<Option<(Activity, Time)>> = vec![None; tiles.cpus()];
+    for moment in &moments.0 {
+        let recorded = tiles.window();
+        let Some((from, to)) = recorded.clip(moment.window.from, moment.window.to) else {
+            continue;
+        };
+        for (n, (activity, waits)) in moment.cpus.iter().enumerate() {
+            let mut add = |task, was| {
+                *time_of.entry((task, n, was)).or_default() += (to - from).0;
+            };
+            if let Activity::Run(task) = activity {
+                add(*task, Was::Running);
+            }
+            for (task, _, origin) in waits {
+                add(*task, Was::Waiting(*origin));
+            }
+            if active[n].is_none_or(|(was, _)| was != *activity) {
+                active[n] = Some((*activity, from));
+            }
+            for time in [from, Time(to.0 - 1)] {
+                let (is, since, queue) = tiles.at(CpuId(n as u16), time).expect("recorded");
+                assert_eq!(Some((is.activity, since)), active[n], "{name} CPU {n} at {time}");
+                assert_eq!(is.waiting as usize, waits.len(), "{name} CPU {n} at {time}");
+                let mut queue: Vec<_> = queue
+                    .iter()
+                    .map(|it| (it.task, it.since.max(recorded.from), it.origin))
+                    .collect();
+                let mut waits: Vec<_> =
+                    waits.iter().map(|it| (it.0, it.1.max(recorded.from), it.2)).collect();
+                queue.sort_unstable_by_key(|it| it.0);
+                waits.sort_unstable_by_key(|it| it.0);
+                assert_eq!(queue, waits, "{name} CPU {n} at {time}");
+            }
+        }
+    }
+    let mut ways: BTreeMap<(TaskId, usize, Was), u64> = BTreeMap::new();
+    for (task, _) in history.tasks() {
+        for it in tiles.way(task, Window::ALL) {
+            *ways.entry((task, it.cpu.index(), it.was)).or_default() += it.window.span().0;
+        }
+    }
+    assert_eq!(ways, time_of, "{name}");
 }
 
 fn agrees(history: &History, name: &str, seed: u64) {
-    let tiles = tiles(history);
+    let (tiles, waited) = tiles(history);
     let window = history.window();
     let mut rng = Rng::new(seed);
     let rows = history.len() * 24;
     assert!(tiles.size() <= rows / 4 + (1 << 19), "{name}: {} of {rows}", tiles.size());
+    if history.len() < 2_000 {
+        is_exact(&tiles, history, name);
+    }
     for (cpu, pieces) in lanes(history) {
+        let mut waited: Vec<&Waited> = waited.iter().filter(|it| it.cpu == cpu).collect();
+        waited.sort_unstable_by_key(|it| it.window.from);
         let at = |cell: u64, width: u64| Time(window.from.0.saturating_add(cell * width));
         let mut width = 1;
         while width <= window.span().0.max(1) * 4 {
@@ -79,7 +182,7 @@ fn agrees(history: &History, name: &str, seed: u64) {
             for (n, (cell, sum)) in cells.iter().zip(&sums).enumerate() {
                 let n = first + n as u64;
                 let window = Window { from: at(n, width), to: at(n + 1, width).min(window.to) };
-                let told = told(&pieces, window);
+                let told = told(&pieces, &waited, window);
                 assert_eq!(fields(sum), told, "{name} {cpu:?} {window:?}");
                 assert!(fits(cell, told), "{name} {cpu:?} {window:?}: {cell:?} is not {told:?}");
             }

@@ -6,6 +6,41 @@ use wastenot_model::{Activity, TaskId};
 
 use crate::Doing;
 
+/// What held for longer than all else together, if something did so; else something that held. By
+/// votes of which unequal ones cancel each other out (Boyer and Moore, 1981).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vote<T> {
+    pub(crate) what: Option<T>,
+    /// How much longer it held than what was set off against it.
+    lead_ns: u64,
+}
+
+impl<T> Default for Vote<T> {
+    fn default() -> Vote<T> {
+        Vote { what: None, lead_ns: 0 }
+    }
+}
+
+impl<T: Copy + PartialEq> Vote<T> {
+    pub(crate) fn add(&mut self, what: T, ns: u64) {
+        if self.what == Some(what) {
+            self.lead_ns += ns;
+        } else if self.lead_ns >= ns && self.what.is_some() {
+            self.lead_ns -= ns;
+        } else {
+            *self = Vote { what: Some(what), lead_ns: ns - self.lead_ns };
+        }
+    }
+}
+
+impl<T: Copy + PartialEq> AddAssign for Vote<T> {
+    fn add_assign(&mut self, other: Vote<T>) {
+        if let Some(what) = other.what {
+            self.add(what, other.lead_ns);
+        }
+    }
+}
+
 /// The sum of what CPUs did in a stretch of time: CPU time in ns, unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
@@ -25,10 +60,12 @@ pub struct Sum {
     pub waiting_ns: u64,
     /// The most tasks that waited on one CPU at once.
     pub waiting_max: u32,
-    /// A task that ran: the one that ran for more than half of `busy_ns`, if there is one.
-    pub task: Option<TaskId>,
-    /// How much longer it ran than what was set off against it (Boyer and Moore, 1981).
-    lead_ns: u64,
+    /// The part in which a task waited there while a CPU that it may use was idle.
+    pub in_vain_ns: u64,
+    /// Which task ran.
+    pub(crate) task: Vote<TaskId>,
+    /// Why tasks waited in vain.
+    pub(crate) why: Vote<u8>,
 }
 
 impl Sum {
@@ -37,7 +74,7 @@ impl Sum {
     pub(crate) fn add(&mut self, is: Doing, ns: u64, wanted_ns: u64) {
         let part = match is.activity {
             Activity::Run(task) => {
-                self.vote(task, ns);
+                self.task.add(task, ns);
                 &mut self.busy_ns
             }
             Activity::Idle => &mut self.idle_ns,
@@ -51,14 +88,21 @@ impl Sum {
         self.waiting_max = self.waiting_max.max(is.waiting);
     }
 
-    fn vote(&mut self, task: TaskId, ns: u64) {
-        if self.task == Some(task) {
-            self.lead_ns += ns;
-        } else if self.lead_ns >= ns && self.task.is_some() {
-            self.lead_ns -= ns;
-        } else {
-            (self.task, self.lead_ns) = (Some(task), ns - self.lead_ns);
-        }
+    /// A task waited there in vain for `ns`.
+    pub(crate) fn add_in_vain(&mut self, why: u8, ns: u64) {
+        self.in_vain_ns += ns;
+        self.why.add(why, ns);
+    }
+
+    /// A task that ran: the one that ran for more than half of `busy_ns`, if there is one.
+    pub fn task(&self) -> Option<TaskId> {
+        self.task.what
+    }
+
+    /// Why a task waited in vain: the code that held for more than half of `in_vain_ns`, if there
+    /// is one.
+    pub fn why(&self) -> Option<u8> {
+        self.why.what
     }
 
     /// All of its time.
@@ -79,14 +123,14 @@ impl AddAssign for Sum {
             (&mut self.offline_ns, other.offline_ns),
             (&mut self.wanted_ns, other.wanted_ns),
             (&mut self.waiting_ns, other.waiting_ns),
+            (&mut self.in_vain_ns, other.in_vain_ns),
         ];
         for (sum, ns) in each {
             *sum = sum.saturating_add(ns);
         }
         self.waiting_max = self.waiting_max.max(other.waiting_max);
-        if let Some(task) = other.task {
-            self.vote(task, other.lead_ns);
-        }
+        self.task += other.task;
+        self.why += other.why;
     }
 }
 
@@ -104,38 +148,93 @@ pub struct Cell {
     pub offline: u8,
     /// It was idle while a task that could have run there waited elsewhere.
     pub wanted: u8,
+    /// A task waited there while a CPU that it may use was idle.
+    pub in_vain: u8,
     /// Tasks that waited there, on average, in steps of a sixteenth; 255 is 16 or more.
     pub waiting: u8,
     /// The most tasks that waited on one CPU at once; 255 is that many or more.
     pub waiting_max: u8,
-    /// `u32::MAX` where none ran.
-    task: u32,
+    /// As [`Sum::why`]; 0 where no task waited in vain.
+    pub why: u8,
+    /// The ordinal of a task; all ones where none ran, or where it is too large for three bytes.
+    task: [u8; 3],
 }
 
 impl Cell {
+    const NO_TASK: [u8; 3] = [u8::MAX; 3];
+    /// Of time that is not in the recording.
+    pub const NOTHING: Cell = Cell {
+        busy: 0,
+        waking: 0,
+        unknown: 0,
+        offline: 0,
+        wanted: 0,
+        in_vain: 0,
+        waiting: 0,
+        waiting_max: 0,
+        why: 0,
+        task: Cell::NO_TASK,
+    };
+
     /// A task that ran, as in [`Sum::task`].
     pub fn task(&self) -> Option<TaskId> {
-        (self.task != u32::MAX).then_some(TaskId(self.task))
+        let [a, b, c] = self.task;
+        (self.task != Cell::NO_TASK).then(|| TaskId::nth(u32::from_le_bytes([a, b, c, 0]) as usize))
     }
+
+    /// As a page reads it: each field in order, the task's ordinal last, the lowest byte first.
+    pub fn bytes(&self) -> [u8; 12] {
+        let [a, b, c] = self.task;
+        [
+            self.busy,
+            self.waking,
+            self.unknown,
+            self.offline,
+            self.wanted,
+            self.in_vain,
+            self.waiting,
+            self.waiting_max,
+            self.why,
+            a,
+            b,
+            c,
+        ]
+    }
+
+    /// The part of it in which a task waited in vain.
+    pub(crate) fn set_in_vain(&mut self, sum: &Sum, all_ns: u64) {
+        self.in_vain = share(sum.in_vain_ns, all_ns, 255);
+        self.why = sum.why().unwrap_or(0);
+    }
+}
+
+/// A share of `all_ns` in steps, rounded to the nearest, but what there was stays above zero.
+fn share(ns: u64, all_ns: u64, steps: u128) -> u8 {
+    let all = u128::from(all_ns.max(1));
+    let nearest = (u128::from(ns) * steps * 2 + all) / (2 * all);
+    nearest.clamp(u128::from(ns > 0), 255) as u8
 }
 
 impl From<&Sum> for Cell {
     fn from(sum: &Sum) -> Cell {
-        let all = u128::from(sum.ns().max(1));
-        // Rounded to the nearest step, but what there was stays above zero.
-        let share = |ns: u64, steps: u128| {
-            let nearest = (u128::from(ns) * steps * 2 + all) / (2 * all);
-            nearest.clamp(u128::from(ns > 0), 255) as u8
-        };
+        let all = sum.ns();
+        let of = |ns| share(ns, all, 255);
+        let task = sum.task().and_then(TaskId::index).map(|index| (index as u64).to_le_bytes());
+        let task = task.map_or(Cell::NO_TASK, |bytes| match bytes {
+            [a, b, c, 0, 0, 0, 0, 0] => [a, b, c],
+            _ => Cell::NO_TASK,
+        });
         Cell {
-            busy: share(sum.busy_ns, 255),
-            waking: share(sum.waking_ns, 255),
-            unknown: share(sum.unknown_ns, 255),
-            offline: share(sum.offline_ns, 255),
-            wanted: share(sum.wanted_ns, 255),
-            waiting: share(sum.waiting_ns, 16),
+            busy: of(sum.busy_ns),
+            waking: of(sum.waking_ns),
+            unknown: of(sum.unknown_ns),
+            offline: of(sum.offline_ns),
+            wanted: of(sum.wanted_ns),
+            in_vain: of(sum.in_vain_ns),
+            waiting: share(sum.waiting_ns, all, 16),
             waiting_max: sum.waiting_max.min(255) as u8,
-            task: sum.task.map_or(u32::MAX, |task| task.0),
+            why: sum.why().unwrap_or(0),
+            task,
         }
     }
 }

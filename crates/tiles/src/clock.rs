@@ -7,7 +7,7 @@
 
 use wastenot_model::{CpuId, CpuSet, Time, Wanted, Window};
 
-use crate::{FACTOR, times::Times};
+use crate::{FACTOR, codes::Codes};
 
 /// For how long every idle CPU has been wanted, and each CPU by some tasks alone.
 #[derive(Clone, Debug)]
@@ -16,8 +16,8 @@ pub(crate) struct Clock {
     since: Option<Time>,
     /// For how long that was so before.
     ns: u64,
-    /// When that began and ended, in turn.
-    changes: Times,
+    /// When that was so: 1.
+    changes: Codes,
     /// What the clock showed at the edges of the narrowest cells.
     edges: Vec<u64>,
     next_edge: Time,
@@ -34,7 +34,7 @@ impl Clock {
         Clock {
             since: None,
             ns: 0,
-            changes: Times::new(begin),
+            changes: Codes::new(begin),
             edges: Vec::new(),
             next_edge: begin,
             begin,
@@ -59,7 +59,7 @@ impl Clock {
         if everything != self.since.is_some() {
             self.ns = self.at(now);
             self.since = everything.then_some(now);
-            self.changes.push(now);
+            self.changes.set(now, everything.into());
         }
         let none = CpuSet::new();
         let by = if let Wanted::Only(cpus) = wanted { cpus } else { &none };
@@ -116,7 +116,7 @@ impl Clock {
 
     /// Calls `each` with the windows within `window` in which `cpu` is wanted while it is idle.
     pub(crate) fn during(&self, cpu: CpuId, window: Window, mut each: impl FnMut(Window)) {
-        for part in self.changes.windows(window) {
+        for (part, _) in self.changes.during(window) {
             each(part);
         }
         for part in self.only_in(cpu, window) {

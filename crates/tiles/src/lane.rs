@@ -1,21 +1,50 @@
 //! One CPU at every zoom: exactly, and in cells of widths that each are four times the one before.
 
-use wastenot_model::{Activity, CpuId, Time};
+use wastenot_model::{Activity, CpuId, Time, Window};
 
 use crate::clock::Clock;
-use crate::strip::Strip;
+use crate::codes::Codes;
+use crate::strip::{Change, Strip, Waiter};
 use crate::{Cell, Doing, FACTOR, Sum};
 
 /// One CPU.
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
     pub(crate) strip: Strip,
+    /// Why tasks waited here in vain; 0 where none did so.
+    pub(crate) in_vain: Codes,
     /// From the narrowest cells that are kept to one cell for all.
     pub(crate) levels: Vec<Level>,
+    pub(crate) next: Next,
     cpu: CpuId,
     begin: Time,
-    /// What holds, since when, and for how long any idle CPU had been wanted by then.
-    open: (Time, Doing, u64),
+    /// Up to when cells are filled, and for how long any idle CPU had been wanted by then.
+    filled: (Time, u64),
+}
+
+/// What happened at this instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Next {
+    /// Whether it did.
+    pub(crate) any: bool,
+    pub(crate) is: Doing,
+    changes: Vec<Change>,
+}
+
+impl Next {
+    /// The queue changes: what a task did and undid in this instant did not happen.
+    pub(crate) fn change(&mut self, change: Change) {
+        if let Change::Leaves(task) = change
+            && let Some(at) = self
+                .changes
+                .iter()
+                .position(|it| matches!(it, Change::Joins(it) if it.task == task))
+        {
+            self.changes.remove(at);
+            return;
+        }
+        self.changes.push(change);
+    }
 }
 
 /// Cells of one width. Cell `n` begins `n` widths after the begin of the recording.
@@ -30,27 +59,35 @@ impl Lane {
     pub(crate) fn new(cpu: CpuId, begin: Time) -> Lane {
         Lane {
             strip: Strip::new(begin),
+            in_vain: Codes::new(begin),
             levels: vec![Level::default()],
+            next: Next { any: false, is: Doing::UNKNOWN, changes: Vec::new() },
             cpu,
             begin,
-            open: (begin, Doing::UNKNOWN, 0),
+            filled: (begin, 0),
         }
     }
 
-    /// From `now` on it is so. `width_ns` is that of the narrowest cells.
-    pub(crate) fn set(&mut self, now: Time, is: Doing, wanted: &Clock, width_ns: u64) {
-        if self.open.1 == is {
-            return;
+    /// From `now` on the next holds; `queue` waits then. `width_ns` is that of the narrowest cells.
+    pub(crate) fn settle(
+        &mut self,
+        now: Time,
+        queue: impl Iterator<Item = Waiter>,
+        wanted: &Clock,
+        width_ns: u64,
+    ) {
+        if self.next.is != self.strip.now() {
+            self.fill(now, wanted, width_ns);
         }
-        self.close(now, wanted, width_ns);
-        self.open.1 = is;
-        self.strip.push(now, is);
+        self.strip.push(now, self.next.is, &self.next.changes, queue);
+        self.next.any = false;
+        self.next.changes.clear();
     }
 
     /// Puts what held until `now` into cells.
-    fn close(&mut self, now: Time, wanted: &Clock, width_ns: u64) {
-        let clock_now = wanted.at(now);
-        let (mut from, is, mut clock) = self.open;
+    fn fill(&mut self, now: Time, wanted: &Clock, width_ns: u64) {
+        let (clock_now, is) = (wanted.at(now), self.strip.now());
+        let (mut from, mut clock) = self.filled;
         while from < now {
             let cell = (from - self.begin).0 / width_ns;
             let end = Time(self.begin.0.saturating_add((cell + 1).saturating_mul(width_ns)));
@@ -69,7 +106,7 @@ impl Lane {
             }
             from = to;
         }
-        self.open = (now, is, clock_now);
+        self.filled = (now, clock_now);
     }
 
     /// The cell that is filled at `level` is full: it is a part of one of the next level.
@@ -98,7 +135,7 @@ impl Lane {
 
     /// The recording ends.
     pub(crate) fn end(&mut self, now: Time, wanted: &Clock, width_ns: u64) {
-        self.close(now, wanted, width_ns);
+        self.fill(now, wanted, width_ns);
         // The last cell of each level may be shorter than the others.
         let mut rest = Sum::default();
         for level in &mut self.levels {
@@ -111,8 +148,37 @@ impl Lane {
         self.levels.truncate(whole.map_or(usize::MAX, |first| first + 1));
     }
 
+    /// Puts into cells when tasks waited in vain.
+    pub(crate) fn fill_in_vain(&mut self, window: Window, mut width_ns: u64) {
+        for Level { cells, .. } in &mut self.levels {
+            let at = |cell: u64| Time(self.begin.0.saturating_add(cell.saturating_mul(width_ns)));
+            let mut open: (u64, Sum) = (0, Sum::default());
+            let mut put = |cell: u64, sum: &Sum| {
+                let ns = (at(cell + 1).min(window.to) - at(cell)).0;
+                if let Some(cell) = cells.get_mut(cell as usize).filter(|_| sum.in_vain_ns > 0) {
+                    cell.set_in_vain(sum, ns);
+                }
+            };
+            for (part, why) in self.in_vain.during(window) {
+                let mut from = part.from;
+                while from < part.to {
+                    let cell = (from - self.begin).0 / width_ns;
+                    let to = at(cell + 1).min(part.to);
+                    if cell != open.0 {
+                        put(open.0, &open.1);
+                        open = (cell, Sum::default());
+                    }
+                    open.1.add_in_vain(why, (to - from).0);
+                    from = to;
+                }
+            }
+            put(open.0, &open.1);
+            width_ns = width_ns.saturating_mul(FACTOR);
+        }
+    }
+
     pub(crate) fn size(&self) -> usize {
         let cells: usize = self.levels.iter().map(|level| level.cells.len()).sum();
-        self.strip.size() + cells * size_of::<Cell>()
+        self.strip.size() + self.in_vain.size() + cells * size_of::<Cell>()
     }
 }

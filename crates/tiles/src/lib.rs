@@ -11,26 +11,36 @@
 //! A cell has shares of its time. None that is above zero becomes zero: whatever was wasted or
 //! unknown for one nanosecond shows in the cell that holds it, and in each wider cell.
 //!
+//! # What is exact
+//! What a CPU did at a moment and who waited on it ([`Tiles::at`]), and where a task ran and waited
+//! ([`Tiles::way`]).
+//!
 //! # How large it is
 //! At most a quarter of the rows that it was made from (24 bytes an event): a change of a CPU takes
-//! 3 to 5 bytes, and the narrowest cells are dropped as soon as cells take more than
+//! 3 to 6 bytes, and the narrowest cells are dropped as soon as cells take more than
 //! [`CELL_BYTES`] for each event.
 
 mod cell;
 mod clock;
+mod codes;
 mod lane;
 mod leb128;
 mod strip;
-mod times;
+mod way;
+
+use std::collections::BTreeMap;
 
 use wastenot_model::{
-    Activity, Beside, CpuId, CpuState, Entry, History, Observer, State, Time, Wanted, Window,
+    Activity, Beside, CpuId, CpuState, Entry, History, Observer, Phase, State, TaskId, TaskState,
+    Time, Wanted, Window,
 };
 
 pub use self::cell::{Cell, Sum};
 use self::clock::Clock;
-use self::lane::Lane;
-pub use self::strip::Doing;
+use self::lane::{Lane, Next};
+use self::strip::Change;
+pub use self::strip::{Doing, Waiter};
+pub use self::way::{Stretch, Was};
 
 /// How much wider the cells of a level are than those of the level before.
 const FACTOR: u64 = 4;
@@ -50,6 +60,8 @@ pub struct Builder {
     /// Of the narrowest cells that are kept.
     width_ns: u64,
     events: usize,
+    /// The CPUs of which something changed at this instant.
+    touched: Vec<CpuId>,
 }
 
 impl Builder {
@@ -58,7 +70,7 @@ impl Builder {
         let window = history.window();
         let lanes: Vec<Lane> = history.cpus().map(|cpu| Lane::new(cpu, window.from)).collect();
         let clock = Clock::new(lanes.len(), window.from);
-        Builder { lanes, clock, window, width_ns: NARROWEST_NS, events: 0 }
+        Builder { lanes, clock, window, width_ns: NARROWEST_NS, events: 0, touched: Vec::new() }
     }
 
     /// Time came to `now`: drops cells until those up to then are few enough.
@@ -73,20 +85,83 @@ impl Builder {
         self.clock.advance(now, self.width_ns);
     }
 
-    /// The tiles, once the replay has ended.
-    pub fn finish(self) -> Tiles {
-        let Builder { lanes, clock, window, width_ns, .. } = self;
+    fn touch(&mut self, cpu: CpuId, change: impl FnOnce(&mut Next)) {
+        let Some(Lane { next, .. }) = self.lanes.get_mut(cpu.index()) else { return };
+        if !std::mem::replace(&mut next.any, true) {
+            self.touched.push(cpu);
+        }
+        change(next);
+    }
+
+    /// All that happens at `now` has happened.
+    fn settle(&mut self, state: &State, now: Time) {
+        if self.touched.is_empty() {
+            return;
+        }
+        self.come_to(now);
+        for cpu in std::mem::take(&mut self.touched).drain(..) {
+            let queue = state.waiting(cpu).map(|task| waiter(task, &state.task(task)));
+            self.lanes[cpu.index()].settle(now, queue, &self.clock, self.width_ns);
+        }
+    }
+
+    /// The tiles, once the replay has ended. In `in_vain` are the windows in which tasks waited on
+    /// a CPU while another that they may use was idle, each with a number above 0 that says why;
+    /// where windows overlap the lowest number counts.
+    pub fn finish(self, in_vain: impl IntoIterator<Item = (CpuId, Window, u8)>) -> Tiles {
+        let Builder { mut lanes, clock, window, width_ns, .. } = self;
+        // Per CPU when which number begins and ends to hold.
+        let mut changes: Vec<(CpuId, Time, u8, bool)> = Vec::new();
+        for (cpu, it, why) in in_vain {
+            if let Some((from, to)) = window.clip(it.from, it.to) {
+                changes.extend([(cpu, from, why, true), (cpu, to, why, false)]);
+            }
+        }
+        changes.sort_unstable();
+        for of_cpu in changes.chunk_by(|a, b| a.0 == b.0) {
+            let Some(lane) = lanes.get_mut(of_cpu[0].0.index()) else { continue };
+            let mut hold: BTreeMap<u8, i64> = BTreeMap::new();
+            for at_once in of_cpu.chunk_by(|a, b| a.1 == b.1) {
+                for (_, _, why, begins) in at_once {
+                    *hold.entry(*why).or_default() += if *begins { 1 } else { -1 };
+                }
+                hold.retain(|_, count| *count != 0);
+                lane.in_vain.set(at_once[0].1, hold.keys().next().copied().unwrap_or(0));
+            }
+            lane.fill_in_vain(window, width_ns);
+        }
         Tiles { lanes, clock, window, width_ns }
     }
 }
 
+fn waiter(task: TaskId, known: &TaskState) -> Waiter {
+    Waiter { task, since: known.since, origin: known.origin }
+}
+
 impl Observer for Builder {
     #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId, _: &CpuState, now: &CpuState) {
-        self.come_to(state.now());
-        if let Some(lane) = self.lanes.get_mut(cpu.index()) {
-            lane.set(state.now(), Doing::of(now), &self.clock, self.width_ns);
+    fn held(&mut self, state: &State, from: Time, _: Time) {
+        self.settle(state, from);
+    }
+
+    #[inline]
+    fn task(&mut self, _: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        let place = |it: &TaskState| it.cpu.filter(|_| it.phase == Phase::Waiting);
+        let (left, joined) = (place(was), place(now));
+        if (left, was.since, was.origin) == (joined, now.since, now.origin) {
+            return;
         }
+        if let Some(cpu) = left {
+            self.touch(cpu, |next| next.change(Change::Leaves(task)));
+        }
+        if let Some(cpu) = joined {
+            self.touch(cpu, |next| next.change(Change::Joins(waiter(task, now))));
+        }
+    }
+
+    #[inline]
+    fn cpu(&mut self, _: &State, cpu: CpuId, _: &CpuState, now: &CpuState) {
+        self.touch(cpu, |next| next.is = Doing::of(now));
     }
 
     #[inline]
@@ -95,9 +170,11 @@ impl Observer for Builder {
     }
 
     fn end(&mut self, state: &State) {
-        self.come_to(state.now());
+        let now = state.now();
+        self.settle(state, now);
+        self.come_to(now);
         for lane in &mut self.lanes {
-            lane.end(state.now(), &self.clock, self.width_ns);
+            lane.end(now, &self.clock, self.width_ns);
         }
     }
 }
@@ -183,11 +260,11 @@ impl Tiles {
                 from = to;
             }
         };
-        let mut reader = lane.strip.from(window.from);
-        let (mut from, mut is) = reader.now;
-        while from < window.to {
-            let next = reader.step();
-            let to = next.map_or(window.to, |(time, _)| time);
+        let mut reader = lane.strip.read(window.from, ());
+        loop {
+            let (from, is) = reader.now;
+            let goes_on = from < window.to && reader.step();
+            let to = if goes_on { reader.now.0 } else { window.to };
             if let Some((from, to)) = window.clip(from, to) {
                 let part = Window { from, to };
                 add(is, part, &|sum, is, ns| sum.add(is, ns, 0));
@@ -197,8 +274,12 @@ impl Tiles {
                     });
                 }
             }
-            let Some((time, then)) = next else { break };
-            (from, is) = (time, then);
+            if !goes_on {
+                break;
+            }
+        }
+        for (part, why) in lane.in_vain.during(window) {
+            add(Doing::UNKNOWN, part, &|sum, _, ns| sum.add_in_vain(why, ns));
         }
         sums
     }

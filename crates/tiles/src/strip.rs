@@ -1,23 +1,32 @@
-//! What one CPU did, exactly, in few bytes.
+//! What one CPU did and who waited on it, exactly, in few bytes.
 //!
-//! A [`Strip`] holds one record for each moment at which what the CPU does, or how many tasks wait
-//! on it, changed. Records stand in blocks; each block has its first moment in an index, so that a
-//! reader begins near the time that it is asked for. A record is a byte of flags, the time since
-//! the record before it, and what the flags announce; numbers are LEB128.
+//! A [`Strip`] holds one record for each moment at which what the CPU does, or who waits on it,
+//! changed. Records stand in blocks, and a block begins with all that holds then, so that a reader
+//! begins near the time that it is asked for. Numbers are LEB128; a task is its ordinal.
 //!
 //! ```text
-//! flags   bits 0 to 2: the activity, or 7: as before    bits 3 to 4: the change of the queue
-//! time    LEB128, ns since the record before (the block's first: since the block's time)
-//! task    LEB128, if the activity is RUN
-//! queue   LEB128, the new length, if its change is neither 0, 1 nor -1
+//! block    activity  1 byte; the time since it began; the task, if it is RUN
+//!          queue     the number of those who wait, and each: task, time since its wait began, origin
+//! record   flags     1 byte
+//!            bits 0 to 2   the activity, or 7: as before
+//!            bit 3         the task that now runs was queued here, and leaves the queue
+//!            bits 4 to 5   who joins the queue: 0 none, 1 the task that ran until now,
+//!                          2 a task that begins to wait now, 3 a list follows
+//!            bits 6 to 7   how the wait of who joins began, where it is one: see `ORIGINS`
+//!          time      ns since the record before; of the first: since the block began
+//!          task      if the activity is RUN
+//!          joins     the task, for 2; for 3 the number of those who leave, and each; then the
+//!                    number of those who join, and each as in a block
 //! ```
 
-use wastenot_model::{Activity, CpuState, TaskId, Time};
+use wastenot_model::{Activity, CpuState, Origin, TaskId, Time};
 
 use crate::leb128;
 
-/// Records of a block.
+/// Records of a block, at least.
 const BLOCK: u32 = 256;
+/// A block is at least so many times as long as what it begins with.
+const BLOCK_LONGER: usize = 8;
 
 /// What a CPU does and how many tasks wait on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,16 +46,52 @@ impl Doing {
     }
 }
 
+/// A task that waits on a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiter {
+    /// Who.
+    pub task: TaskId,
+    /// Since when it waits, here or elsewhere.
+    pub since: Time,
+    /// How its wait began.
+    pub origin: Origin,
+}
+
+/// A change of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    Leaves(TaskId),
+    Joins(Waiter),
+}
+
 const UNKNOWN: u8 = 0;
 const OFFLINE: u8 = 1;
 const IDLE: u8 = 2;
 const RUN: u8 = 3;
 const AS_BEFORE: u8 = 7;
 
-const SAME: u8 = 0;
-const MORE: u8 = 1;
-const LESS: u8 = 2;
-const OTHER: u8 = 3;
+const STARTS: u8 = 1 << 3;
+
+const NONE: u8 = 0;
+const WHO_RAN: u8 = 1;
+const WOKEN: u8 = 2;
+const LIST: u8 = 3;
+
+/// In lists by their place; beside `WHO_RAN` and `WOKEN` in two bits.
+const ORIGINS: [Origin; 8] = [
+    Origin::Wakeup,
+    Origin::Fork,
+    Origin::Preempted,
+    Origin::Yielded,
+    Origin::Unknown,
+    Origin::NoSelection,
+    Origin::Waking,
+    Origin::Released,
+];
+
+fn code(origin: Origin) -> u8 {
+    ORIGINS.iter().position(|it| *it == origin).unwrap_or(4) as u8
+}
 
 /// What one CPU did.
 #[derive(Clone, Debug)]
@@ -55,73 +100,161 @@ pub(crate) struct Strip {
     blocks: Vec<Block>,
     /// Records of the last block.
     filled: u32,
+    /// What holds, since when, and since when it does that.
     last: (Time, Doing),
+    active_since: Time,
 }
 
-/// Where a block begins, and what held just before its first record.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     time: Time,
     offset: u64,
-    before: Doing,
+    /// Where its records begin.
+    records: u64,
 }
 
 impl Strip {
     pub(crate) fn new(from: Time) -> Strip {
-        let first = Block { time: from, offset: 0, before: Doing::UNKNOWN };
-        Strip { bytes: Vec::new(), blocks: vec![first], filled: 0, last: (from, Doing::UNKNOWN) }
+        let mut strip = Strip {
+            bytes: Vec::new(),
+            blocks: Vec::new(),
+            filled: 0,
+            last: (from, Doing::UNKNOWN),
+            active_since: from,
+        };
+        strip.begin_block([].into_iter());
+        strip
     }
 
-    /// From `now` on it is so. Calls come in time order.
-    pub(crate) fn push(&mut self, now: Time, is: Doing) {
+    /// What holds.
+    pub(crate) fn now(&self) -> Doing {
+        self.last.1
+    }
+
+    fn begin_block(&mut self, queue: impl Iterator<Item = Waiter>) {
+        let ((time, is), offset) = (self.last, self.bytes.len() as u64);
+        let (activity, task) = put_activity(is.activity);
+        self.bytes.push(activity);
+        leb128::put(&mut self.bytes, time.since(self.active_since).0);
+        self.put_task(task);
+        leb128::put(&mut self.bytes, is.waiting.into());
+        // There are as many as the CPU says, unless they are more than a strip can tell.
+        for waiter in queue.take(is.waiting as usize) {
+            self.put_waiter(waiter, time);
+        }
+        self.blocks.push(Block { time, offset, records: self.bytes.len() as u64 });
+        self.filled = 0;
+    }
+
+    fn put_task(&mut self, task: Option<TaskId>) {
+        if let Some(task) = task {
+            // An idle task neither waits nor is what a CPU is busy with.
+            leb128::put(&mut self.bytes, task.index().unwrap_or(0) as u64);
+        }
+    }
+
+    fn put_waiter(&mut self, waiter: Waiter, now: Time) {
+        self.put_task(Some(waiter.task));
+        leb128::put(&mut self.bytes, now.since(waiter.since).0);
+        self.bytes.push(code(waiter.origin));
+    }
+
+    /// From `now` on it is so. `changes` of the queue led there from what was, and `queue` is what
+    /// it is now. Calls come in time order.
+    pub(crate) fn push(
+        &mut self,
+        now: Time,
+        is: Doing,
+        changes: &[Change],
+        queue: impl Iterator<Item = Waiter>,
+    ) {
         let (before, was) = self.last;
-        if was == is {
+        if was == is && changes.is_empty() {
             return;
         }
-        let mut since = now.since(before).0;
-        if self.filled == BLOCK {
-            let offset = self.bytes.len() as u64;
-            self.blocks.push(Block { time: now, offset, before: was });
-            (self.filled, since) = (0, 0);
+        let (mut activity, task) = put_activity(is.activity);
+        if is.activity == was.activity {
+            activity = AS_BEFORE;
+        } else {
+            self.active_since = now;
         }
-        let (mode, task) = match is.activity {
-            same if same == was.activity => (AS_BEFORE, None),
-            Activity::Unknown => (UNKNOWN, None),
-            Activity::Offline => (OFFLINE, None),
-            Activity::Idle | Activity::Waking => (IDLE, None),
-            Activity::Run(task) => (RUN, Some(task)),
-        };
-        let change = match i64::from(is.waiting) - i64::from(was.waiting) {
-            0 => SAME,
-            1 => MORE,
-            -1 => LESS,
-            _ => OTHER,
-        };
-        self.bytes.push(mode | change << 3);
-        leb128::put(&mut self.bytes, since);
-        if let Some(task) = task {
-            leb128::put(&mut self.bytes, u64::from(task.0));
-        }
-        if change == OTHER {
-            leb128::put(&mut self.bytes, u64::from(is.waiting));
-        }
+        let task = task.filter(|_| activity == RUN);
+        let flags_at = self.bytes.len();
+        self.bytes.push(activity);
+        leb128::put(&mut self.bytes, now.since(before).0);
+        self.put_task(task);
+        self.bytes[flags_at] |= self.put_changes(now, was.activity, task, changes);
         self.filled += 1;
         self.last = (now, is);
+        let last = self.blocks.last().copied().expect("one at least");
+        let (begin, records) = (last.records - last.offset, self.bytes.len() as u64 - last.records);
+        if self.filled >= BLOCK && records >= begin * BLOCK_LONGER as u64 {
+            self.begin_block(queue);
+        }
     }
 
-    /// What it did from `from` on: from when, and what. The first begins at `from` or before it.
-    pub(crate) fn from(&self, from: Time) -> Reader<'_> {
-        let after = self.blocks.partition_point(|block| block.time <= from);
-        let block = self.blocks[after.saturating_sub(1)];
+    /// Writes what happened to the queue, and gives its flags.
+    fn put_changes(
+        &mut self,
+        now: Time,
+        ran: Activity,
+        runs: Option<TaskId>,
+        changes: &[Change],
+    ) -> u8 {
+        let starts = |change: &Change| matches!(change, Change::Leaves(it) if Some(*it) == runs);
+        let started = changes.iter().position(starts);
+        let starts = if started.is_some() { STARTS } else { 0 };
+        let mut rest = changes.iter().enumerate().filter(|(n, _)| Some(*n) != started);
+        let joins = match (rest.next(), rest.next()) {
+            (None, _) => return starts,
+            (Some((_, Change::Joins(it))), None) if it.since == now && code(it.origin) < 4 => {
+                Some(*it)
+            }
+            _ => None,
+        };
+        match joins {
+            Some(it) if ran == Activity::Run(it.task) => {
+                starts | WHO_RAN << 4 | code(it.origin) << 6
+            }
+            Some(it) => {
+                self.put_task(Some(it.task));
+                starts | WOKEN << 4 | code(it.origin) << 6
+            }
+            None => {
+                // The task that starts is in the list as well.
+                let leaves = changes.iter().filter(|it| matches!(it, Change::Leaves(_)));
+                leb128::put(&mut self.bytes, leaves.count() as u64);
+                for change in changes {
+                    if let Change::Leaves(task) = change {
+                        self.put_task(Some(*task));
+                    }
+                }
+                let joins = changes.iter().filter(|it| matches!(it, Change::Joins(_)));
+                leb128::put(&mut self.bytes, joins.count() as u64);
+                for change in changes {
+                    if let Change::Joins(waiter) = change {
+                        self.put_waiter(*waiter, now);
+                    }
+                }
+                LIST << 4
+            }
+        }
+    }
+
+    /// What it did from `from` on. The reader's first state holds then, or began before it.
+    pub(crate) fn read<Q: Queue>(&self, from: Time, queue: Q) -> Reader<'_, Q> {
+        let after = self.blocks.partition_point(|block| block.time <= from).max(1);
         let mut reader = Reader {
             strip: self,
-            block: after.max(1),
-            at: block.offset as usize,
-            now: (block.time, block.before),
+            block: after - 1,
+            at: 0,
+            now: (Time(0), Doing::UNKNOWN),
+            active_since: Time(0),
+            queue,
         };
-        let mut ahead = reader.clone();
-        while ahead.step().is_some_and(|(time, _)| time <= from) {
-            reader = ahead.clone();
+        reader.begin_block();
+        while reader.next_time().is_some_and(|time| time <= from) {
+            reader.step();
         }
         reader
     }
@@ -131,48 +264,167 @@ impl Strip {
     }
 }
 
+fn put_activity(activity: Activity) -> (u8, Option<TaskId>) {
+    match activity {
+        Activity::Unknown => (UNKNOWN, None),
+        Activity::Offline => (OFFLINE, None),
+        // About to start a task is: idle, and somebody waits.
+        Activity::Idle | Activity::Waking => (IDLE, None),
+        Activity::Run(task) => (RUN, Some(task)),
+    }
+}
+
+/// What a reader keeps of those who wait on a CPU.
+pub(crate) trait Queue {
+    /// Nobody waits.
+    fn clear(&mut self) {}
+    /// This task waits as well.
+    fn join(&mut self, waiter: Waiter) {
+        let _ = waiter;
+    }
+    /// This task waits no more.
+    fn leave(&mut self, task: TaskId) {
+        let _ = task;
+    }
+}
+
+/// Keeps nothing: a [`Doing`] says how many wait.
+impl Queue for () {}
+
+/// Keeps all, in the order in which they came.
+impl Queue for Vec<Waiter> {
+    fn clear(&mut self) {
+        Vec::clear(self);
+    }
+    fn join(&mut self, waiter: Waiter) {
+        self.push(waiter);
+    }
+    fn leave(&mut self, task: TaskId) {
+        self.retain(|waiter| waiter.task != task);
+    }
+}
+
 /// Moments at which something changed, in order.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader<'s> {
+pub(crate) struct Reader<'s, Q> {
     strip: &'s Strip,
-    /// The block after the one that is read.
+    /// The block that is read.
     block: usize,
     at: usize,
     /// What holds, and since when.
     pub(crate) now: (Time, Doing),
+    /// Since when it does what it does.
+    pub(crate) active_since: Time,
+    /// Who waits.
+    pub(crate) queue: Q,
 }
 
-impl Reader<'_> {
-    /// The next change, which holds from then on.
-    pub(crate) fn step(&mut self) -> Option<(Time, Doing)> {
-        let bytes = &self.strip.bytes;
-        let mut time = self.now.0;
-        if let Some(next) = self.strip.blocks.get(self.block)
-            && next.offset as usize == self.at
-        {
-            time = next.time;
-            self.block += 1;
-        }
-        let flags = *bytes.get(self.at)?;
+impl<Q: Queue> Reader<'_, Q> {
+    fn number(&mut self) -> u64 {
+        leb128::get(&self.strip.bytes, &mut self.at)
+    }
+
+    fn task(&mut self) -> TaskId {
+        TaskId::nth(self.number() as usize)
+    }
+
+    fn byte(&mut self) -> u8 {
+        let byte = self.strip.bytes.get(self.at).copied().unwrap_or(0);
         self.at += 1;
-        let since = leb128::get(bytes, &mut self.at);
-        let was = self.now.1;
-        let task = (flags & 7 == RUN).then(|| TaskId(leb128::get(bytes, &mut self.at) as u32));
-        let waiting = match flags >> 3 {
-            SAME => was.waiting,
-            MORE => was.waiting + 1,
-            LESS => was.waiting.saturating_sub(1),
-            _ => leb128::get(bytes, &mut self.at) as u32,
+        byte
+    }
+
+    fn waiter(&mut self, now: Time) -> Waiter {
+        let (task, since) = (self.task(), Time(now.0.saturating_sub(self.number())));
+        Waiter { task, since, origin: ORIGINS[usize::from(self.byte()) % ORIGINS.len()] }
+    }
+
+    fn begin_block(&mut self) {
+        let Some(block) = self.strip.blocks.get(self.block) else { return };
+        self.at = block.offset as usize;
+        let activity = self.byte();
+        self.active_since = Time(block.time.0.saturating_sub(self.number()));
+        let task = (activity == RUN).then(|| self.task());
+        let waiting = self.number() as u32;
+        self.queue.clear();
+        while self.at < block.records as usize {
+            let waiter = self.waiter(block.time);
+            self.queue.join(waiter);
+        }
+        self.now = (block.time, Doing { activity: get_activity(activity, task, waiting), waiting });
+    }
+
+    /// When the next change is.
+    fn next_time(&self) -> Option<Time> {
+        let mut ahead = self.at + 1;
+        (self.at < self.strip.bytes.len()).then(|| {
+            let since = leb128::get(&self.strip.bytes, &mut ahead);
+            Time(self.now.0.0.saturating_add(since))
+        })
+    }
+
+    /// Goes to the next change; false if there is none.
+    pub(crate) fn step(&mut self) -> bool {
+        if self.at >= self.strip.bytes.len() {
+            return false;
+        }
+        let (time, was) = self.now;
+        let flags = self.byte();
+        let time = Time(time.0.saturating_add(self.number()));
+        let (code, joins, origin) = (flags & 7, flags >> 4 & 3, flags >> 6);
+        let mut waiting = was.waiting;
+        let task = (code == RUN).then(|| self.task());
+        if let Some(task) = task.filter(|_| flags & STARTS != 0) {
+            waiting = waiting.saturating_sub(1);
+            self.queue.leave(task);
+        }
+        match joins {
+            NONE => {}
+            LIST => {
+                for _ in 0..self.number() {
+                    waiting = waiting.saturating_sub(1);
+                    let task = self.task();
+                    self.queue.leave(task);
+                }
+                for _ in 0..self.number() {
+                    waiting = waiting.saturating_add(1);
+                    let waiter = self.waiter(time);
+                    self.queue.join(waiter);
+                }
+            }
+            _ => {
+                let ran = if let Activity::Run(task) = was.activity { Some(task) } else { None };
+                let who = ran.filter(|_| joins == WHO_RAN);
+                let task = who.unwrap_or_else(|| self.task());
+                waiting = waiting.saturating_add(1);
+                let origin = ORIGINS[usize::from(origin)];
+                self.queue.join(Waiter { task, since: time, origin });
+            }
+        }
+        let activity = match code {
+            AS_BEFORE => was.activity,
+            code => get_activity(code, task, waiting),
         };
-        let activity = match (flags & 7, task) {
-            (_, Some(task)) => Activity::Run(task),
-            (UNKNOWN, _) => Activity::Unknown,
-            (OFFLINE, _) => Activity::Offline,
-            (IDLE, _) if waiting > 0 => Activity::Waking,
-            (IDLE, _) => Activity::Idle,
-            _ => was.activity,
-        };
-        self.now = (Time(time.0.saturating_add(since)), Doing { activity, waiting });
-        Some(self.now)
+        if activity != was.activity {
+            self.active_since = time;
+        }
+        self.now = (time, Doing { activity, waiting });
+        let next = self.strip.blocks.get(self.block + 1);
+        if next.is_some_and(|next| next.offset as usize <= self.at) {
+            // It says again what holds now.
+            self.block += 1;
+            self.begin_block();
+        }
+        true
+    }
+}
+
+fn get_activity(code: u8, task: Option<TaskId>, waiting: u32) -> Activity {
+    match (code, task) {
+        (RUN, Some(task)) => Activity::Run(task),
+        (OFFLINE, _) => Activity::Offline,
+        (IDLE, _) if waiting > 0 => Activity::Waking,
+        (IDLE, _) => Activity::Idle,
+        _ => Activity::Unknown,
     }
 }
