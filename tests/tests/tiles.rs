@@ -11,7 +11,7 @@ use wastenot_read::read;
 use wastenot_tests::Rng;
 use wastenot_tests::random::Plan;
 use wastenot_tests::reference::{Piece, lanes};
-use wastenot_tiles::{Builder, Cell, Sum, Tiles, Was};
+use wastenot_tiles::{Builder, Cell, Sum, Tiles, Total, Was};
 
 use crate::cases;
 use crate::traces::{name, traces};
@@ -159,6 +159,27 @@ fn is_exact(tiles: &Tiles, history: &History, name: &str) {
     assert_eq!(ways, time_of, "{name}");
 }
 
+/// What all CPUs did together is the sum of what each did, at every width.
+fn totals_are_sums(tiles: &Tiles, name: &str) {
+    let mut width = 1 << 8;
+    loop {
+        let count = tiles.window().span().0.div_ceil(width).min(50);
+        let first = (tiles.window().span().0 / width).saturating_sub(count);
+        let totals = tiles.totals(width, first, 50);
+        let mut sums: Vec<Total> = Vec::new();
+        for n in 0..tiles.cpus() {
+            let of_cpu = tiles.sums(CpuId(n as u16), width, first, 50);
+            sums.resize(of_cpu.len(), Total::default());
+            sums.iter_mut().zip(&of_cpu).for_each(|(sum, it)| *sum += Total::from(it));
+        }
+        assert_eq!(totals, sums, "{name} {width}");
+        if count <= 1 {
+            break;
+        }
+        width *= 4;
+    }
+}
+
 fn agrees(history: &History, name: &str, seed: u64) {
     let (tiles, waited) = tiles(history);
     let window = history.window();
@@ -168,6 +189,7 @@ fn agrees(history: &History, name: &str, seed: u64) {
     if history.len() < 2_000 {
         is_exact(&tiles, history, name);
     }
+    totals_are_sums(&tiles, name);
     for (cpu, pieces) in lanes(history) {
         let mut waited: Vec<&Waited> = waited.iter().filter(|it| it.cpu == cpu).collect();
         waited.sort_unstable_by_key(|it| it.window.from);

@@ -183,7 +183,7 @@ impl Cell {
     }
 
     /// As a page reads it: each field in order, the task's ordinal last, the lowest byte first.
-    pub fn bytes(&self) -> [u8; 12] {
+    pub const fn bytes(&self) -> [u8; 12] {
         let [a, b, c] = self.task;
         [
             self.busy,
@@ -199,6 +199,29 @@ impl Cell {
             b,
             c,
         ]
+    }
+
+    /// What several CPUs did in one time: shares of the time of all. A task is one that ran for
+    /// the largest share, and why tasks waited in vain is so of the CPU where most did.
+    pub fn over(cells: &[Cell]) -> Cell {
+        let count = cells.len().max(1) as u64;
+        // Rounded up, so that nothing becomes zero.
+        let mean = |of: fn(&Cell) -> u8| {
+            cells.iter().map(|cell| u64::from(of(cell))).sum::<u64>().div_ceil(count) as u8
+        };
+        let first = |of: fn(&Cell) -> u8| cells.iter().rev().max_by_key(|cell| of(cell));
+        Cell {
+            busy: mean(|cell| cell.busy),
+            waking: mean(|cell| cell.waking),
+            unknown: mean(|cell| cell.unknown),
+            offline: mean(|cell| cell.offline),
+            wanted: mean(|cell| cell.wanted),
+            in_vain: mean(|cell| cell.in_vain),
+            waiting: mean(|cell| cell.waiting),
+            waiting_max: cells.iter().map(|cell| cell.waiting_max).max().unwrap_or(0),
+            why: first(|cell| cell.in_vain).map_or(0, |cell| cell.why),
+            task: first(|cell| cell.busy).map_or(Cell::NO_TASK, |cell| cell.task),
+        }
     }
 
     /// The part of it in which a task waited in vain.

@@ -5,6 +5,7 @@ use wastenot_model::{Activity, CpuId, Time, Window};
 use crate::clock::Clock;
 use crate::codes::Codes;
 use crate::strip::{Change, Strip, Waiter};
+use crate::totals::Totals;
 use crate::{Cell, Doing, FACTOR, Sum};
 
 /// One CPU.
@@ -74,10 +75,11 @@ impl Lane {
         now: Time,
         queue: impl Iterator<Item = Waiter>,
         wanted: &Clock,
+        totals: &mut Totals,
         width_ns: u64,
     ) {
         if self.next.is != self.strip.now() {
-            self.fill(now, wanted, width_ns);
+            self.fill(now, wanted, totals, width_ns);
         }
         self.strip.push(now, self.next.is, &self.next.changes, queue);
         self.next.any = false;
@@ -85,7 +87,7 @@ impl Lane {
     }
 
     /// Puts what held until `now` into cells.
-    fn fill(&mut self, now: Time, wanted: &Clock, width_ns: u64) {
+    fn fill(&mut self, now: Time, wanted: &Clock, totals: &mut Totals, width_ns: u64) {
         let (clock_now, is) = (wanted.at(now), self.strip.now());
         let (mut from, mut clock) = self.filled;
         while from < now {
@@ -101,6 +103,7 @@ impl Lane {
                 _ => 0,
             };
             self.levels[0].sum.add(is, (to - from).0, wanted_ns);
+            totals.add(cell, is, (to - from).0, wanted_ns);
             if to == end {
                 self.end_cell(0);
             }
@@ -134,8 +137,8 @@ impl Lane {
     }
 
     /// The recording ends.
-    pub(crate) fn end(&mut self, now: Time, wanted: &Clock, width_ns: u64) {
-        self.fill(now, wanted, width_ns);
+    pub(crate) fn end(&mut self, now: Time, wanted: &Clock, totals: &mut Totals, width_ns: u64) {
+        self.fill(now, wanted, totals, width_ns);
         // The last cell of each level may be shorter than the others.
         let mut rest = Sum::default();
         for level in &mut self.levels {
@@ -149,7 +152,8 @@ impl Lane {
     }
 
     /// Puts into cells when tasks waited in vain.
-    pub(crate) fn fill_in_vain(&mut self, window: Window, mut width_ns: u64) {
+    pub(crate) fn fill_in_vain(&mut self, window: Window, totals: &mut Totals, narrowest_ns: u64) {
+        let mut width_ns = narrowest_ns;
         for Level { cells, .. } in &mut self.levels {
             let at = |cell: u64| Time(self.begin.0.saturating_add(cell.saturating_mul(width_ns)));
             let mut open: (u64, Sum) = (0, Sum::default());
@@ -169,6 +173,9 @@ impl Lane {
                         open = (cell, Sum::default());
                     }
                     open.1.add_in_vain(why, (to - from).0);
+                    if width_ns == narrowest_ns {
+                        totals.add_in_vain(cell, (to - from).0);
+                    }
                     from = to;
                 }
             }

@@ -26,6 +26,7 @@ mod codes;
 mod lane;
 mod leb128;
 mod strip;
+mod totals;
 mod way;
 
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ use self::clock::Clock;
 use self::lane::{Lane, Next};
 use self::strip::Change;
 pub use self::strip::{Doing, Waiter};
+pub use self::totals::Total;
+use self::totals::Totals;
 pub use self::way::{Stretch, Was};
 
 /// How much wider the cells of a level are than those of the level before.
@@ -56,6 +59,7 @@ const CELL_BYTES_FREE: usize = 1 << 18;
 pub struct Builder {
     lanes: Vec<Lane>,
     clock: Clock,
+    totals: Totals,
     window: Window,
     /// Of the narrowest cells that are kept.
     width_ns: u64,
@@ -70,17 +74,27 @@ impl Builder {
         let window = history.window();
         let lanes: Vec<Lane> = history.cpus().map(|cpu| Lane::new(cpu, window.from)).collect();
         let clock = Clock::new(lanes.len(), window.from);
-        Builder { lanes, clock, window, width_ns: NARROWEST_NS, events: 0, touched: Vec::new() }
+        Builder {
+            lanes,
+            clock,
+            totals: Totals::new(),
+            window,
+            width_ns: NARROWEST_NS,
+            events: 0,
+            touched: Vec::new(),
+        }
     }
 
     /// Time came to `now`: drops cells until those up to then are few enough.
     fn come_to(&mut self, now: Time) {
         let most = CELL_BYTES_FREE + self.events * CELL_BYTES;
-        let most = (most / size_of::<Cell>() / self.lanes.len().max(1)).max(1) as u64;
+        let column = size_of::<Cell>() * self.lanes.len() + size_of::<Total>();
+        let most = (most / column).max(1) as u64;
         while (now - self.window.from).0 / self.width_ns > most {
             self.width_ns *= FACTOR;
             self.clock.coarsen(self.width_ns);
             self.lanes.iter_mut().for_each(Lane::coarsen);
+            self.totals.coarsen();
         }
         self.clock.advance(now, self.width_ns);
     }
@@ -101,7 +115,8 @@ impl Builder {
         self.come_to(now);
         for cpu in std::mem::take(&mut self.touched).drain(..) {
             let queue = state.waiting(cpu).map(|task| waiter(task, &state.task(task)));
-            self.lanes[cpu.index()].settle(now, queue, &self.clock, self.width_ns);
+            let lane = &mut self.lanes[cpu.index()];
+            lane.settle(now, queue, &self.clock, &mut self.totals, self.width_ns);
         }
     }
 
@@ -109,7 +124,7 @@ impl Builder {
     /// a CPU while another that they may use was idle, each with a number above 0 that says why;
     /// where windows overlap the lowest number counts.
     pub fn finish(self, in_vain: impl IntoIterator<Item = (CpuId, Window, u8)>) -> Tiles {
-        let Builder { mut lanes, clock, window, width_ns, .. } = self;
+        let Builder { mut lanes, clock, mut totals, window, width_ns, .. } = self;
         // Per CPU when which number begins and ends to hold.
         let mut changes: Vec<(CpuId, Time, u8, bool)> = Vec::new();
         for (cpu, it, why) in in_vain {
@@ -128,9 +143,10 @@ impl Builder {
                 hold.retain(|_, count| *count != 0);
                 lane.in_vain.set(at_once[0].1, hold.keys().next().copied().unwrap_or(0));
             }
-            lane.fill_in_vain(window, width_ns);
+            lane.fill_in_vain(window, &mut totals, width_ns);
         }
-        Tiles { lanes, clock, window, width_ns }
+        totals.finish();
+        Tiles { lanes, clock, totals, window, width_ns }
     }
 }
 
@@ -174,7 +190,7 @@ impl Observer for Builder {
         self.settle(state, now);
         self.come_to(now);
         for lane in &mut self.lanes {
-            lane.end(now, &self.clock, self.width_ns);
+            lane.end(now, &self.clock, &mut self.totals, self.width_ns);
         }
     }
 }
@@ -191,6 +207,7 @@ impl Beside for Builder {
 pub struct Tiles {
     lanes: Vec<Lane>,
     clock: Clock,
+    totals: Totals,
     window: Window,
     width_ns: u64,
 }
@@ -206,9 +223,15 @@ impl Tiles {
         self.lanes.len()
     }
 
+    /// The level of the narrowest cells that are kept: they are `4^level` ns wide. Narrower ones
+    /// are made when they are asked for.
+    pub fn narrowest_level(&self) -> u32 {
+        self.width_ns.trailing_zeros() / 2
+    }
+
     /// Bytes in memory.
     pub fn size(&self) -> usize {
-        self.lanes.iter().map(Lane::size).sum::<usize>() + self.clock.size()
+        self.lanes.iter().map(Lane::size).sum::<usize>() + self.clock.size() + self.totals.size()
     }
 
     /// The widest width of cells at which `span_ns` has at least `cells` of them.
@@ -226,19 +249,46 @@ impl Tiles {
     /// # Panics
     /// `width_ns` is no power of four.
     pub fn cells(&self, cpu: CpuId, width_ns: u64, first: u64, count: usize) -> Vec<Cell> {
+        let level = self.level(width_ns);
+        let Some(lane) = self.lanes.get(cpu.index()) else { return Vec::new() };
+        let Some(level) = level else {
+            return self.sums(cpu, width_ns, first, count).iter().map(Cell::from).collect();
+        };
+        let Some(level) = lane.levels.get(level).or(lane.levels.last()) else {
+            return Vec::new();
+        };
+        level.cells.iter().skip(first as usize).take(count).copied().collect()
+    }
+
+    /// What all CPUs did together, in the same cells.
+    ///
+    /// # Panics
+    /// As [`Tiles::cells`].
+    pub fn totals(&self, width_ns: u64, first: u64, count: usize) -> Vec<Total> {
+        if let Some(level) = self.level(width_ns) {
+            let levels = &self.totals.levels;
+            let Some(cells) = levels.get(level).or(levels.last()) else { return Vec::new() };
+            return cells.iter().skip(first as usize).take(count).copied().collect();
+        }
+        let mut totals: Vec<Total> = Vec::new();
+        for n in 0..self.lanes.len() {
+            let sums = self.sums(CpuId(n as u16), width_ns, first, count);
+            totals.resize(sums.len(), Total::default());
+            for (total, sum) in totals.iter_mut().zip(&sums) {
+                *total += Total::from(sum);
+            }
+        }
+        totals
+    }
+
+    /// The level of cells of this width, from the narrowest that are kept on; `None` below.
+    fn level(&self, width_ns: u64) -> Option<usize> {
         assert!(
             width_ns.is_power_of_two() && width_ns.trailing_zeros().is_multiple_of(2),
             "a power of 4"
         );
-        let Some(lane) = self.lanes.get(cpu.index()) else { return Vec::new() };
-        if width_ns < self.width_ns {
-            return self.sums(cpu, width_ns, first, count).iter().map(Cell::from).collect();
-        }
-        let level = (width_ns.trailing_zeros() - self.width_ns.trailing_zeros()) / 2;
-        let Some(level) = lane.levels.get(level as usize).or(lane.levels.last()) else {
-            return Vec::new();
-        };
-        level.cells.iter().skip(first as usize).take(count).copied().collect()
+        let above = width_ns.trailing_zeros().checked_sub(self.width_ns.trailing_zeros())?;
+        Some(above as usize / 2)
     }
 
     /// The same from the strip, as sums. It takes time for each change in that window.

@@ -120,13 +120,14 @@ mod tests {
     use wastenot_model::{Builder, Head, Machine};
 
     use super::*;
-    use crate::check;
+    use crate::{Recording, check};
 
     fn begin(port: u16) -> Result<Server, Error> {
         let history = Builder::new(Head::new(Machine::flat(1))).finish();
         let options = Options::default();
         let (found, tiles) = check(&history, &options);
-        Server::begin(View::new(&history, &found.report(&history, &options), tiles), port)
+        let report = found.report(&history, &options);
+        Server::begin(View::new(Recording::new(&history, &report, tiles)), port)
     }
 
     /// The code of the answer.

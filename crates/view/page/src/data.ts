@@ -1,27 +1,27 @@
-// What the server says of a recording, and the cells that it has.
-
-/** A CPU and what it shares; null where that is not known. */
-export interface Cpu {
-  cpu: number;
-  core: number | null;
-  llc: number | null;
-  node: number | null;
-  package: number | null;
-}
+// What is known of recordings, and the cells that they have.
 
 /** What is known of a recording before a cell is fetched. */
 export interface Head {
   /** Its begin, in ns of its clock. */
   from: string;
-  /** Its length in ns. All other times of the page count from its begin. */
+  /** Its length in ns. All other times count from its begin. */
   span: number;
-  cpus: Cpu[];
-  /** Id, tid and name of each task. */
-  tasks: [number, number, string][];
-  tile: { cells: number; cpus: number };
+  folds: Fold[];
+  /** Tid and name of each task. */
+  tasks: [number, string][];
+  /** Of each cause its name, and what it is in words. */
+  causes: [string, string][];
+  tile: { cells: number; lanes: number };
   title: string;
   verdict: string;
   tables: Table[];
+}
+
+/** A way to put CPUs on lanes. */
+export interface Fold {
+  name: string;
+  /** Of each lane its label and its CPUs. */
+  lanes: [string, number[]][];
 }
 
 /** A table of the report, in words. */
@@ -36,35 +36,100 @@ export interface Table {
   count: number;
 }
 
-/** Bytes of a cell; the places of its numbers. See src/answer.rs. */
-export const CELL = 12;
-export const BUSY = 0;
-export const WAKING = 1;
-export const UNKNOWN = 2;
-export const OFFLINE = 3;
-export const WANTED = 4;
-export const WAITING = 5;
-export const WAITING_MAX = 6;
-export const TASK = 8;
-export const NO_TASK = 0xffffffff;
+/** All that a page knows at its start. */
+export interface Heads {
+  recordings: Head[];
+  /** Tables of what differs between two. */
+  differences: Table[];
+}
 
-/** The cells of some CPUs in a stretch of time: CPU after CPU, `tile.cells` each. */
-export type Tile = Uint8Array;
+/** What a CPU did at a moment. */
+export interface At {
+  is: string;
+  since: number;
+  task: number | null;
+  /** Task, since when it waits, and how its wait began. */
+  waiting: [number, number, string][];
+  count: number;
+  idle: number[];
+}
+
+/** Where a task ran and waited: CPU, from, to, and how the wait began; null where it ran. */
+export type Stretch = [number, number, number, string | null];
+
+/** Fields of a cell, each a byte; the task takes three. In the order of `Cell::bytes`. */
+export const enum Field {
+  Busy,
+  Waking,
+  Unknown,
+  Offline,
+  Wanted,
+  InVain,
+  Waiting,
+  WaitingMax,
+  Why,
+  Task,
+}
+/** Bytes of a cell. */
+export const CELL = 12;
+export const NO_TASK = 0xffffff;
+/** Why a task waited in vain: more tasks waited than CPUs were idle. */
+export const NOT_CHARGED = 255;
+
+/** Fields of a total, each a number for each cell. In the order of `Recording::totals`. */
+export const enum Sum {
+  Busy,
+  Unknown,
+  Wanted,
+  Waiting,
+  InVain,
+}
+
+/** Where answers come from: undefined where there is none. */
+export type Source = (path: string) => Promise<Uint8Array | undefined>;
+
+/** A server's answers. */
+export const served: Source = async (path) => {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error(`the server says ${answer.status} ${answer.statusText}`);
+  return new Uint8Array(await answer.arrayBuffer());
+};
+
+/** Answers that stand in the page, compressed: a page that was saved in a file. */
+export function embedded(answers: Record<string, string>): Source {
+  return async (path) => {
+    const packed = answers[path];
+    if (packed === undefined) return undefined;
+    const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(plain).arrayBuffer());
+  };
+}
+
+/** An answer that is JSON. */
+export async function json<T>(source: Source, path: string): Promise<T | undefined> {
+  const bytes = await source(path);
+  return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as T);
+}
 
 /** Requests that are under way at once. */
 const AT_ONCE = 4;
 /** How long the page waits before it asks again for what failed, in ms. */
 const AGAIN = 500;
+/** Bytes of answers that are kept. */
+const KEPT = 100e6;
 
-/** Fetches tiles and keeps those that were used last. */
-export class Tiles {
-  private readonly kept = new Map<string, Tile>();
+/** Fetches cells and keeps those that were used last. */
+export class Store {
+  private readonly kept = new Map<string, Uint8Array>();
   private readonly asked = new Set<string>();
+  private readonly absent = new Set<string>();
   private wanted: string[] = [];
+  private bytes = 0;
 
-  /** `changed` is called when a tile came. */
+  /** `changed` is called when something came. */
   constructor(
-    private readonly most: number,
+    private readonly source: Source,
     private readonly changed: () => void,
   ) {}
 
@@ -73,57 +138,121 @@ export class Tiles {
     this.wanted = [];
   }
 
-  /** The tile, if it is here; it is wanted if not. */
-  get(level: number, n: number, group: number): Tile | undefined {
-    const key = `${level}/${n}/${group}`;
-    const tile = this.kept.get(key);
-    if (tile) {
-      this.kept.delete(key);
-      this.kept.set(key, tile);
-    } else if (!this.asked.has(key)) {
-      this.wanted.push(key);
+  /** The answer, if it is here; it is wanted if not. */
+  get(path: string): Uint8Array | undefined {
+    const here = this.kept.get(path);
+    if (here) {
+      this.kept.delete(path);
+      this.kept.set(path, here);
+    } else if (!this.asked.has(path) && !this.absent.has(path)) {
+      this.wanted.push(path);
     }
-    return tile;
+    return here;
   }
 
-  /** The tile, if it is here. */
-  peek(level: number, n: number, group: number): Tile | undefined {
-    return this.kept.get(`${level}/${n}/${group}`);
+  /** The answer, if it is here. */
+  peek(path: string): Uint8Array | undefined {
+    return this.kept.get(path);
+  }
+
+  /** Whether all that was wanted came. */
+  get settled(): boolean {
+    return this.asked.size === 0 && this.wanted.length === 0;
   }
 
   /** Asks for what is wanted. */
   ask(): void {
     while (this.asked.size < AT_ONCE) {
-      const key = this.wanted.shift();
-      if (key === undefined) return;
-      this.asked.add(key);
-      void this.fetch(key).finally(() => {
-        this.asked.delete(key);
+      const path = this.wanted.shift();
+      if (path === undefined) return;
+      this.asked.add(path);
+      void this.fetch(path).finally(() => {
+        this.asked.delete(path);
+        this.changed();
         this.ask();
       });
     }
   }
 
-  private async fetch(key: string): Promise<void> {
+  private async fetch(path: string): Promise<void> {
     try {
-      const answer = await fetch(`tile/${key}`);
-      if (!answer.ok) throw new Error(answer.statusText);
-      this.kept.set(key, new Uint8Array(await answer.arrayBuffer()));
+      const answer = await this.source(path);
+      if (!answer) {
+        this.absent.add(path);
+        return;
+      }
+      this.kept.set(path, answer);
+      this.bytes += answer.length;
     } catch {
       // The program may be busy, or gone: the page stays as it is, and asks again.
       await new Promise((resolve) => setTimeout(resolve, AGAIN));
     }
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= this.most) break;
+    for (const [oldest, { length }] of this.kept) {
+      if (this.bytes <= KEPT) break;
       this.kept.delete(oldest);
+      this.bytes -= length;
     }
-    this.changed();
   }
 }
 
-/** Asks for the head. */
-export async function head(): Promise<Head> {
-  const answer = await fetch("head");
-  if (!answer.ok) throw new Error(`the server says ${answer.status} ${answer.statusText}`);
-  return (await answer.json()) as Head;
+/** One recording. */
+export class Recording {
+  constructor(
+    readonly head: Head,
+    private readonly place: number,
+    private readonly source: Source,
+    private readonly store: Store,
+  ) {}
+
+  /** Cells of lanes; of wider ones while they have not come, in their place `up` levels above. */
+  tile(fold: number, level: number, n: number, group: number): { tile: Uint8Array; key: string; up: number } | undefined {
+    const path = (up: number): string => `${this.place}/tile/${fold}/${level + up}/${Math.floor(n / 4 ** up)}/${group}`;
+    for (let up = 0; level + up < LEVELS; up++) {
+      const key = path(up);
+      const tile = up === 0 ? this.store.get(key) : this.store.peek(key);
+      if (tile) return { tile, key, up };
+    }
+    return undefined;
+  }
+
+  /** Numbers of all CPUs together, in the same way. */
+  totals(level: number, n: number): { totals: Float32Array; up: number } | undefined {
+    for (let up = 0; level + up < LEVELS; up++) {
+      const path = `${this.place}/totals/${level + up}/${Math.floor(n / 4 ** up)}`;
+      const bytes = up === 0 ? this.store.get(path) : this.store.peek(path);
+      if (bytes) return { totals: new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4), up };
+    }
+    return undefined;
+  }
+
+  /** What a CPU did at a moment. */
+  at(cpu: number, time: number): Promise<At | undefined> {
+    return json<At>(this.source, `${this.place}/at/${cpu}/${Math.floor(time)}`);
+  }
+
+  /** Where a task ran and waited. */
+  async way(task: number, from: number, to: number, least: number): Promise<Stretch[]> {
+    const path = `${this.place}/way/${task}/${Math.floor(from)}/${Math.ceil(to)}/${Math.ceil(least)}`;
+    return (await json<{ stretches: Stretch[] }>(this.source, path))?.stretches ?? [];
+  }
+
+  /** A task in words. */
+  name(task: number): string {
+    const known = this.head.tasks[task];
+    return known ? `${known[1]}:${known[0]}` : `task ${task}`;
+  }
+
+  /** Why a task waited in vain, in words. */
+  why(code: number): string {
+    if (code === NOT_CHARGED) return "more tasks waited than CPUs were idle";
+    return this.head.causes[code - 1]?.[0] ?? "unknown";
+  }
+}
+
+/** Levels of widths of cells that exist. */
+const LEVELS = 32;
+
+/** Level of the narrowest cells that are at least one pixel wide. */
+export function levelFor(nsPerPixel: number): number {
+  return Math.max(0, Math.min(LEVELS - 1, Math.ceil(Math.log(Math.max(1, nsPerPixel)) / Math.log(4) - 1e-9)));
 }

@@ -1,20 +1,20 @@
 // Tables of the report; a row that has a time leads there.
 
 import { Table } from "./data";
-import { Span } from "./lanes";
+import { Span } from "./panel";
 
-/** Shows tables in `into`, and gives the places of violations in order. */
-export function show(into: HTMLElement, tables: Table[], go: (place: Span) => void): Span[] {
-  for (const table of tables) if (table.rows.length > 0) into.appendChild(element(table, go));
+/** Shows tables in `into`, `of` before their titles, and gives the places of violations in order. */
+export function show(into: HTMLElement, tables: Table[], of: string, go: (place: Span) => void): Span[] {
+  for (const table of tables) if (table.rows.length > 0) into.appendChild(element(table, of, go));
   const violations = tables.find((table) => table.name === "violations");
   const places = (violations?.places ?? []).filter((place) => place !== null);
   return places.map(([from, to]) => ({ from, to })).sort((a, b) => a.from - b.from);
 }
 
-function element({ title, columns, rows, places, count }: Table, go: (place: Span) => void): HTMLElement {
+function element({ title, columns, rows, places, count }: Table, of: string, go: (place: Span) => void): HTMLElement {
   const details = document.createElement("details");
   const summary = details.appendChild(document.createElement("summary"));
-  summary.textContent = count > rows.length ? `${title} (${rows.length} of ${count})` : `${title} (${count})`;
+  summary.textContent = `${of}${title} (${count > rows.length ? `${rows.length} of ` : ""}${count})`;
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
   for (const column of columns) {

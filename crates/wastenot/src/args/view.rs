@@ -16,10 +16,14 @@ machine that know the printed address get an answer. Ctrl-C ends it.
 
 Examples:
   wastenot view trace.dat
+  wastenot view before.dat after.dat
   wastenot view trace.dat --no-open --port 8000")]
 pub(crate) struct View {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
+    /// A second trace, to show beside the first
+    #[arg(value_name = "FILE2")]
+    pub(crate) with: Option<PathBuf>,
     /// Listen on this port of 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,

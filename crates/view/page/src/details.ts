@@ -1,0 +1,48 @@
+// What is said of a moment on a lane, in words.
+
+import { moment, words } from "./axis";
+import { At, NO_TASK, Recording } from "./data";
+import { Told } from "./panel";
+
+const share = (part: number): string => (part < 3 ? "under 1 %" : `${Math.round((part / 255) * 100)} %`);
+
+/** What the cells of a pixel say. */
+export function told(recording: Recording, is: Told): string[] {
+  const lines: string[] = [];
+  if (is.busy) lines.push(`busy ${share(is.busy)}${is.task === NO_TASK ? "" : `: ${recording.name(is.task)}`}`);
+  if (is.inVain) lines.push(`a task waited here in vain, while a CPU that it may use was idle: ${share(is.inVain)} (${recording.why(is.why)})`);
+  if (is.wanted) lines.push(`idle while a task that could run here waited elsewhere: ${share(is.wanted)}`);
+  if (is.waking) lines.push(`about to start a task: ${share(is.waking)}`);
+  if (is.unknown) lines.push(`unknown ${share(is.unknown)}`);
+  if (is.offline) lines.push(`offline ${share(is.offline)}`);
+  if (is.waitingMax) lines.push(`tasks waiting on one CPU: at most ${is.waitingMax}`);
+  return lines.length > 0 ? lines : ["idle"];
+}
+
+/** CPUs as ranges: 0-3,7. */
+export function ranges(cpus: number[]): string {
+  const parts: [number, number][] = [];
+  for (const cpu of [...cpus].sort((a, b) => a - b)) {
+    const last = parts.at(-1);
+    if (last?.[1] === cpu - 1) last[1] = cpu;
+    else parts.push([cpu, cpu]);
+  }
+  return parts.map(([a, b]) => (a === b ? `${a}` : `${a}-${b}`)).join(",");
+}
+
+/** Tasks of a queue that are named. */
+const NAMED = 8;
+
+/** What was exactly so at a moment. */
+export function exact(recording: Recording, cpu: number, time: number, at: At): string[] {
+  const ago = (since: number): string => (since === 0 ? "since the recording began, or before" : `for ${words(time - since)}`);
+  const lines = [`CPU ${cpu} at ${moment(time, 1)}`];
+  if (at.task !== null) lines.push(`runs ${recording.name(at.task)} ${ago(at.since)}`);
+  else lines.push(`${at.is === "waking" ? "about to start a task" : at.is} ${ago(at.since)}`);
+  for (const [task, since, origin] of at.waiting.slice(0, NAMED)) {
+    lines.push(`  waits here: ${recording.name(task)} ${ago(since)} (${origin})`);
+  }
+  if (at.count > NAMED) lines.push(`  and ${at.count - NAMED} more wait here`);
+  lines.push(at.idle.length > 0 ? `idle then: CPU ${ranges(at.idle)}` : "no CPU was idle then");
+  return lines;
+}

@@ -1,0 +1,195 @@
+//! What a page shows of one History.
+
+use serde_json::{Value, json};
+use wastenot_check::causes::{LostTime, TREE};
+use wastenot_check::{Check, Options, check_beside};
+use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
+use wastenot_tiles::{Builder, Cell, Stretch, Tiles, Was};
+
+use crate::folds::{Fold, folds};
+use crate::tables;
+
+/// Cells of a tile, for each lane.
+pub const TILE_CELLS: usize = 256;
+/// Lanes of a tile.
+pub const TILE_LANES: usize = 16;
+/// Bytes of a cell.
+const CELL: usize = Cell::NOTHING.bytes().len();
+/// Tasks that are listed of those that wait on a CPU; their number is told.
+const LISTED: usize = 100;
+/// Stretches of a task's way that are listed.
+const STRETCHES: usize = 20_000;
+
+/// What a page shows of one History.
+#[derive(Debug)]
+pub struct Recording {
+    pub(crate) tiles: Tiles,
+    pub(crate) folds: Vec<Fold>,
+    pub(crate) head: Value,
+}
+
+/// Checks `history`, and makes tiles in the same replay.
+pub fn check(history: &History, options: &Options) -> (Check, Tiles) {
+    let mut builder = Builder::new(history);
+    let options = Options { marks: true, ..options.clone() };
+    let found = check_beside(history, &options, &mut builder);
+    let tiles = builder.finish(in_vain(&found));
+    (found, tiles)
+}
+
+/// Why a task waited in vain where none of the waste is charged to it: more tasks waited than CPUs
+/// were idle. Causes have numbers from 1 on, in the order of the tree.
+const NOT_CHARGED: u8 = u8::MAX;
+
+/// When tasks waited in vain, where, and why.
+fn in_vain(found: &Check) -> impl Iterator<Item = (CpuId, Window, u8)> + '_ {
+    let causes = found.causes.iter().flat_map(|causes| &causes.stretches);
+    let causes = causes.filter(|(_, loss, _)| *loss == LostTime::Waste).map(|(cause, _, it)| {
+        let place = TREE.iter().position(|other| other == cause).unwrap_or(TREE.len() - 1);
+        (it.cpu, it.window, place as u8 + 1)
+    });
+    let waited = found.violations.marks.waited.iter();
+    causes.chain(waited.map(|it| (it.cpu, it.window, NOT_CHARGED)))
+}
+
+impl Recording {
+    /// Of what [`check`] found, with its `report`.
+    pub fn new(history: &History, report: &Report, tiles: Tiles) -> Recording {
+        let folds = folds(&history.head.machine);
+        let lanes = |fold: &Fold| {
+            let lanes = fold.lanes.iter().map(|lane| {
+                json!([lane.label, lane.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()])
+            });
+            json!({ "name": fold.name, "lanes": lanes.collect::<Vec<_>>() })
+        };
+        let tasks = history.tasks().map(|(id, task)| json!([task.tid, history.task_name(id)]));
+        let causes = TREE.iter().map(|cause| json!([cause.label(), cause.about]));
+        let window = tiles.window();
+        let head = json!({
+            // Times are numbers of JavaScript, exact up to 2^53 ns from the begin: 104 days.
+            "from": window.from.0.to_string(),
+            "span": window.span().0,
+            "folds": folds.iter().map(lanes).collect::<Vec<_>>(),
+            "tasks": tasks.collect::<Vec<_>>(),
+            "causes": causes.collect::<Vec<_>>(),
+            "tile": { "cells": TILE_CELLS, "lanes": TILE_LANES },
+            "title": report.title,
+            "verdict": report.whole_verdict(),
+            "tables": tables::tables(report, window.from),
+        });
+        Recording { tiles, folds, head }
+    }
+
+    /// The time that is so long after the begin.
+    pub(crate) fn time(&self, since_begin: u64) -> Time {
+        Time(self.tiles.window().from.0.saturating_add(since_begin))
+    }
+
+    /// How long after the begin it is; nothing is seen before.
+    fn since_begin(&self, time: Time) -> u64 {
+        time.since(self.tiles.window().from).0
+    }
+
+    /// Cells `n * TILE_CELLS` on, `4^level` ns wide, of lanes `group * TILE_LANES` on: lane after
+    /// lane, and of each the first byte of all cells, then the second, and so on.
+    pub(crate) fn tile(&self, fold: &Fold, level: u32, n: u64, group: usize) -> Vec<u8> {
+        let first = group.saturating_mul(TILE_LANES).min(fold.lanes.len());
+        let last = first.saturating_add(TILE_LANES).min(fold.lanes.len());
+        let begin = n.saturating_mul(TILE_CELLS as u64);
+        let mut bytes = Vec::new();
+        for lane in &fold.lanes[first..last] {
+            let of_cpu = |cpu: &CpuId| self.tiles.cells(*cpu, 1 << (2 * level), begin, TILE_CELLS);
+            let cpus: Vec<Vec<Cell>> = lane.cpus.iter().map(of_cpu).collect();
+            let at = bytes.len();
+            bytes.resize(at + TILE_CELLS * CELL, 0);
+            for n in 0..TILE_CELLS {
+                let cells: Vec<Cell> = cpus.iter().filter_map(|it| it.get(n)).copied().collect();
+                let cell = match cells[..] {
+                    [] => Cell::NOTHING,
+                    [cell] => cell,
+                    _ => Cell::over(&cells),
+                };
+                for (field, byte) in cell.bytes().into_iter().enumerate() {
+                    bytes[at + field * TILE_CELLS + n] = byte;
+                }
+            }
+        }
+        bytes
+    }
+
+    /// What all CPUs did together in cells `n * TILE_CELLS` on: numbers of four bytes, the lowest
+    /// first. CPUs that were busy, all cells; CPUs of which nothing is known; CPUs that were wanted;
+    /// tasks that waited; CPUs on which a task waited in vain. Averages of the cell's time.
+    pub(crate) fn totals(&self, level: u32, n: u64) -> Vec<u8> {
+        let begin = n.saturating_mul(TILE_CELLS as u64);
+        let width = 1u64 << (2 * level);
+        let totals = self.tiles.totals(width, begin, TILE_CELLS);
+        let span = self.tiles.window().span().0;
+        let mut bytes = vec![0; 5 * TILE_CELLS * 4];
+        for (place, total) in totals.iter().enumerate() {
+            let from = (begin + place as u64).saturating_mul(width);
+            let ns = from.saturating_add(width).min(span).saturating_sub(from).max(1);
+            let all = [
+                total.busy_ns,
+                total.unknown_ns,
+                total.wanted_ns,
+                total.waiting_ns,
+                total.in_vain_ns,
+            ];
+            for (field, sum) in all.into_iter().enumerate() {
+                let mean = (sum as f64 / ns as f64) as f32;
+                let at = (field * TILE_CELLS + place) * 4;
+                bytes[at..at + 4].copy_from_slice(&mean.to_le_bytes());
+            }
+        }
+        bytes
+    }
+
+    /// What `cpu` did at a moment, who waited on it, and which CPUs were idle.
+    pub(crate) fn at(&self, cpu: u16, since_begin: u64) -> Option<Value> {
+        let time = self.time(since_begin);
+        let (is, active_since, queue) = self.tiles.at(CpuId(cpu), time)?;
+        let task = if let Activity::Run(task) = is.activity { task.index() } else { None };
+        let waiting = queue
+            .iter()
+            .map(|it| json!([it.task.index(), self.since_begin(it.since), it.origin.name()]));
+        let idle = self.folds.first()?.lanes.iter().flat_map(|lane| &lane.cpus).filter(|cpu| {
+            self.tiles.at(**cpu, time).is_some_and(|(is, ..)| is.activity == Activity::Idle)
+        });
+        Some(json!({
+            "is": is.activity.name(),
+            "since": self.since_begin(active_since),
+            "task": task,
+            "waiting": waiting.take(LISTED).collect::<Vec<_>>(),
+            "count": is.waiting,
+            "idle": idle.map(|cpu| cpu.0).collect::<Vec<_>>(),
+        }))
+    }
+
+    /// Where a task ran and waited; stretches that are less than `least` ns apart are one.
+    pub(crate) fn way(&self, task: u32, window: Window, least: u64) -> Value {
+        let mut joined: Vec<Stretch> = Vec::new();
+        for next in self.tiles.way(TaskId::nth(task as usize), window) {
+            match joined.last_mut() {
+                Some(last)
+                    if last.cpu == next.cpu
+                        && matches!(last.was, Was::Running) == matches!(next.was, Was::Running)
+                        && next.window.from.since(last.window.to).0 < least =>
+                {
+                    last.window.to = next.window.to;
+                }
+                _ => joined.push(next),
+            }
+        }
+        let stretches = joined.iter().take(STRETCHES).map(|it| {
+            let origin = match it.was {
+                Was::Running => None,
+                Was::Waiting(origin) => Some(origin.name()),
+            };
+            let (from, to) = (it.window.from, it.window.to);
+            json!([it.cpu.0, self.since_begin(from), self.since_begin(to), origin])
+        });
+        let is_cut = joined.len() > STRETCHES;
+        json!({ "stretches": stretches.collect::<Vec<_>>(), "cut": is_cut })
+    }
+}
