@@ -3,17 +3,15 @@
 import { clock, marks, moment, words } from "./axis";
 import { embedded, Heads, json, Recording, served, Source, Store, Sum } from "./data";
 import { exact, told } from "./details";
-import { causeColour, Colouring, DARK, IN_VAIN, LIGHT, Look, Painted, Rgb } from "./paint";
+import { causeColour, Colouring, DARK, HATCH, IN_VAIN, LIGHT, Look, Rgb, WAKING } from "./paint";
 import { CURVE, LABEL, Panel, Span } from "./panel";
 import { show } from "./tables";
 
 const RULER = 22;
 /** Height of the lanes of differences, in pixels. */
 const DIFFERENCE = 26;
-/** Painted tiles that are kept. */
-const PAINTED = 300;
 /** How long the work of a frame may take, in ms. */
-const FRAME = 10;
+const FRAME = 6;
 /** How long the pointer rests before a moment is asked for, in ms. */
 const REST = 60;
 
@@ -27,7 +25,7 @@ const element = <T extends HTMLElement>(id: string): T => {
 const DIFFERENCES: [string, Sum][] = [
   ["busy CPUs", Sum.Busy],
   ["waiting tasks", Sum.Waiting],
-  ["CPUs waited on in vain", Sum.InVain],
+  ["in vain", Sum.InVain],
 ];
 
 class Page {
@@ -48,11 +46,7 @@ class Page {
     dark: false,
     tall: 0,
     until: 0,
-    dims: undefined,
-    command: (task) => this.commands[task] ?? 0,
   };
-  /** A number for each task's command. */
-  private readonly commands: number[];
   private due = false;
   private measured: Span | undefined;
   private pointer = { x: -1, y: -1 };
@@ -62,29 +56,22 @@ class Page {
 
   constructor(heads: Heads, source: Source) {
     this.store = new Store(source, () => this.soon());
+    const commands = new Map<string, number>();
+    const names = heads.recordings.length > 1 ? ["before", "after"] : [];
     this.panels = heads.recordings.map((head, n) => {
-      const painted = new Painted(PAINTED, head.tile.cells);
-      return new Panel(new Recording(head, n, source, this.store), painted, n);
-    });
-    const numbers = new Map<string, number>();
-    this.commands = (this.first.recording.head.tasks ?? []).map(([, name]) => {
-      const known = numbers.get(name);
-      if (known !== undefined) return known;
-      numbers.set(name, numbers.size);
-      return numbers.size - 1;
+      return new Panel(new Recording(head, n, source, this.store), names[n] ?? "", commands);
     });
     this.seen = { from: 0, to: this.span };
     const titles = heads.recordings.map((head) => head.title);
     document.title = `${titles.join(", ")}: Wastenot`;
     element("title").textContent = titles.join(" beside ");
-    element("verdict").textContent = heads.recordings.map((head) => head.verdict).join("\n");
+    element("verdict").textContent = this.panels.map((panel) => `${titled(panel)}${panel.recording.head.verdict}`).join("\n");
     this.first.recording.head.folds.forEach((fold, n) => this.rows.add(new Option(`${fold.name} (${fold.lanes.length})`, `${n}`)));
     const tables = element("tables");
     show(tables, heads.differences, "", () => undefined);
     this.violations = this.panels.flatMap((panel, n) => {
       const { head } = panel.recording;
-      const of = this.panels.length > 1 ? (n === 0 ? "Before: " : "After: ") : "";
-      const places = show(tables, head.tables, of, ({ from, to }) => this.go({ from: from + panel.shift, to: to + panel.shift }));
+      const places = show(tables, head.tables, titled(panel), ({ from, to }) => this.go({ from: from + panel.shift, to: to + panel.shift }));
       return n === 0 ? places : [];
     });
     element("align").hidden = this.panels.length < 2;
@@ -191,19 +178,14 @@ class Page {
   private changeLook(): void {
     const pattern = this.find.value;
     const found = element<HTMLOutputElement>("found");
-    const { tasks } = this.first.recording.head;
-    let dims: Look["dims"];
-    if (pattern) {
-      const is = glob(pattern);
-      const named = new Set(tasks.flatMap(([tid, name], task) => (is.test(`${name}:${tid}`) ? [task] : [])));
-      dims = (task) => !named.has(task);
-      found.value = `${named.size} task${named.size === 1 ? "" : "s"}`;
-      const [only] = named;
-      if (named.size === 1) this.chooseTask(only);
-    } else found.value = "";
+    const all = this.panels.map((panel) => panel.search(pattern ? glob(pattern) : undefined));
+    const count = all.reduce((sum, found) => sum + (found?.size ?? 0), 0);
+    found.value = pattern ? `${count} task${count === 1 ? "" : "s"}` : "";
+    const [only] = all[0] ?? [];
+    if (all[0]?.size === 1) this.chooseTask(only);
     const colouring = this.colour.value as Colouring;
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    this.look = { ...this.look, version: this.look.version + 1, colouring, dark, dims };
+    this.look = { ...this.look, version: this.look.version + 1, colouring, dark };
     this.explain();
     this.soon();
   }
@@ -228,7 +210,8 @@ class Page {
     } else add(IN_VAIN, "a task waited here in vain: a CPU that it may use was idle");
     add(scheme.wanted, "idle, and such a task could have run here");
     add(scheme.paper, "idle");
-    add([153, 153, 153], "hatched: unknown or offline");
+    add(WAKING, "about to start a task");
+    add(HATCH, "hatched: unknown or offline");
   }
 
   /** Heights of lanes follow the window. */
@@ -372,10 +355,9 @@ class Page {
   }
 
   /** When the first task that the search finds first ran. */
-  private async start({ recording }: Panel): Promise<number | undefined> {
-    const is = glob(this.find.value);
-    const task = recording.head.tasks.findIndex(([tid, name]) => is.test(`${name}:${tid}`));
-    if (task < 0) return undefined;
+  private async start({ recording, tasks }: Panel): Promise<number | undefined> {
+    const [task] = tasks.found ?? [];
+    if (task === undefined) return undefined;
     const stretches = await recording.way(task, 0, recording.head.span, recording.head.span);
     return stretches.reduce<number | undefined>((least, [, from]) => Math.min(least ?? from, from), undefined);
   }
@@ -506,7 +488,7 @@ class Page {
     for (const panel of this.panels) {
       to.fillStyle = ink;
       fresh = panel.drawLanes(to, this.fold, this.seen, this.look) && fresh;
-      panel.drawCurve(to, this.seen, this.look.dark ? "#3a5a74" : "#b7d3e8", ink);
+      panel.drawCurves(to, this.seen, this.look.dark ? "#3a5a74" : "#b7d3e8", ink);
       panel.drawWay(to, this.fold, this.seen, ink);
       if (panel.mark !== undefined) this.drawMark(to, panel, panel.mark, ink);
     }
@@ -573,6 +555,9 @@ class Page {
     to.fillText(words(this.measured.to - this.measured.from), x0 + 4, RULER + 10);
   }
 }
+
+/** What words about a recording begin with. */
+const titled = ({ name }: Panel): string => (name ? `${name.charAt(0).toUpperCase()}${name.slice(1)}: ` : "");
 
 /** A pattern with * and ?, for a name, a tid, or both as name:tid. */
 function glob(pattern: string): RegExp {

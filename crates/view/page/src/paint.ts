@@ -40,8 +40,8 @@ export const IN_VAIN: Rgb = [213, 94, 0];
 const NOT_FOUND: Rgb = [200, 200, 200];
 const UNNAMED: Rgb = [136, 136, 136];
 const PLAIN: Rgb = [170, 178, 186];
-const WAKING: Rgb = [240, 228, 66];
-const HATCH: Rgb = [153, 153, 153];
+export const WAKING: Rgb = [240, 228, 66];
+export const HATCH: Rgb = [153, 153, 153];
 export const LIGHT = { paper: [242, 242, 242] as Rgb, wanted: [250, 222, 190] as Rgb };
 export const DARK = { paper: [36, 36, 36] as Rgb, wanted: [92, 62, 30] as Rgb };
 
@@ -58,22 +58,35 @@ export interface Look {
   until: number;
   /** Height of a lane in pixels of the device. */
   tall: number;
-  /** Whether the search leaves a task out. */
-  dims: ((task: number) => boolean) | undefined;
-  /** A number for each task's command. */
-  command: (task: number) => number;
 }
 
-const mix = (below: Rgb, above: Rgb, share: number): Rgb => [
-  below[0] + (above[0] - below[0]) * share,
-  below[1] + (above[1] - below[1]) * share,
-  below[2] + (above[2] - below[2]) * share,
-];
+/** What tasks of a recording look like. */
+export interface Tasks {
+  /** The tasks that the search found; undefined where it looks for none. */
+  found: Set<number> | undefined;
+  /** A number for each task's command. */
+  commands: number[];
+}
 
 const pixel = ([red, green, blue]: Rgb): number => (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
 
+/** Between two pixels; `share` of 256 is the one above. */
+const mix = (below: number, above: number, share: number): number => {
+  const rest = 256 - share;
+  const outer = (((below & 0xff00ff) * rest + (above & 0xff00ff) * share) >>> 8) & 0xff00ff;
+  const green = (((below & 0xff00) * rest + (above & 0xff00) * share) >>> 8) & 0xff00;
+  return (0xff000000 | outer | green) >>> 0;
+};
+
+const [TASK_PIXELS, QUEUE_PIXELS, NOT_FOUND_PIXEL] = [TASKS.map(pixel), QUEUE.map(pixel), pixel(NOT_FOUND)];
+const [UNNAMED_PIXEL, PLAIN_PIXEL, WAKING_PIXEL, HATCH_PIXEL] = [pixel(UNNAMED), pixel(PLAIN), pixel(WAKING), pixel(HATCH)];
+const IN_VAIN_PIXEL = pixel(IN_VAIN);
+/** What a share that is just above zero counts for, of 256: it must be seen. */
+const LEAST_MARK = 170;
+const LEAST_WANTED = 30;
+
 /** Paints a tile: a row of `look.tall` pixels for each lane, a column for each of `cells` cells. */
-export function paint(tile: Uint8Array, cells: number, look: Look): OffscreenCanvas {
+export function paint(tile: Uint8Array, cells: number, look: Look, tasks: Tasks): OffscreenCanvas {
   const lanes = tile.length / CELL / cells;
   const { tall } = look;
   const canvas = new OffscreenCanvas(cells, Math.max(1, lanes * tall));
@@ -82,46 +95,49 @@ export function paint(tile: Uint8Array, cells: number, look: Look): OffscreenCan
   const image = new ImageData(cells, lanes * tall);
   const pixels = new Uint32Array(image.data.buffer);
   const gap = tall > 4 ? 1 : 0;
-  const { paper, wanted } = look.dark ? DARK : LIGHT;
-  const [paperPixel, wantedPixel, wakingPixel, hatchPixel] = [pixel(paper), pixel(wanted), pixel(WAKING), pixel(HATCH)];
+  const scheme = look.dark ? DARK : LIGHT;
+  const [paper, wanted] = [pixel(scheme.paper), pixel(scheme.wanted)];
   const height = tall - gap;
-  const band = Math.max(1, Math.round(height * 0.3));
+  const band = Math.max(2, Math.round(height * 0.3));
   for (let lane = 0; lane < lanes; lane++) {
     const of = (field: Field): number => (lane * CELL + field) * cells;
     const [busyAt, wakingAt, unknownAt, offlineAt] = [of(Field.Busy), of(Field.Waking), of(Field.Unknown), of(Field.Offline)];
     const [wantedAt, vainAt, whyAt, taskAt] = [of(Field.Wanted), of(Field.InVain), of(Field.Why), of(Field.Task)];
     const waitingAt = of(Field.Waiting);
+    const byte = (at: number): number => tile[at] ?? 0;
     for (let x = 0; x < cells; x++) {
-      const byte = (at: number): number => tile[at + x] ?? 0;
-      const busy = byte(busyAt);
-      const vain = byte(vainAt);
-      const task = byte(taskAt) | (byte(taskAt + cells) << 8) | (byte(taskAt + 2 * cells) << 16);
-      const colour = busy > 0 ? busyColour(task, byte(waitingAt), look) : paper;
-      const mark = vain > 0 ? (look.colouring === "cause" ? causeColour(byte(whyAt)) : IN_VAIN) : paper;
-      const unknown = byte(unknownAt) + byte(offlineAt);
-      const top = lane * tall;
+      const [busy, vain, wants] = [byte(busyAt + x), byte(vainAt + x), byte(wantedAt + x)];
+      const [waking, unknown] = [byte(wakingAt + x), Math.min(255, byte(unknownAt + x) + byte(offlineAt + x))];
+      const idle = wants > 0 ? mix(paper, wanted, LEAST_WANTED + (((256 - LEAST_WANTED) * wants) >> 8)) : paper;
+      let colour = idle;
+      if (busy > 0) {
+        const task = byte(taskAt + x) | (byte(taskAt + cells + x) << 8) | (byte(taskAt + 2 * cells + x) << 16);
+        colour = busyPixel(task, byte(waitingAt + x), look.colouring, tasks);
+      }
+      let mark = 0;
+      if (vain > 0) {
+        const pure = look.colouring === "cause" ? pixel(causeColour(byte(whyAt + x))) : IN_VAIN_PIXEL;
+        mark = mix(colour, pure, LEAST_MARK + (((256 - LEAST_MARK) * vain) >> 8));
+      }
+      let at = lane * tall * cells + x;
       if (height < 4) {
         // Too low for parts: one colour, in which each part has its share.
-        let is = mix(mix(paper, wanted, byte(wantedAt) > 0 ? 1 : 0), colour, busy / 255);
-        if (unknown > 0) is = mix(is, HATCH, Math.max(0.3, unknown / 255));
-        if (vain > 0) is = mix(is, mark, 0.35 + (0.65 * vain) / 255);
-        for (let y = 0; y < height; y++) pixels[(top + y) * cells + x] = pixel(is);
+        let is = mix(idle, colour, busy);
+        if (unknown > 0) is = mix(is, HATCH_PIXEL, Math.max(80, unknown));
+        if (vain > 0) is = mark;
+        for (let y = 0; y < height; y++, at += cells) pixels[at] = is;
         continue;
       }
-      const rows = (share: number): number => Math.ceil((share / 255) * height);
-      const busyRows = rows(busy);
-      const wakingRows = Math.min(height, busyRows + rows(byte(wakingAt)));
-      const unknownRows = rows(Math.min(255, unknown));
-      const idlePixel = byte(wantedAt) > 0 ? wantedPixel : paperPixel;
-      const busyPixel = pixel(colour);
-      const markPixel = pixel(mix(busy > 0 ? colour : paper, mark, 0.35 + (0.65 * vain) / 255));
-      for (let y = 0, at = top * cells + x; y < height; y++, at += cells) {
-        const fromBelow = height - y;
-        let is = idlePixel;
-        if (vain > 0 && y < band) is = markPixel;
-        else if (y < unknownRows && (x + y) % 4 === 0) is = hatchPixel;
-        else if (fromBelow <= busyRows) is = busyPixel;
-        else if (fromBelow <= wakingRows) is = wakingPixel;
+      const rows = (share: number): number => Math.ceil((share * height) / 255);
+      const busyFrom = height - rows(busy);
+      const wakingFrom = busyFrom - rows(waking);
+      const unknownTo = rows(unknown);
+      for (let y = 0; y < height; y++, at += cells) {
+        let is = idle;
+        if (vain > 0 && y < band) is = mark;
+        else if (y < unknownTo && (x + y) % 4 === 0) is = HATCH_PIXEL;
+        else if (y >= busyFrom) is = colour;
+        else if (y >= wakingFrom) is = WAKING_PIXEL;
         pixels[at] = is;
       }
     }
@@ -130,12 +146,12 @@ export function paint(tile: Uint8Array, cells: number, look: Look): OffscreenCan
   return canvas;
 }
 
-function busyColour(task: number, waiting: number, { colouring, dims, command }: Look): Rgb {
-  if (task !== NO_TASK && dims?.(task)) return NOT_FOUND;
-  if (colouring === "queue") return QUEUE[Math.min(QUEUE.length - 1, Math.ceil(waiting / 16))] ?? PLAIN;
-  if (colouring === "cause") return PLAIN;
-  if (task === NO_TASK) return UNNAMED;
-  return TASKS[(colouring === "command" ? command(task) : task) % TASKS.length] ?? UNNAMED;
+function busyPixel(task: number, waiting: number, colouring: Colouring, { found, commands }: Tasks): number {
+  if (task !== NO_TASK && found && !found.has(task)) return NOT_FOUND_PIXEL;
+  if (colouring === "queue") return QUEUE_PIXELS[Math.min(QUEUE_PIXELS.length - 1, Math.ceil(waiting / 16))] ?? PLAIN_PIXEL;
+  if (colouring === "cause") return PLAIN_PIXEL;
+  if (task === NO_TASK) return UNNAMED_PIXEL;
+  return TASK_PIXELS[(colouring === "command" ? (commands[task] ?? 0) : task) % TASK_PIXELS.length] ?? UNNAMED_PIXEL;
 }
 
 /** Painted tiles: those that were used last. */
@@ -148,7 +164,7 @@ export class Painted {
   ) {}
 
   /** The tile as it looks now. Where `hurry` and an older look is here, that. */
-  get(key: string, tile: Uint8Array, look: Look, hurry: boolean): { canvas: OffscreenCanvas; fresh: boolean } | undefined {
+  get(key: string, tile: Uint8Array, look: Look, tasks: Tasks, hurry: boolean): { canvas: OffscreenCanvas; fresh: boolean } | undefined {
     const here = this.kept.get(key);
     this.kept.delete(key);
     if (here && (here.version === look.version || hurry)) {
@@ -156,7 +172,7 @@ export class Painted {
       return { canvas: here.canvas, fresh: here.version === look.version };
     }
     if (hurry) return undefined;
-    const canvas = paint(tile, this.cells, look);
+    const canvas = paint(tile, this.cells, look, tasks);
     this.kept.set(key, { canvas, version: look.version });
     for (const oldest of this.kept.keys()) {
       if (this.kept.size <= this.most) break;

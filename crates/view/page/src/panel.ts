@@ -1,7 +1,7 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
 import { CELL, Field, Fold, levelFor, Recording, Stretch, Sum } from "./data";
-import { IN_VAIN, Look, Painted } from "./paint";
+import { IN_VAIN, Look, Painted, Tasks } from "./paint";
 
 /** What is seen: the begin and the end, in ns. */
 export interface Span {
@@ -11,8 +11,11 @@ export interface Span {
 
 /** Pixels left of the lanes. */
 export const LABEL = 84;
-/** Height of a curve, in pixels. */
-export const CURVE = 44;
+/** Height of the curves above the lanes, in pixels. */
+export const CURVE = 56;
+
+/** Painted tiles that are kept. */
+const PAINTED = 300;
 
 /** Where things stand on the canvas, in pixels of the screen. */
 export interface Place {
@@ -45,12 +48,33 @@ export class Panel {
   mark: number | undefined;
   place: Place = { top: 0, width: 0, lane: 1, ratio: 1 };
   way: { task: number; stretches: Stretch[] } | undefined;
+  readonly tasks: Tasks;
+  private readonly painted: Painted;
 
+  /** `commands` numbers commands of all recordings. */
   constructor(
     readonly recording: Recording,
-    private readonly painted: Painted,
-    private readonly key: number,
-  ) {}
+    /** What it is called among others. */
+    readonly name: string,
+    commands: Map<string, number>,
+  ) {
+    const { head } = recording;
+    this.painted = new Painted(PAINTED, head.tile.cells);
+    const number = (name: string): number => {
+      const known = commands.get(name) ?? commands.size;
+      commands.set(name, known);
+      return known;
+    };
+    this.tasks = { found: undefined, commands: head.tasks.map(([, name]) => number(name)) };
+  }
+
+  /** Finds tasks by name, tid or both; all stand out where there is no pattern. */
+  search(pattern: RegExp | undefined): Set<number> | undefined {
+    const { tasks } = this.recording.head;
+    const all = tasks.flatMap(([tid, name], task) => (pattern?.test(`${name}:${tid}`) ? [task] : []));
+    this.tasks.found = pattern && new Set(all);
+    return this.tasks.found;
+  }
 
   /** How CPUs are put on lanes. */
   fold(n: number): Fold {
@@ -82,7 +106,9 @@ export class Panel {
     let fresh = true;
     to.save();
     to.beginPath();
-    to.rect(LABEL, top + CURVE, width - LABEL, lane * lanes.length);
+    // Beyond its begin and its end there is nothing, which is not idle.
+    const [begin, end] = [Math.max(LABEL, x(0)), Math.min(width, x(head.span))];
+    to.rect(begin, top + CURVE, Math.max(0, end - begin), lane * lanes.length);
     to.clip();
     to.imageSmoothingEnabled = false;
     for (let group = 0; group * head.tile.lanes < lanes.length; group++) {
@@ -91,7 +117,7 @@ export class Panel {
         const found = this.recording.tile(fold, level, n, group);
         if (!found) continue;
         const { tile, key, up } = found;
-        const image = this.painted.get(`${this.key}/${key}`, tile, look, performance.now() > look.until);
+        const image = this.painted.get(key, tile, look, this.tasks, performance.now() > look.until);
         if (!image?.fresh) fresh = false;
         if (!image) continue;
         const cells = head.tile.cells / 4 ** up;
@@ -114,35 +140,37 @@ export class Panel {
     });
   }
 
-  /** Draws how many CPUs ran tasks, how many tasks waited, and on how many CPUs in vain. */
-  drawCurve(to: CanvasRenderingContext2D, seen: Span, soft: string, ink: string): void {
+  /** Draws how many CPUs ran tasks; below, how many tasks waited, and on how many CPUs in vain. */
+  drawCurves(to: CanvasRenderingContext2D, seen: Span, soft: string, ink: string): void {
     const { top, width } = this.place;
     const columns = Math.round(width - LABEL);
     const of = (sum: Sum): Float32Array => this.sums(sum, seen, columns);
+    const most = (values: Float32Array): number => values.reduce((a, b) => Math.max(a, b), 0);
     const [busy, waiting, vain] = [of(Sum.Busy), of(Sum.Waiting), of(Sum.InVain)];
-    const cpus = this.fold(0).lanes.length;
-    const most = Math.max(cpus, waiting.reduce((a, b) => Math.max(a, b), 0));
-    const [bottom, high] = [top + CURVE - 4, CURVE - 10];
-    const y = (value: number): number => bottom - (value / most) * high;
-    const area = (values: Float32Array, style: string): void => {
+    const half = CURVE / 2;
+    const strip = (top: number, values: Float32Array, most: number, style: string): void => {
+      const [bottom, high] = [top + half - 3, half - 6];
       to.fillStyle = style;
       to.beginPath();
       to.moveTo(LABEL, bottom);
-      // What is above zero is seen.
-      values.forEach((value, n) => to.lineTo(LABEL + n, value > 0 ? Math.min(y(value), bottom - 1) : bottom));
+      values.forEach((value, n) => {
+        // What is above zero is seen.
+        const y = bottom - (value > 0 ? Math.max(1, (value / most) * high) : 0);
+        to.lineTo(LABEL + n, y);
+        to.lineTo(LABEL + n + 1, y);
+      });
       to.lineTo(LABEL + columns, bottom);
       to.fill();
     };
-    area(busy, soft);
-    area(vain, `rgb(${IN_VAIN.join()})`);
-    to.strokeStyle = ink;
-    to.lineWidth = 1;
-    to.beginPath();
-    waiting.forEach((value, n) => (n === 0 ? to.moveTo(LABEL, y(value)) : to.lineTo(LABEL + n, y(value))));
-    to.stroke();
+    const [cpus, queued] = [Math.max(1, most(busy)), Math.max(1, most(waiting), most(vain))];
+    strip(top, busy, cpus, soft);
+    strip(top + half, waiting, queued, soft);
+    strip(top + half, vain, queued, `rgb(${IN_VAIN.join()})`);
     to.fillStyle = ink;
-    to.fillText(`${Number(most.toPrecision(3))}`, 4, top + 12);
-    to.fillText("CPUs, tasks", 4, top + 26, LABEL - 8);
+    const digits = (value: number): string => `${Number(value.toPrecision(3))}`;
+    to.fillText(this.name, LABEL + 4, top + 12);
+    to.fillText(`running ${digits(most(busy))}`, 4, top + half - 6, LABEL - 8);
+    to.fillText(`waiting ${digits(most(waiting))}`, 4, top + CURVE - 6, LABEL - 8);
   }
 
   /** A number of all CPUs on each pixel column; the most of the cells that fall on it. */
