@@ -5,7 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use wastenot_model::{Picture, Proportion, Report, Table, Unit, Value, printable};
+use wastenot_model::{Picture, Proportion, Report, Table, Time, Unit, Value, Window, printable};
 
 use crate::backend::svg::escape;
 
@@ -16,20 +16,51 @@ const SCRIPT: &str = include_str!("html/page.js");
 
 /// The report as one HTML file: a first screen, and the rest folded.
 pub fn html(report: &Report) -> String {
-    let title = text(&report.title);
+    page(&report.title, &(first(report) + &rest(report, None)), &Extra::default())
+}
+
+/// What a page has beside the words of reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra<'a> {
+    /// Style sheet.
+    pub style: &'a str,
+    /// What it computes with: an element before the script. It is part of the page as it is.
+    pub data: &'a str,
+    /// Script.
+    pub script: &'a str,
+    /// Whether the script asks the server of the page; no other is ever asked.
+    pub asks: bool,
+}
+
+/// A page with such a content.
+pub fn page(title: &str, content: &str, extra: &Extra<'_>) -> String {
+    let title = text(title);
+    let Extra { style, data, script, asks } = *extra;
+    let connect = if asks { "connect-src 'self'; " } else { "" };
     // What a page may load is stated, so that even a mistake in escaping could fetch nothing.
-    let mut out = format!(
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>{title}</h1>\n<p class=\"verdict\">{}</p>\n",
-        text(&report.verdict)
-    );
-    out += &losses(report);
-    out += &proportions(&report.proportions);
-    out += &worst(report);
+         {connect}img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<main>\n\
+         {content}<footer>Made by wastenot; times are of the recording's clock.</footer>\n</main>\n\
+         {data}<script>\n{SCRIPT}{script}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// What stands first: title, verdict, losses and figures.
+pub fn first(report: &Report) -> String {
+    let (title, verdict) = (text(&report.title), text(&report.verdict));
+    format!("<h1>{title}</h1>\n<p class=\"verdict\">{verdict}</p>\n")
+        + &losses(report)
+        + &proportions(&report.proportions)
+}
+
+/// The rest: the worst moment, and sections that fold away. If the page shows time from `begin` on,
+/// what has a time says so, and can be chosen: `data-from` and `data-to` in ns since then.
+pub fn rest(report: &Report, begin: Option<Time>) -> String {
+    let mut out = worst(report, begin);
     if let Some(next) = &report.next {
         out += &format!("<p class=\"next\">Next: <code>{}</code></p>\n", text(next));
     }
@@ -40,25 +71,49 @@ pub fn html(report: &Report) -> String {
         }
         section(title, hint, content, report.proportions.is_empty())
     };
-    out += &fold("Findings", &report.findings.len().to_string(), &findings(report));
+    out += &fold("Findings", &report.findings.len().to_string(), &findings(report, begin));
     for (n, picture) in report.pictures.iter().enumerate() {
         out += &fold(&picture.title, "", &figure(picture, &moments(report, n)));
     }
     let count = report.shown_measures().count();
     out += &fold("All measures", &count.to_string(), &measures(report));
     for it in report.tables.iter().filter(|table| table.is_shown()) {
-        out += &fold(&it.title, &it.rows.len().to_string(), &table(it));
+        out += &fold(&it.title, &it.rows.len().to_string(), &table(it, begin));
     }
     if !report.assumptions.is_empty() {
         let lines = report.assumptions.iter().map(|line| format!("<li>{}</li>\n", text(line)));
         let lines = format!("<ul>\n{}</ul>\n", lines.collect::<String>());
         out += &fold("Assumptions", &report.assumptions.len().to_string(), &lines);
     }
-    out += &format!(
-        "<footer>Made by wastenot; times are of the recording's clock.</footer>\n</main>\n\
-         <script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    );
     out
+}
+
+/// Columns that say from when to when a row is, or for how long.
+const WHEN: [(&str, &str, &str); 2] =
+    [("from_ns", "to_ns", "length_ns"), ("worst_from_ns", "worst_to_ns", "")];
+
+/// From when to when a row is.
+fn when(table: &Table, row: &[Value]) -> Option<Window> {
+    // The bounds of a class of lengths are no moments.
+    if table.name.ends_with("histogram") {
+        return None;
+    }
+    let number = |key: &str| {
+        let column = table.columns.iter().position(|column| column.key == key)?;
+        row.get(column)?.int::<u64>()
+    };
+    let (from, to) = WHEN.iter().find_map(|(from, to, length)| {
+        let from = number(from)?;
+        Some((from, number(to).or_else(|| Some(from + number(length)?)).unwrap_or(from)))
+    })?;
+    Some(Window { from: Time(from), to: Time(to.max(from)) })
+}
+
+/// Attributes of what leads to a time.
+fn leads_to(window: Option<Window>, begin: Option<Time>) -> String {
+    let Some((window, begin)) = window.zip(begin) else { return String::new() };
+    let [from, to] = [window.from, window.to].map(|time| time.since(begin).0);
+    format!(" data-from=\"{from}\" data-to=\"{to}\" tabindex=\"0\"")
 }
 
 /// A section that folds away; `hint` says how much is in it.
@@ -116,7 +171,7 @@ fn proportions(all: &[Proportion]) -> String {
     out + "</dl>\n"
 }
 
-fn worst(report: &Report) -> String {
+fn worst(report: &Report, begin: Option<Time>) -> String {
     let Some(worst) = &report.worst else { return String::new() };
     let (when, what) = (worst.window.from, text(&worst.message));
     let found = report.findings.iter().position(|finding| finding.window == worst.window);
@@ -125,9 +180,10 @@ fn worst(report: &Report) -> String {
         Some(n) => format!("<a href=\"#moment-{n}\">{when}</a>"),
         None => when.to_string(),
     };
+    let leads = leads_to(Some(worst.window), begin);
     let picture = worst.picture.as_ref().map(|picture| figure(picture, ""));
     format!(
-        "<section class=\"worst\">\n<h2>Worst moment</h2>\n<p>At {when}: {what}</p>\n{}\
+        "<section class=\"worst\">\n<h2>Worst moment</h2>\n<p{leads}>At {when}: {what}</p>\n{}\
          </section>\n",
         picture.unwrap_or_default()
     )
@@ -190,7 +246,7 @@ fn figure(picture: &Picture, over: &str) -> String {
     )
 }
 
-fn findings(report: &Report) -> String {
+fn findings(report: &Report, begin: Option<Time>) -> String {
     if report.findings.is_empty() {
         return String::new();
     }
@@ -200,22 +256,29 @@ fn findings(report: &Report) -> String {
             format!("<br><span class=\"help\">{}</span>", text(help))
         });
         let when = format!("{} for {}", finding.window.from, finding.window.span());
-        let when = match pictured(report, n) {
-            Some(_) => format!("<a class=\"when\" href=\"#moment-{n}\">{when}</a>"),
-            None => format!("<span class=\"when\">{when}</span>"),
+        let (id, when) = match pictured(report, n) {
+            Some(_) => (
+                format!(" id=\"finding-{n}\""),
+                format!("<a class=\"when\" href=\"#moment-{n}\">{when}</a>"),
+            ),
+            None => (
+                leads_to(Some(finding.window), begin),
+                format!("<span class=\"when\">{when}</span>"),
+            ),
         };
         out += &format!(
-            "<li id=\"finding-{n}\"><code>{}</code> {} {when}{help}</li>\n",
+            "<li{id}><code>{}</code> {} {when}{help}</li>\n",
             text(&finding.code),
             text(&finding.message),
         );
     }
     out += "</ol>\n";
-    out + &rest(report.findings.len())
+    out + &more(report.findings.len())
 }
 
-fn table(table: &Table) -> String {
-    let mut out = String::from("<div class=\"wide\">\n<table>\n<thead><tr>");
+fn table(table: &Table, begin: Option<Time>) -> String {
+    let name = text(&table.name);
+    let mut out = format!("<div class=\"wide\">\n<table data-name=\"{name}\">\n<thead><tr>");
     for (index, column) in table.shown_columns() {
         let number = |row: &Vec<Value>| matches!(row[index], Value::Int(_) | Value::Num(_));
         let number = column.unit != Unit::None || table.rows.iter().any(number);
@@ -226,14 +289,14 @@ fn table(table: &Table) -> String {
     }
     out += "</tr></thead>\n<tbody>\n";
     for row in table.rows.iter().take(ROWS) {
-        out += "<tr>";
+        out += &format!("<tr{}>", leads_to(when(table, row), begin));
         for (index, column) in table.shown_columns() {
             out += &cell(&row[index], column.unit);
         }
         out += "</tr>\n";
     }
     out += "</tbody>\n</table>\n</div>\n";
-    out + &rest(table.rows.len())
+    out + &more(table.rows.len())
 }
 
 /// A cell; numbers carry their bare value to sort by.
@@ -248,7 +311,8 @@ fn cell(value: &Value, unit: Unit) -> String {
     }
 }
 
-fn rest(count: usize) -> String {
+/// How many rows the page does not hold.
+fn more(count: usize) -> String {
     match count.saturating_sub(ROWS) {
         0 => String::new(),
         more => format!("<p class=\"help\">{more} more are in the JSON form.</p>\n"),
@@ -258,7 +322,7 @@ fn rest(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wastenot_model::{Column, Finding, Frame, Loss, LossKind, Moment, Time, Window};
+    use wastenot_model::{Column, Finding, Frame, Loss, LossKind, Moment};
 
     fn report() -> Report {
         let hostile = "<script>alert(1)</script>\"'&\u{1b}[2J";
@@ -345,7 +409,27 @@ mod tests {
         assert!(page.contains("<li id=\"finding-0\">") && page.contains("href=\"#finding-0\""));
         assert!(page.contains("<a id=\"moment-0\"") && page.contains("href=\"#moment-0\""));
         assert!(page.contains("style=\"left:50.000%;top:20.000%;width:8.000%;"), "{page}");
-        assert!(page.contains("<li id=\"finding-1\">") && !page.contains("moment-1"), "{page}");
+        assert!(page.contains("after the picture") && !page.contains("moment-1"), "{page}");
+    }
+
+    #[test]
+    fn what_has_a_time_leads_there_on_a_page_that_shows_time() {
+        let columns = [
+            Column::new("from_ns", "from", Unit::Ns),
+            Column::for_programs("length_ns", Unit::Ns),
+            Column::new("task", "task", Unit::None),
+        ];
+        let mut table = Table::new("t", "A table", columns);
+        table.push(vec![30u64.into(), 5u64.into(), "x".into()]);
+        table.push(vec![Value::Unknown, 5u64.into(), "y".into()]);
+        let mut report = Report::new("check/1", "title");
+        report.tables.push(table);
+        report.findings.push(finding(50, "a finding"));
+        let page = rest(&report, Some(Time(20)));
+        assert!(page.contains("<tr data-from=\"10\" data-to=\"15\" tabindex=\"0\">"), "{page}");
+        assert!(page.contains("<li data-from=\"30\" data-to=\"40\" tabindex=\"0\">"), "{page}");
+        assert_eq!(page.matches("data-from").count(), 2, "not where no time is known: {page}");
+        assert!(!rest(&report, None).contains("data-from"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod axis;
 mod backend;
 mod colour;
 mod font;
-mod html;
+pub mod html;
 mod lanes;
 mod marks;
 mod page;

@@ -1,4 +1,4 @@
-//! The pictures of a report on a trace: all of it, and its worst moment.
+//! Pictures of a report on a trace.
 
 use wastenot_check::Check;
 use wastenot_check::violations::Violation;
@@ -7,32 +7,9 @@ use wastenot_model::{Frame, History, Picture as Drawn, Report, Window};
 
 use crate::picture::{self, Look, Picture, Shown};
 
-/// The pictures of a report, with what a newcomer must know to read them. Findings link to the
-/// first.
-const PICTURES: [(Picture, &str, &str); 3] = [
-    (
-        Picture::Cores,
-        "Tasks on each CPU",
-        "One line per CPU, one colour per task; white is idle, tinted red while a task waited. Below a \
-         CPU is marked when a task waited there. Each frame is a finding.",
-    ),
-    (
-        Picture::Waiting,
-        "Running and waiting tasks",
-        "Running and waiting tasks over time; the dotted line is the number of CPUs. CPU time is \
-         wasted where tasks wait while fewer tasks run than there are CPUs.",
-    ),
-    (
-        Picture::Queues,
-        "Run-queue lengths",
-        "One line per CPU; the colour is the number of tasks that run or wait there.",
-    ),
-];
-
-/// Adds its pictures to the report of `check`, which was asked for marks.
-pub fn with_pictures(report: &mut Report, history: &History, check: &Check, look: &Look) {
+/// Adds a picture of the worst moment to the report of `check`, which was asked for marks.
+pub fn with_worst(report: &mut Report, history: &History, check: &Check, look: &Look) {
     let marks = picture::found(check);
-    report.pictures = pictures(history, look, &marks);
     if let (Some(worst), Some(violation)) = (&mut report.worst, check.worst(history)) {
         worst.picture = Some(moment(history, look, (check, &marks), violation));
     }
@@ -40,15 +17,11 @@ pub fn with_pictures(report: &mut Report, history: &History, check: &Check, look
 
 /// The picture of what each CPU ran, with what was found.
 pub fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
-    let (picture, title, caption) = PICTURES[0];
-    drawn(&picture::scene(picture, history, look, &picture::found(check)), title, caption)
-}
-
-fn pictures(history: &History, look: &Look, marks: &Marks) -> Vec<Drawn> {
-    let one = |(picture, title, caption): (Picture, &str, &str)| {
-        drawn(&picture::scene(picture, history, look, marks), title, caption)
-    };
-    PICTURES.map(one).into()
+    let caption = "One line per CPU, one colour per task; white is idle, tinted red while a task waited. \
+                   Below a CPU is marked when a task waited there. Each frame is a finding.";
+    let marks = picture::found(check);
+    let scene = picture::scene(Picture::Cores, history, look, &marks);
+    drawn(&scene, "Tasks on each CPU", caption)
 }
 
 /// Most CPUs in the picture of a moment.

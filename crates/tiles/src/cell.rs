@@ -232,10 +232,16 @@ impl Cell {
 }
 
 /// A share of `all_ns` in steps, rounded to the nearest, but what there was stays above zero.
-fn share(ns: u64, all_ns: u64, steps: u128) -> u8 {
-    let all = u128::from(all_ns.max(1));
-    let nearest = (u128::from(ns) * steps * 2 + all) / (2 * all);
-    nearest.clamp(u128::from(ns > 0), 255) as u8
+fn share(ns: u64, all_ns: u64, steps: u64) -> u8 {
+    let all_ns = all_ns.max(1);
+    let nearest = if ns.max(all_ns) < 1 << 48 {
+        (2 * steps * ns + all_ns) / (2 * all_ns)
+    } else {
+        // 128 bits are slow to divide, and such long cells are few.
+        let all = u128::from(all_ns);
+        ((2 * u128::from(steps) * u128::from(ns) + all) / (2 * all)) as u64
+    };
+    nearest.clamp(u64::from(ns > 0), 255) as u8
 }
 
 impl From<&Sum> for Cell {

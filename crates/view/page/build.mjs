@@ -1,4 +1,4 @@
-// Makes page.html, one file with script and style in it; without `--write` compares only.
+// Makes page.js, one file; without `--write` compares only.
 import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
@@ -10,14 +10,11 @@ const made = await build({
   format: "iife",
   write: false,
 });
-const script = made.outputFiles[0].text.trim().replaceAll("</script", "<\\/script");
-const style = readFileSync("src/style.css", "utf8").trim();
-const page = readFileSync("src/page.html", "utf8")
-  .replace("/* style */", () => style)
-  .replace("/* script */", () => script);
+// It stands in an element of the page.
+const script = `${made.outputFiles[0].text.trim().replaceAll("</script", "<\\/script")}\n`;
 if (process.argv.includes("--write")) {
-  writeFileSync("page.html", page);
-} else if (readFileSync("page.html", "utf8") !== page) {
-  console.error("page.html is not what its sources make: crates/view/page/check --write");
+  writeFileSync("page.js", script);
+} else if (readFileSync("page.js", "utf8") !== script) {
+  console.error("page.js is not what its sources make: crates/view/page/check --write");
   process.exit(1);
 }

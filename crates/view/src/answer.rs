@@ -3,8 +3,8 @@
 //! | path | answer |
 //! |---|---|
 //! | `/` | the page |
-//! | `/head` | JSON: of each recording the machine, tasks, the window, the report; and what differs |
-//! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: `Recording::tile` |
+//! | `/head` | JSON: of each recording the machine, its tasks and its time |
+//! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: [`tile`] |
 //! | `/R/totals/LEVEL/N` | what all CPUs did together: `Recording::totals` |
 //! | `/R/at/CPU/TIME` | JSON: what a CPU did then, who waited on it, which CPUs were idle |
 //! | `/R/way/TASK/FROM/TO/LEAST` | JSON: where a task ran and waited; what is less than `LEAST` apart |
@@ -17,12 +17,11 @@ use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
 use wastenot_model::Window;
 
-use crate::View;
+use crate::recording::tile;
+use crate::{Recording, View};
 
 /// Levels of widths that exist: 4^31 ns is a century.
 const LEVELS: u32 = 31;
-
-const PAGE: &str = include_str!("../page/page.html");
 
 /// An answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +37,11 @@ impl Answer {
         Answer { kind, body: gzip(body) }
     }
 
-    fn json(value: &Value) -> Answer {
+    pub(crate) fn bytes(bytes: &[u8]) -> Answer {
+        Answer::new("application/octet-stream", bytes)
+    }
+
+    pub(crate) fn json(value: &Value) -> Answer {
         Answer::new("application/json", value.to_string().as_bytes())
     }
 }
@@ -48,18 +51,21 @@ impl View {
     pub fn answer(&self, path: &str) -> Option<Answer> {
         let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         let (recording, parts) = match parts[..] {
-            [""] => return Some(Answer::new("text/html; charset=utf-8", PAGE.as_bytes())),
+            [""] => {
+                return Some(Answer::new("text/html; charset=utf-8", self.page("", "").as_bytes()));
+            }
             ["head"] => return Some(Answer::json(&self.head())),
             [recording, ref parts @ ..] => (recording.parse::<usize>().ok()?, parts),
             [] => return None,
         };
         let of = self.recordings.get(recording)?;
-        let bytes = |bytes: Vec<u8>| Some(Answer::new("application/octet-stream", &bytes));
+        let bytes = |bytes: Vec<u8>| Some(Answer::bytes(&bytes));
         let level = |level: &str| level.parse().ok().filter(|level| *level <= LEVELS);
         match *parts {
             ["tile", fold, width, n, group] => {
                 let fold = of.folds.get(fold.parse::<usize>().ok()?)?;
-                bytes(of.tile(fold, level(width)?, n.parse().ok()?, group.parse().ok()?))
+                let lanes = Recording::lanes(fold, group.parse().ok()?);
+                bytes(tile(lanes, &of.cells(lanes, level(width)?, n.parse().ok()?)))
             }
             ["totals", width, n] => bytes(of.totals(level(width)?, n.parse().ok()?)),
             ["at", cpu, time] => Some(Answer::json(&of.at(cpu.parse().ok()?, time.parse().ok()?)?)),
@@ -72,9 +78,9 @@ impl View {
         }
     }
 
-    fn head(&self) -> Value {
+    pub(crate) fn head(&self) -> Value {
         let heads: Vec<&Value> = self.recordings.iter().map(|it| &it.head).collect();
-        json!({ "recordings": heads, "differences": self.differences })
+        json!({ "recordings": heads })
     }
 }
 
@@ -96,7 +102,7 @@ mod tests {
     use wastenot_tiles::Cell;
 
     use super::*;
-    use crate::{Recording, TILE_CELLS, check};
+    use crate::{TILE_CELLS, check};
 
     /// A task with an unfriendly name runs on CPU 1 up to 10 ns, and from 40 to 80 ns.
     fn history() -> History {
@@ -112,7 +118,8 @@ mod tests {
     fn view() -> View {
         let (history, options) = (history(), Options::default());
         let (found, tiles) = check(&history, &options);
-        View::new(Recording::new(&history, &found.report(&history, &options), tiles))
+        let report = found.report(&history, &options);
+        View::new(Recording::new(&history, history.window(), &found, &report, tiles))
     }
 
     fn unpacked(answer: &Answer) -> Vec<u8> {
@@ -187,5 +194,22 @@ mod tests {
         let page = page.expect("text");
         assert!(page.contains("default-src 'none'"));
         assert!(!page.contains("http://") && !page.contains("https://"), "it loads from nowhere");
+        assert!(!page.contains("</script><b>") && !page.contains('\u{1}'), "{page}");
+    }
+
+    #[test]
+    fn a_file_has_the_answers_and_asks_nobody() {
+        let (page, narrowest_ns) = view().file(1 << 20);
+        assert!(page.contains("default-src 'none'; img-src") && !page.contains("connect-src"));
+        assert_eq!(narrowest_ns, 1, "a short recording is there as a whole");
+        let saved = page.split_once("id=\"saved\">").expect("answers").1;
+        let saved = saved.split_once("</script>").expect("their end").0;
+        let saved: Value = serde_json::from_str(saved).expect("JSON");
+        assert!(saved["head"].is_string() && saved["0/tile/0/0/0/0"].is_string(), "{saved}");
+        let (small, narrowest_ns) = view().file(0);
+        assert!(
+            small.len() < page.len() && narrowest_ns >= 70,
+            "the widest cells are always there"
+        );
     }
 }

@@ -1,19 +1,21 @@
-//! Recordings in the browser.
+//! Recordings on a page of a browser.
 //!
 //! A [`Recording`] holds what a page shows of one History: the report of its check, the machine,
 //! the names of tasks, and [`Tiles`](wastenot_tiles::Tiles). A [`View`] is one of them, or two side
-//! by side; it answers the page's questions (`answer`), and [`Server`] does so over HTTP, for a
-//! browser of this machine alone. The page is in `page/` (TypeScript); its built form is part of
-//! this crate, so that building needs no Node.
+//! by side. It answers the page's questions (`answer`): [`Server`] passes them on over HTTP, for a
+//! browser of this machine alone, and [`View::file`] puts the answers into the page itself, which
+//! then is a file that opens from disk. The page's script is in `page/` (TypeScript); its built form
+//! is part of this crate, so that building needs no Node.
 
 mod answer;
+mod file;
 mod folds;
 mod recording;
 mod server;
-mod tables;
 
 use wastenot_check::compare::{self, Comparison};
-use wastenot_model::{Report, Time};
+use wastenot_draw::html::{self, Extra};
+use wastenot_model::Report;
 
 pub use self::answer::Answer;
 pub use self::recording::{Recording, TILE_CELLS, TILE_LANES, check};
@@ -23,20 +25,46 @@ pub use self::server::{Error, Server};
 #[derive(Debug)]
 pub struct View {
     recordings: Vec<Recording>,
-    /// Tables of what differs.
-    differences: Vec<serde_json::Value>,
+    /// What differs, as HTML.
+    differences: String,
 }
+
+const SCRIPT: &str = include_str!("../page/page.js");
+const STYLE: &str = include_str!("../page/src/style.css");
+const LANES: &str = include_str!("../page/src/lanes.html");
 
 impl View {
     /// Of one recording.
     pub fn new(recording: Recording) -> View {
-        View { recordings: vec![recording], differences: Vec::new() }
+        View { recordings: vec![recording], differences: String::new() }
     }
 
     /// Of two, each with the report of its check.
     pub fn two(before: (Recording, Report), after: (Recording, Report)) -> View {
-        let runs = Comparison::of(&[before.1], &[after.1]);
-        let differences = tables::tables(&compare::report(&runs), Time(0));
+        let report = compare::report(&Comparison::of(&[before.1], &[after.1]));
+        let differences = html::first(&report) + &html::rest(&report, None);
         View { recordings: vec![before.0, after.0], differences }
+    }
+
+    /// The page: what stands first of each report, time, and the rest in words. `data` is an element
+    /// with answers, or empty: then it asks a server. `detail` says what it has of time.
+    fn page(&self, data: &str, detail: &str) -> String {
+        let titles: Vec<&str> = self.recordings.iter().map(|it| it.title.as_str()).collect();
+        let of = |words: fn(&Recording) -> &str| {
+            let all = self.recordings.iter().enumerate().map(|(n, it)| {
+                let side = match (self.recordings.len(), n) {
+                    (1, _) => "",
+                    (_, 0) => "<h2>Before</h2>\n",
+                    _ => "<h2>After</h2>\n",
+                };
+                format!("<div data-recording=\"{n}\">\n{side}{}</div>\n", words(it))
+            });
+            all.collect::<String>()
+        };
+        let (first, rest) = (of(|it| &it.words[0]), of(|it| &it.words[1]));
+        let lanes = LANES.replace("<!-- detail -->", detail);
+        let content = format!("{first}{lanes}{}{rest}", self.differences);
+        let extra = Extra { style: STYLE, data, script: SCRIPT, asks: data.is_empty() };
+        html::page(&titles.join(" beside "), &content, &extra)
     }
 }

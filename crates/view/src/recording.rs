@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use wastenot_check::causes::{LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
+use wastenot_draw::html;
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
 use wastenot_tiles::{Builder, Cell, Stretch, Tiles, Was};
 
-use crate::folds::{Fold, folds};
-use crate::tables;
+use crate::folds::{Fold, Lane, folds};
 
 /// Cells of a tile, for each lane.
 pub const TILE_CELLS: usize = 256;
@@ -26,6 +26,13 @@ pub struct Recording {
     pub(crate) tiles: Tiles,
     pub(crate) folds: Vec<Fold>,
     pub(crate) head: Value,
+    pub(crate) title: String,
+    /// What its report says, as HTML: what stands first, and the rest.
+    pub(crate) words: [String; 2],
+    /// The times to which its violations lead, worst first.
+    pub(crate) worst: Vec<Window>,
+    /// The number of its events.
+    pub(crate) events: usize,
 }
 
 /// Checks `history`, and makes tiles in the same replay.
@@ -53,8 +60,14 @@ fn in_vain(found: &Check) -> impl Iterator<Item = (CpuId, Window, u8)> + '_ {
 }
 
 impl Recording {
-    /// Of what [`check`] found, with its `report`.
-    pub fn new(history: &History, report: &Report, tiles: Tiles) -> Recording {
+    /// Of what [`check`] found, with its `report`. The page shows `seen` at first.
+    pub fn new(
+        history: &History,
+        seen: Window,
+        found: &Check,
+        report: &Report,
+        tiles: Tiles,
+    ) -> Recording {
         let folds = folds(&history.head.machine);
         let lanes = |fold: &Fold| {
             let lanes = fold.lanes.iter().map(|lane| {
@@ -69,15 +82,16 @@ impl Recording {
             // Times are numbers of JavaScript, exact up to 2^53 ns from the begin: 104 days.
             "from": window.from.0.to_string(),
             "span": window.span().0,
+            "seen": [seen.from.since(window.from).0, seen.to.since(window.from).0],
             "folds": folds.iter().map(lanes).collect::<Vec<_>>(),
             "tasks": tasks.collect::<Vec<_>>(),
             "causes": causes.collect::<Vec<_>>(),
             "tile": { "cells": TILE_CELLS, "lanes": TILE_LANES },
-            "title": report.title,
-            "verdict": report.whole_verdict(),
-            "tables": tables::tables(report, window.from),
         });
-        Recording { tiles, folds, head }
+        let words = [html::first(report), html::rest(report, Some(window.from))];
+        let worst = found.violations.worst.iter().map(|it| it.window).collect();
+        let title = report.title.clone();
+        Recording { tiles, folds, head, title, words, worst, events: history.len() }
     }
 
     /// The time that is so long after the begin.
@@ -90,31 +104,28 @@ impl Recording {
         time.since(self.tiles.window().from).0
     }
 
-    /// Cells `n * TILE_CELLS` on, `4^level` ns wide, of lanes `group * TILE_LANES` on: lane after
-    /// lane, and of each the first byte of all cells, then the second, and so on.
-    pub(crate) fn tile(&self, fold: &Fold, level: u32, n: u64, group: usize) -> Vec<u8> {
+    /// The lanes of a tile.
+    pub(crate) fn lanes(fold: &Fold, group: usize) -> &[Lane] {
         let first = group.saturating_mul(TILE_LANES).min(fold.lanes.len());
         let last = first.saturating_add(TILE_LANES).min(fold.lanes.len());
+        &fold.lanes[first..last]
+    }
+
+    /// Cells `n * TILE_CELLS` on of some CPUs, `4^level` ns wide: by the CPU's number.
+    pub(crate) fn cells<'l>(
+        &self,
+        lanes: impl IntoIterator<Item = &'l Lane>,
+        level: u32,
+        n: u64,
+    ) -> Vec<Vec<Cell>> {
         let begin = n.saturating_mul(TILE_CELLS as u64);
-        let mut bytes = Vec::new();
-        for lane in &fold.lanes[first..last] {
-            let of_cpu = |cpu: &CpuId| self.tiles.cells(*cpu, 1 << (2 * level), begin, TILE_CELLS);
-            let cpus: Vec<Vec<Cell>> = lane.cpus.iter().map(of_cpu).collect();
-            let at = bytes.len();
-            bytes.resize(at + TILE_CELLS * CELL, 0);
-            for n in 0..TILE_CELLS {
-                let cells: Vec<Cell> = cpus.iter().filter_map(|it| it.get(n)).copied().collect();
-                let cell = match cells[..] {
-                    [] => Cell::NOTHING,
-                    [cell] => cell,
-                    _ => Cell::over(&cells),
-                };
-                for (field, byte) in cell.bytes().into_iter().enumerate() {
-                    bytes[at + field * TILE_CELLS + n] = byte;
-                }
+        let mut cells = vec![Vec::new(); self.tiles.cpus()];
+        for cpu in lanes.into_iter().flat_map(|lane| &lane.cpus) {
+            if let Some(of_cpu) = cells.get_mut(cpu.index()) {
+                *of_cpu = self.tiles.cells(*cpu, 1 << (2 * level), begin, TILE_CELLS);
             }
         }
-        bytes
+        cells
     }
 
     /// What all CPUs did together in cells `n * TILE_CELLS` on: numbers of four bytes, the lowest
@@ -192,4 +203,29 @@ impl Recording {
         let is_cut = joined.len() > STRETCHES;
         json!({ "stretches": stretches.collect::<Vec<_>>(), "cut": is_cut })
     }
+}
+
+/// A tile of lanes: lane after lane, and of each the first byte of all cells, then the second, and
+/// so on.
+pub(crate) fn tile(lanes: &[Lane], cells: &[Vec<Cell>]) -> Vec<u8> {
+    let mut bytes = vec![0; lanes.len() * TILE_CELLS * CELL];
+    let mut together = Vec::new();
+    for (lane, bytes) in lanes.iter().zip(bytes.chunks_exact_mut(TILE_CELLS * CELL)) {
+        let of = |cpu: &CpuId| cells.get(cpu.index()).map_or(&[][..], Vec::as_slice);
+        for n in 0..TILE_CELLS {
+            let cell = match &lane.cpus[..] {
+                [cpu] => of(cpu).get(n).copied(),
+                cpus => {
+                    together.clear();
+                    together.extend(cpus.iter().filter_map(|cpu| of(cpu).get(n)).copied());
+                    (!together.is_empty()).then(|| Cell::over(&together))
+                }
+            };
+            let cell = cell.unwrap_or(Cell::NOTHING).bytes();
+            for (field, byte) in cell.into_iter().enumerate() {
+                bytes[field * TILE_CELLS + n] = byte;
+            }
+        }
+    }
+    bytes
 }

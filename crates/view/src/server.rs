@@ -127,7 +127,8 @@ mod tests {
         let options = Options::default();
         let (found, tiles) = check(&history, &options);
         let report = found.report(&history, &options);
-        Server::begin(View::new(Recording::new(&history, &report, tiles)), port)
+        let recording = Recording::new(&history, history.window(), &found, &report, tiles);
+        Server::begin(View::new(recording), port)
     }
 
     /// The code of the answer.

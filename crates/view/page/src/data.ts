@@ -12,9 +12,8 @@ export interface Head {
   /** Of each cause its name, and what it is in words. */
   causes: [string, string][];
   tile: { cells: number; lanes: number };
-  title: string;
-  verdict: string;
-  tables: Table[];
+  /** What is seen at first. */
+  seen: [number, number];
 }
 
 /** A way to put CPUs on lanes. */
@@ -24,23 +23,9 @@ export interface Fold {
   lanes: [string, number[]][];
 }
 
-/** A table of the report, in words. */
-export interface Table {
-  name: string;
-  title: string;
-  columns: string[];
-  rows: (string | null)[][];
-  /** Where each row leads: from and to. */
-  places: ([number, number] | null)[];
-  /** How many rows the report has. */
-  count: number;
-}
-
 /** All that a page knows at its start. */
 export interface Heads {
   recordings: Head[];
-  /** Tables of what differs between two. */
-  differences: Table[];
 }
 
 /** What a CPU did at a moment. */

@@ -37,7 +37,10 @@ const CAUSES: Rgb[] = [
   [120, 94, 40],
 ];
 export const IN_VAIN: Rgb = [213, 94, 0];
+/** Where a second recording has less. */
+export const LESS: Rgb = [0, 114, 178];
 const NOT_FOUND: Rgb = [200, 200, 200];
+const NOT_FOUND_DARK: Rgb = [84, 84, 84];
 const UNNAMED: Rgb = [136, 136, 136];
 const PLAIN: Rgb = [170, 178, 186];
 export const WAKING: Rgb = [240, 228, 66];
@@ -78,22 +81,29 @@ const mix = (below: number, above: number, share: number): number => {
   return (0xff000000 | outer | green) >>> 0;
 };
 
-const [TASK_PIXELS, QUEUE_PIXELS, NOT_FOUND_PIXEL] = [TASKS.map(pixel), QUEUE.map(pixel), pixel(NOT_FOUND)];
+const [TASK_PIXELS, QUEUE_PIXELS] = [TASKS.map(pixel), QUEUE.map(pixel)];
+const [NOT_FOUND_PIXEL, NOT_FOUND_DARK_PIXEL] = [pixel(NOT_FOUND), pixel(NOT_FOUND_DARK)];
 const [UNNAMED_PIXEL, PLAIN_PIXEL, WAKING_PIXEL, HATCH_PIXEL] = [pixel(UNNAMED), pixel(PLAIN), pixel(WAKING), pixel(HATCH)];
 const IN_VAIN_PIXEL = pixel(IN_VAIN);
 /** What a share that is just above zero counts for, of 256: it must be seen. */
 const LEAST_MARK = 170;
-const LEAST_WANTED = 30;
+const LEAST_SHARE = 30;
 
 /** Paints a tile: a row of `look.tall` pixels for each lane, a column for each of `cells` cells. */
 export function paint(tile: Uint8Array, cells: number, look: Look, tasks: Tasks): OffscreenCanvas {
+  const height = (tile.length / CELL / cells) * look.tall;
+  const canvas = new OffscreenCanvas(cells, Math.max(1, height));
+  if (height === 0) return canvas;
+  const bytes = new Uint8ClampedArray(pixels(tile, cells, look, tasks).buffer);
+  canvas.getContext("2d")?.putImageData(new ImageData(bytes, cells, height), 0, 0);
+  return canvas;
+}
+
+/** The pixels of a tile, row by row, each as 0xAABBGGRR. Whatever is above zero is seen. */
+export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks): Uint32Array<ArrayBuffer> {
   const lanes = tile.length / CELL / cells;
   const { tall } = look;
-  const canvas = new OffscreenCanvas(cells, Math.max(1, lanes * tall));
-  const to = canvas.getContext("2d");
-  if (!to || lanes === 0) return canvas;
-  const image = new ImageData(cells, lanes * tall);
-  const pixels = new Uint32Array(image.data.buffer);
+  const pixels = new Uint32Array(cells * lanes * tall);
   const gap = tall > 4 ? 1 : 0;
   const scheme = look.dark ? DARK : LIGHT;
   const [paper, wanted] = [pixel(scheme.paper), pixel(scheme.wanted)];
@@ -108,46 +118,46 @@ export function paint(tile: Uint8Array, cells: number, look: Look, tasks: Tasks)
     for (let x = 0; x < cells; x++) {
       const [busy, vain, wants] = [byte(busyAt + x), byte(vainAt + x), byte(wantedAt + x)];
       const [waking, unknown] = [byte(wakingAt + x), Math.min(255, byte(unknownAt + x) + byte(offlineAt + x))];
-      const idle = wants > 0 ? mix(paper, wanted, LEAST_WANTED + (((256 - LEAST_WANTED) * wants) >> 8)) : paper;
+      const idle = wants > 0 ? mix(paper, wanted, LEAST_SHARE + (((256 - LEAST_SHARE) * wants) >> 8)) : paper;
       let colour = idle;
       if (busy > 0) {
         const task = byte(taskAt + x) | (byte(taskAt + cells + x) << 8) | (byte(taskAt + 2 * cells + x) << 16);
-        colour = busyPixel(task, byte(waitingAt + x), look.colouring, tasks);
+        colour = busyPixel(task, byte(waitingAt + x), look, tasks);
       }
-      let mark = 0;
-      if (vain > 0) {
+      const marked = (below: number): number => {
         const pure = look.colouring === "cause" ? pixel(causeColour(byte(whyAt + x))) : IN_VAIN_PIXEL;
-        mark = mix(colour, pure, LEAST_MARK + (((256 - LEAST_MARK) * vain) >> 8));
-      }
+        return mix(below, pure, LEAST_MARK + (((256 - LEAST_MARK) * vain) >> 8));
+      };
       let at = lane * tall * cells + x;
       if (height < 4) {
         // Too low for parts: one colour, in which each part has its share.
-        let is = mix(idle, colour, busy);
+        let is = busy > 0 ? mix(idle, colour, Math.max(LEAST_SHARE, busy)) : idle;
         if (unknown > 0) is = mix(is, HATCH_PIXEL, Math.max(80, unknown));
-        if (vain > 0) is = mark;
+        if (vain > 0) is = marked(is);
         for (let y = 0; y < height; y++, at += cells) pixels[at] = is;
         continue;
       }
+      const mark = vain > 0 ? marked(colour) : 0;
       const rows = (share: number): number => Math.ceil((share * height) / 255);
       const busyFrom = height - rows(busy);
       const wakingFrom = busyFrom - rows(waking);
-      const unknownTo = rows(unknown);
+      const unknownFrom = vain > 0 ? band : 0;
+      const unknownTo = unknownFrom + rows(unknown);
       for (let y = 0; y < height; y++, at += cells) {
         let is = idle;
         if (vain > 0 && y < band) is = mark;
-        else if (y < unknownTo && (x + y) % 4 === 0) is = HATCH_PIXEL;
+        else if (y < unknownTo && (y === unknownFrom || (x + y) % 4 === 0)) is = HATCH_PIXEL;
         else if (y >= busyFrom) is = colour;
         else if (y >= wakingFrom) is = WAKING_PIXEL;
         pixels[at] = is;
       }
     }
   }
-  to.putImageData(image, 0, 0);
-  return canvas;
+  return pixels;
 }
 
-function busyPixel(task: number, waiting: number, colouring: Colouring, { found, commands }: Tasks): number {
-  if (task !== NO_TASK && found && !found.has(task)) return NOT_FOUND_PIXEL;
+function busyPixel(task: number, waiting: number, { colouring, dark }: Look, { found, commands }: Tasks): number {
+  if (task !== NO_TASK && found && !found.has(task)) return dark ? NOT_FOUND_DARK_PIXEL : NOT_FOUND_PIXEL;
   if (colouring === "queue") return QUEUE_PIXELS[Math.min(QUEUE_PIXELS.length - 1, Math.ceil(waiting / 16))] ?? PLAIN_PIXEL;
   if (colouring === "cause") return PLAIN_PIXEL;
   if (task === NO_TASK) return UNNAMED_PIXEL;

@@ -1,6 +1,6 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
-import { CELL, Field, Fold, levelFor, Recording, Stretch, Sum } from "./data";
+import { CELL, Field, Fold, levelFor, NO_TASK, Recording, Stretch, Sum } from "./data";
 import { IN_VAIN, Look, Painted, Tasks } from "./paint";
 
 /** What is seen: the begin and the end, in ns. */
@@ -49,6 +49,8 @@ export class Panel {
   place: Place = { top: 0, width: 0, lane: 1, ratio: 1 };
   way: { task: number; stretches: Stretch[] } | undefined;
   readonly tasks: Tasks;
+  private isAsking = false;
+  private nextWay: { seen: Span; nsPerPixel: number } | undefined;
   private readonly painted: Painted;
 
   /** `commands` numbers commands of all recordings. */
@@ -92,8 +94,59 @@ export class Panel {
     return CURVE + lane * this.fold(fold).lanes.length;
   }
 
+  /** Follows the way of a task; of none. */
+  follow(task: number | undefined): void {
+    this.way = task === undefined || task === NO_TASK ? undefined : { task, stretches: [] };
+  }
+
+  /** Asks for the way of the task that is followed: one question at a time, the last one asked. */
+  async askWay(seen: Span, nsPerPixel: number): Promise<void> {
+    this.nextWay = { seen, nsPerPixel };
+    if (this.isAsking) return;
+    this.isAsking = true;
+    for (let next; (next = this.nextWay); ) {
+      this.nextWay = undefined;
+      const { way, shift } = this;
+      if (!way) break;
+      const [from, to] = [Math.max(0, next.seen.from - shift), Math.max(0, next.seen.to - shift)];
+      // If it fails, the next move asks again.
+      const stretches = await this.recording.way(way.task, from, to, next.nsPerPixel).catch(() => undefined);
+      if (stretches) way.stretches = stretches;
+    }
+    this.isAsking = false;
+  }
+
+  /** When the first of the tasks that the search found first ran or waited. */
+  async begin(): Promise<number | undefined> {
+    const [task] = this.tasks.found ?? [];
+    if (task === undefined) return undefined;
+    const { span } = this.recording.head;
+    const stretches = await this.recording.way(task, 0, span, span);
+    return stretches.reduce<number | undefined>((least, [, from]) => Math.min(least ?? from, from), undefined);
+  }
+
+  /** Draws all of it. Gives whether it is as it should be, and not stale. */
+  draw(to: CanvasRenderingContext2D, fold: number, seen: Span, look: Look, ink: string): boolean {
+    to.fillStyle = ink;
+    const isFresh = this.drawLanes(to, fold, seen, look);
+    this.drawCurves(to, seen, look.dark ? "#3a5a74" : "#b7d3e8", ink);
+    this.drawWay(to, fold, seen, ink);
+    this.drawMark(to, fold, seen, ink);
+    return isFresh;
+  }
+
+  private drawMark(to: CanvasRenderingContext2D, fold: number, seen: Span, ink: string): void {
+    if (this.mark === undefined) return;
+    const { top, width, lane } = this.place;
+    const x = LABEL + ((this.mark + this.shift - seen.from) * (width - LABEL)) / (seen.to - seen.from);
+    if (x < LABEL) return;
+    to.fillStyle = ink;
+    to.fillRect(x, top, 1, this.height(fold, lane));
+    to.fillText("mark", x + 3, top + 10);
+  }
+
   /** Draws labels and lanes. Gives whether all of it is as it should be, and not stale. */
-  drawLanes(to: CanvasRenderingContext2D, fold: number, seen: Span, look: Look): boolean {
+  private drawLanes(to: CanvasRenderingContext2D, fold: number, seen: Span, look: Look): boolean {
     const { top, width, lane, ratio } = this.place;
     const { lanes } = this.fold(fold);
     const { head } = this.recording;
@@ -141,7 +194,7 @@ export class Panel {
   }
 
   /** Draws how many CPUs ran tasks; below, how many tasks waited, and on how many CPUs in vain. */
-  drawCurves(to: CanvasRenderingContext2D, seen: Span, soft: string, ink: string): void {
+  private drawCurves(to: CanvasRenderingContext2D, seen: Span, soft: string, ink: string): void {
     const { top, width } = this.place;
     const columns = Math.round(width - LABEL);
     const of = (sum: Sum): Float32Array => this.sums(sum, seen, columns);
@@ -222,7 +275,7 @@ export class Panel {
   }
 
   /** Draws the way of a task over lanes: where it ran a box, where it waited a line. */
-  drawWay(to: CanvasRenderingContext2D, fold: number, seen: Span, ink: string): void {
+  private drawWay(to: CanvasRenderingContext2D, fold: number, seen: Span, ink: string): void {
     if (!this.way) return;
     const { top, width, lane } = this.place;
     const laneOf = new Map<number, number>();

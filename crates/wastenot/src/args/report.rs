@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use wastenot_model::quantity::size;
 
 use super::check::Select;
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Write findings and pictures of a trace to one HTML file
+/// Write the page of `view` to one HTML file
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The first screen has the verdict, five figures and the worst moment; the rest
-folds away. The file is self-contained: it opens from disk and can be mailed.
+The page has the verdict, five figures, a lane for each CPU, and the rest in
+words, folded. It opens from disk, asks for nothing, and can be mailed. Time has
+as much detail as fits: the same everywhere, and more around the worst
+violations. `wastenot view` has all of it.
 
 Examples:
   wastenot report trace.dat
@@ -27,11 +30,14 @@ pub(crate) struct Report {
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
+    /// Write at most about so much
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "20MB")]
+    pub(crate) size: u64,
     /// Open the report in a browser
     #[arg(long)]
     pub(crate) open: bool,
     /// Print plain text of 72 columns instead, for a mailing list
-    #[arg(long, conflicts_with_all = ["output", "open"])]
+    #[arg(long, conflicts_with_all = ["output", "open", "size"])]
     pub(crate) text: bool,
     #[command(flatten)]
     pub(crate) window: WindowArgs,

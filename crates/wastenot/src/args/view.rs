@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::check::Select;
 use super::input::{self, Reading};
+use super::when::WindowArgs;
 
 /// Move through a trace in the browser
 #[derive(Args, Debug)]
@@ -30,6 +32,10 @@ pub(crate) struct View {
     /// Print the address, and start no browser
     #[arg(long)]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) select: Select,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

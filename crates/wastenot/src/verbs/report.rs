@@ -1,15 +1,11 @@
-//! `wastenot report`: verdict, tables and pictures in one page.
+//! `wastenot report`: verdict, tables and time in one page.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use wastenot_check::Options;
-use wastenot_draw::Palette;
-use wastenot_export::page;
-use wastenot_export::picture::Look;
 use wastenot_model::printable;
 
-use super::{check, select};
+use super::{check, select, view};
 use crate::args::report::Report as Args;
 use crate::fail::{Answer, Stop, reason};
 use crate::out::Target;
@@ -25,30 +21,19 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
             Some(Target::new(&path, args.force)?)
         }
     };
-    let history = open::history(&args.file, &args.reading)?;
-    let window = args.window.of(&history)?;
-    let options = select::options(&history, window, &args.select)?;
-    let options = Options { marks: target.is_some(), ..options };
-    let found = progress::during("checking", || wastenot_check::check(&history, &options));
-    let mut report = found.report(&history, &options);
-    report.next = check::next(&args.file, &history, &found, options.counted(&history));
     let Some(target) = target else {
+        let history = open::history(&args.file, &args.reading)?;
+        let options = select::options(&history, args.window.of(&history)?, &args.select)?;
+        let found = progress::during("checking", || wastenot_check::check(&history, &options));
+        let mut report = found.report(&history, &options);
+        report.next = check::next(&args.file, &history, &found, options.counted(&history));
         out::print(&report.text())?;
         return Ok(Answer::Yes);
     };
-    let look = Look {
-        window: args.window.is_asked().then_some(window),
-        socket_order: history.head.machine.topology_known(),
-        palette: Palette::default(),
-        silent: args.select.silent_cpus.into(),
-        color_by_command: false,
-        target: None,
-        considered: None,
-    };
-    let page = progress::during("drawing", || {
-        page::with_pictures(&mut report, &history, &found, &look);
-        wastenot_draw::html(&report)
-    });
+    let (recording, report) =
+        view::recording(&args.file, &args.window, &args.select, &args.reading)?;
+    let view = wastenot_view::View::new(recording);
+    let (page, _) = progress::during("writing", || view.file(args.size as usize));
     target.write(|file| file.write_all(page.as_bytes()))?;
     if target.is_file() {
         let verdict = report.whole_verdict();

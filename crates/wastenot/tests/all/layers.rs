@@ -36,7 +36,11 @@ const LAW: &[(&str, u8, &[&str])] = &[
     ("wastenot-deploy", 3, &["wastenot-model", "wastenot-rota", "wastenot-host"]),
     ("wastenot-store", 3, &[]),
     ("wastenot-export", 3, &["wastenot-model", "wastenot-read", "wastenot-check", "wastenot-draw"]),
-    ("wastenot-view", 3, &["wastenot-model", "wastenot-check", "wastenot-tiles", "wastenot-serve"]),
+    (
+        "wastenot-view",
+        3,
+        &["wastenot-model", "wastenot-check", "wastenot-draw", "wastenot-tiles", "wastenot-serve"],
+    ),
     (
         "wastenot-experiment",
         4,

@@ -40,7 +40,7 @@ fn it_serves_until_a_signal_and_ends_well() {
         .expect("an address with a token");
     assert_eq!(get(host, &format!("/{path}")), "HTTP/1.1 200 OK");
     assert_eq!(get(host, &format!("/{path}head")), "HTTP/1.1 200 OK");
-    assert_eq!(get(host, &format!("/{path}tile/10/0/0")), "HTTP/1.1 200 OK");
+    assert_eq!(get(host, &format!("/{path}0/tile/0/10/0/0")), "HTTP/1.1 200 OK");
     assert_eq!(get(host, "/"), "HTTP/1.1 404 Not Found");
 
     let port = host.rsplit(':').next().expect("a port");

@@ -1,0 +1,62 @@
+// What is under the pointer, in words: what is drawn there at once, and exactly when it rests.
+
+import { clock, moment } from "./axis";
+import { exact, told } from "./details";
+import { element } from "./dom";
+import { Panel } from "./panel";
+
+/** How long the pointer rests before a moment is asked for, in ms. */
+const REST = 60;
+
+/** Where the pointer is: on which lane of which recording, at which time of it. */
+export interface Under {
+  panel: Panel;
+  fold: number;
+  lane: number;
+  label: string;
+  /** The CPU, where the lane is one. */
+  cpu: number | undefined;
+  time: number;
+  nsPerPixel: number;
+}
+
+/** The box beside the pointer. */
+export class Hover {
+  private readonly box = element("hover");
+  private resting: ReturnType<typeof setTimeout> | undefined;
+  /** Grows with each move of the pointer. */
+  private moves = 0;
+
+  /** Says what is there; nothing where that is nothing. */
+  tell(x: number, y: number, under: Under | undefined): void {
+    clearTimeout(this.resting);
+    this.moves++;
+    if (!under) {
+      this.box.hidden = true;
+      return;
+    }
+    const { panel, fold, lane, label, cpu, time, nsPerPixel } = under;
+    const { recording } = panel;
+    const is = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio);
+    const lines = [`${label}, at ${moment(time, nsPerPixel)} (@${clock(recording.head.from, time)})`];
+    lines.push(...(is ? told(recording, is) : ["…"]));
+    this.say(x, y, lines);
+    if (cpu === undefined) return;
+    const move = this.moves;
+    this.resting = setTimeout(async () => {
+      // Where there is no answer, what is drawn is said already.
+      const at = await recording.at(cpu, time).catch(() => undefined);
+      if (at && this.moves === move) this.say(x, y, [...lines, "", ...exact(recording, cpu, time, at)]);
+    }, REST);
+  }
+
+  private say(x: number, y: number, lines: string[]): void {
+    const { box } = this;
+    box.textContent = lines.join("\n");
+    box.hidden = false;
+    const room = box.parentElement?.clientWidth ?? 0;
+    const left = x + 16 + box.offsetWidth > room ? x - 16 - box.offsetWidth : x + 16;
+    box.style.left = `${Math.max(0, left)}px`;
+    box.style.top = `${y + 8}px`;
+  }
+}

@@ -1,0 +1,85 @@
+// What the user does.
+
+import { element } from "./dom";
+import { Page } from "./page";
+import { Span } from "./panel";
+
+const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+
+/** Listens to keys, the wheel, the pointer and the tools. */
+export function listen(page: Page): void {
+  const keys: Record<string, () => void> = {
+    w: () => page.zoom(0.5),
+    "+": () => page.zoom(0.5),
+    ArrowUp: () => page.zoom(0.5),
+    s: () => page.zoom(2),
+    "-": () => page.zoom(2),
+    ArrowDown: () => page.zoom(2),
+    a: () => page.pan(-0.2),
+    ArrowLeft: () => page.pan(-0.2),
+    d: () => page.pan(0.2),
+    ArrowRight: () => page.pan(0.2),
+    "0": () => page.see(page.whole, "history"),
+    n: () => page.jump(1),
+    p: () => page.jump(-1),
+    f: () => page.refold(),
+    "/": () => element("search").focus(),
+    m: () => page.mark(),
+    Escape: () => page.forget(),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (isTyping(event.target)) {
+      if (event.key === "Escape") (event.target as HTMLElement).blur();
+      return;
+    }
+    const act = keys[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey || !act) return;
+    event.preventDefault();
+    act();
+  });
+  const canvas = element("canvas");
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) page.pan(event.deltaX / 1000);
+      else page.zoom(Math.exp(event.deltaY / 300), event.offsetX);
+    },
+    { passive: false },
+  );
+  drag(page, canvas);
+  element("whole").addEventListener("click", () => page.see(page.whole, "history"));
+  element("rows").addEventListener("change", () => page.changeRows());
+  for (const id of ["colour", "search"]) element(id).addEventListener("input", () => page.changeLook());
+  const aligned = element<HTMLSelectElement>("aligned");
+  aligned.addEventListener("change", () => void page.align(aligned.value));
+  element("tools").addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("popstate", () => page.fromAddress());
+  window.addEventListener("resize", () => page.resize());
+  new ResizeObserver(() => page.resize()).observe(element("lanes"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.changeLook());
+}
+
+/** Drag moves, drag with Shift measures, a click chooses. */
+function drag(page: Page, canvas: HTMLElement): void {
+  let begun: { x: number; y: number; seen: Span; measures: boolean } | undefined;
+  canvas.addEventListener("pointerdown", (event) => {
+    begun = { x: event.offsetX, y: event.offsetY, seen: page.seen, measures: event.shiftKey };
+    canvas.setPointerCapture(event.pointerId);
+    element("lanes").focus({ preventScroll: true });
+  });
+  canvas.addEventListener("pointerup", (event) => {
+    const isStill = begun && Math.hypot(event.offsetX - begun.x, event.offsetY - begun.y) < 3;
+    if (isStill && !begun?.measures) void page.choose();
+    begun = undefined;
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    page.pointTo(event.offsetX, event.offsetY);
+    if (begun?.measures) page.measure(begun.x, event.offsetX);
+    else if (begun) {
+      const by = (begun.x - event.offsetX) * page.nsPerPixel;
+      page.see({ from: begun.seen.from + by, to: begun.seen.to + by });
+    }
+  });
+  canvas.addEventListener("pointerleave", () => page.pointTo(-1, -1));
+}

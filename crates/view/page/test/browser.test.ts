@@ -1,0 +1,188 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { begin, end, folder, lacks, open, Opened, run, seen, served, settled, trace } from "./served";
+
+const SMALL = "7.2-t4x4-make.dat";
+const WIDE = "7.2-s4x16x2-make.dat";
+/** Bytes that a screen may take: issue, "must hold". */
+const SCREEN = 256 * 1024;
+
+if (lacks) console.log(`SKIPPED the page in a browser: ${lacks}`);
+
+/** Nothing is asked but of its own server, and nothing goes wrong. */
+function expectQuiet({ requests, complaints, page }: Opened): void {
+  const { origin } = new URL(page.url());
+  expect(requests.filter((url) => !url.startsWith(`${origin}/`))).toEqual([]);
+  expect(complaints).toEqual([]);
+}
+
+/** A place on a lane, from its left edge on. */
+async function place(opened: Opened, lane: number, x: number): Promise<[number, number]> {
+  const box = await opened.page.locator("#canvas").boundingBox();
+  if (!box) throw new Error("no canvas");
+  // Ruler and curves stand above; lanes of these recordings are as high as they can be.
+  return [box.x + 84 + x, box.y + 22 + 56 + lane * 24 + 12];
+}
+
+describe.skipIf(lacks)("in a browser", () => {
+  beforeAll(begin, 60_000);
+  afterAll(end);
+
+  test("the first screen of 128 CPUs is small, and nobody else is asked", async () => {
+    const opened = await served([trace(WIDE), "--machine", "s4x16x2"]);
+    expect(opened.bytes).toBeLessThan(SCREEN);
+    expect(await opened.page.textContent(".verdict")).toContain("of CPU time wasted");
+    expect(await opened.page.locator("#rows option").allTextContents()).toContain("cores (64)");
+    for (const key of ["f", "f", "f", "0"]) {
+      opened.bytes = 0;
+      await opened.page.keyboard.press(key);
+      await settled(opened.page);
+      expect(opened.bytes).toBeLessThan(SCREEN);
+    }
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("one moves with keys, the wheel and the pointer, and back", async () => {
+    const opened = await served([trace(SMALL)]);
+    const { page } = opened;
+    await page.keyboard.press("w");
+    const [from, to] = await seen(page);
+    await page.keyboard.press("d");
+    const right = await seen(page);
+    expect(right[0]).toBeGreaterThan(from);
+    expect(right[1] - right[0]).toBeCloseTo(to - from, -1);
+    await page.keyboard.press("a");
+    expect((await seen(page))[0]).toBeCloseTo(from, -1);
+
+    // The wheel keeps what is under the pointer there.
+    const [x, y] = await place(opened, 2, 300);
+    await page.mouse.move(x, y);
+    const under = async (): Promise<number> => {
+      const [from, to] = await seen(page);
+      return from + (300 / ((await page.locator("#canvas").boundingBox())!.width - 84)) * (to - from);
+    };
+    const before = await under();
+    await page.mouse.wheel(0, -300);
+    await settled(page);
+    const [zoomed, end] = await seen(page);
+    expect(end - zoomed).toBeLessThan((to - from) / 2);
+    expect(Math.abs((await under()) - before)).toBeLessThan((end - zoomed) / 100);
+
+    await page.mouse.down();
+    await page.mouse.move(x + 100, y, { steps: 4 });
+    await page.mouse.up();
+    expect((await seen(page))[0]).toBeLessThan(zoomed);
+
+    await page.keyboard.press("n");
+    const first = await seen(page);
+    await page.keyboard.press("n");
+    expect((await seen(page))[0]).toBeGreaterThan(first[0]);
+    await page.goBack();
+    expect(await seen(page)).toEqual(first);
+    await page.reload();
+    await settled(page);
+    expect(await seen(page)).toEqual(first);
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("rows of tables lead to their moment, with the keyboard too", async () => {
+    const opened = await served([trace(SMALL)]);
+    const { page } = opened;
+    const row = page.locator('table[data-name="violations"] tr[data-from]').first();
+    const [from, to] = [Number(await row.getAttribute("data-from")), Number(await row.getAttribute("data-to"))];
+    await page.getByText("Violations, longest idle stretch first").click();
+    await row.focus();
+    await page.keyboard.press("Enter");
+    const [seenFrom, seenTo] = await seen(page);
+    expect(seenFrom).toBeLessThanOrEqual(from);
+    expect(seenTo).toBeGreaterThanOrEqual(to);
+    expect(seenTo - seenFrom).toBeLessThan((to - from) * 6 + 3000);
+    await opened.close();
+  });
+
+  test("the pointer and a click tell what was so", async () => {
+    const opened = await served([trace(SMALL)]);
+    const { page } = opened;
+    const [x, y] = await place(opened, 3, 500);
+    await page.mouse.move(x, y);
+    await expect.poll(() => page.textContent("#hover")).toMatch(/busy 100 %[^]*runs .+:\d+ for /);
+    await page.mouse.click(x, y);
+    await expect.poll(() => page.textContent("#selected")).toMatch(/^CPU 3 at .*\nruns /);
+    expect(page.url()).toContain("task=");
+    await page.keyboard.press("Escape");
+    expect(page.url()).not.toContain("task=");
+    expect(await page.isVisible("#selected")).toBe(false);
+    await opened.close();
+  });
+
+  test("a search finds by name, tid and pattern", async () => {
+    const opened = await served([trace(SMALL)]);
+    const { page } = opened;
+    const found = async (pattern: string): Promise<string | null> => {
+      await page.fill("#search", pattern);
+      return page.textContent("#found");
+    };
+    expect(await found("cc1*")).toMatch(/^\d+ tasks$/);
+    expect(await found("512")).toBe("1 task");
+    expect(await found("cc1:512")).toBe("1 task");
+    expect(await found("(.*)")).toBe("0 tasks");
+    expect(await found("")).toBe("");
+    await opened.close();
+  });
+
+  test("two recordings stand side by side, and can be aligned", async () => {
+    const opened = await served([trace("5.10-t4x4-make.dat"), trace(SMALL)]);
+    const { page } = opened;
+    expect(await page.locator("h2", { hasText: /^(Before|After)$/ }).count()).toBe(4);
+    await page.fill("#search", "make");
+    await page.selectOption("#aligned", "task");
+    await settled(page);
+    // A row of the second leads there, too.
+    const row = page.locator('[data-recording="1"] table[data-name="violations"] tr[data-from]').first();
+    await row.evaluate((it: HTMLElement) => it.click());
+    await settled(page);
+    const [from, to] = await seen(page);
+    expect(to - from).toBeLessThan(1e9);
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("a file opens from disk, asks for nothing, and moves", async () => {
+    const file = join(folder, "page.html");
+    await run(["report", trace(SMALL), "-o", file]);
+    const opened = await open(`file://${file}`);
+    const { page } = opened;
+    await page.keyboard.press("n");
+    await settled(page);
+    const [from, to] = await seen(page);
+    expect(to - from).toBeLessThan(50e6);
+    const [x, y] = await place(opened, 3, 500);
+    await page.mouse.move(x, y);
+    expect(await page.textContent("#hover")).toContain("CPU 3");
+    expect(opened.requests.filter((url) => !url.startsWith("file:"))).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+  });
+
+  test("names from a recording are text, whatever they contain", async () => {
+    const name = "<img/src/onerror=alert(1)>".slice(0, 15);
+    const line = (time: string, prev: string, next: string): string =>
+      `          <idle>-0     [000] d..2.   ${time}: sched_switch: prev_comm=${prev} prev_prio=120 prev_state=S ==> next_comm=${next} next_prio=120\n`;
+    const file = join(folder, "hostile.txt");
+    const idle = "swapper/0 prev_pid=0";
+    writeFileSync(
+      file,
+      `# tracer: nop\n#\n${line("1.000010", idle, `${name} next_pid=7`)}${line("1.000020", `${name} prev_pid=7`, "</script> next_pid=8")}${line("1.000030", "</script> prev_pid=8", "swapper/0 next_pid=0")}`,
+    );
+    const opened = await served([file]);
+    const [x, y] = await place(opened, 0, 300);
+    await opened.page.mouse.move(x, y);
+    await expect.poll(() => opened.page.textContent("#hover")).toContain("<img/src");
+    expect(await opened.page.locator("img").count()).toBe(0);
+    expectQuiet(opened);
+    await opened.close();
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { CELL, Field } from "../src/data";
+import { Colouring, Look, pixels, Tasks } from "../src/paint";
+
+const CELLS = 8;
+const tasks: Tasks = { found: undefined, commands: [] };
+
+/** One lane, of which some fields of the cell at 3 are set. */
+function tile(fields: Partial<Record<Field, number>>): Uint8Array {
+  const tile = new Uint8Array(CELL * CELLS);
+  for (const [field, value] of Object.entries(fields)) tile[Number(field) * CELLS + 3] = value;
+  return tile;
+}
+
+const look = (tall: number, colouring: Colouring, dark: boolean): Look => ({ version: 0, colouring, dark, tall, until: 0 });
+
+/** The pixels of a column. */
+const column = (all: Uint32Array, x: number): number[] => [...all].filter((_, n) => n % CELLS === x);
+
+const looks = [1, 2, 3, 4, 5, 24].flatMap((tall) =>
+  (["task", "command", "queue", "cause"] as const).flatMap((colouring) => [false, true].map((dark) => look(tall, colouring, dark))),
+);
+
+test("whatever is above zero is seen at any height, in every colouring", () => {
+  for (const it of looks) {
+    for (const below of [{}, { [Field.Busy]: 255 }, { [Field.Busy]: 1 }, { [Field.Unknown]: 9 }, { [Field.InVain]: 9 }]) {
+      const plain = column(pixels(tile(below), CELLS, it, tasks), 3);
+      for (const field of [Field.InVain, Field.Unknown, Field.Offline].filter((field) => !(field in below))) {
+        // A share that is there already may hide another.
+        if (field === Field.Offline && Field.Unknown in below) continue;
+        const marked = column(pixels(tile({ ...below, [field]: 1 }), CELLS, it, tasks), 3);
+        expect(marked, `${JSON.stringify(it)} ${field}`).not.toEqual(plain);
+      }
+    }
+    const idle = column(pixels(tile({}), CELLS, it, tasks), 3);
+    for (const field of [Field.Busy, Field.Wanted]) {
+      expect(column(pixels(tile({ [field]: 1 }), CELLS, it, tasks), 3), `${JSON.stringify(it)} ${field}`).not.toEqual(idle);
+    }
+  }
+});
+
+test("a cell is painted in its own column alone", () => {
+  for (const it of looks) {
+    const all = pixels(tile({ [Field.Busy]: 255, [Field.InVain]: 255 }), CELLS, it, tasks);
+    expect(column(all, 2)).toEqual(column(pixels(tile({}), CELLS, it, tasks), 2));
+  }
+});
+
+test("tasks that the search did not find are dimmed", () => {
+  const busy = tile({ [Field.Busy]: 255, [Field.Task]: 5 });
+  const it = look(24, "task", false);
+  const of = (found: number[]): Uint32Array => pixels(busy, CELLS, it, { found: new Set(found), commands: [] });
+  expect(of([5])).toEqual(pixels(busy, CELLS, it, tasks));
+  expect(of([6])).not.toEqual(of([5]));
+});

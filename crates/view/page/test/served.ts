@@ -1,0 +1,108 @@
+// A recording on a page in a real browser.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Browser, chromium, Page } from "playwright-core";
+
+const root = resolve(import.meta.dirname, "../../../..");
+export const program = join(process.env["CARGO_TARGET_DIR"] ?? join(root, "target"), "debug/wastenot");
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+/** Why the browser cannot be used; undefined if it can. */
+export const lacks = !browserPath
+  ? "no Chromium: apt install chromium"
+  : !existsSync(program)
+    ? "no program: cargo build -p wastenot"
+    : undefined;
+
+/** A recording of this project. */
+export const trace = (name: string): string => join(root, "traces", name);
+
+/** A folder that is removed at the end. */
+export const folder = mkdtempSync(join(tmpdir(), "wastenot-page-"));
+
+let browser: Browser | undefined;
+
+export async function begin(): Promise<void> {
+  // As root there is no sandbox; without a GPU it is as slow as anywhere.
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+  browser = await chromium.launch({ executablePath: browserPath ?? "", args, downloadsPath: folder });
+}
+
+export async function end(): Promise<void> {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Runs the program to its end. */
+export function run(words: string[]): Promise<void> {
+  const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd: folder });
+  return new Promise((done, failed) => {
+    child.on("error", failed);
+    child.on("exit", (code) => (code === 0 ? done() : failed(new Error(`${words.join(" ")}: ${code}`))));
+  });
+}
+
+/** What a page did. */
+export interface Opened {
+  page: Page;
+  /** What it asked for. */
+  requests: string[];
+  /** Bytes of the answers since this was set to 0. */
+  bytes: number;
+  /** Errors, dialogs, and what stands on its console. */
+  complaints: string[];
+  close: () => Promise<void>;
+}
+
+/** Serves recordings, and opens their page. */
+export async function served(files: string[], look: { dark?: boolean; height?: number } = {}): Promise<Opened> {
+  const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+  const address = await new Promise<string>((done, failed) => {
+    child.stdout.once("data", (line: Buffer) => done(line.toString().trim()));
+    child.once("exit", (code) => failed(new Error(`view ended: ${code}`)));
+  });
+  const opened = await open(address, look);
+  const close = opened.close;
+  return Object.assign(opened, {
+    close: async () => {
+      await close();
+      child.kill("SIGINT");
+    },
+  });
+}
+
+/** Opens a page. */
+export async function open(address: string, { dark = false, height = 900 } = {}): Promise<Opened> {
+  if (!browser) throw new Error("no browser");
+  const context = await browser.newContext({ viewport: { width: 1280, height }, colorScheme: dark ? "dark" : "light" });
+  const page = await context.newPage();
+  const opened: Opened = { page, requests: [], bytes: 0, complaints: [], close: () => context.close() };
+  page.on("request", (it) => opened.requests.push(it.url()));
+  page.on("response", (it) => (opened.bytes += Number(it.headers()["content-length"] ?? 0)));
+  page.on("pageerror", (it) => opened.complaints.push(it.message));
+  page.on("console", (it) => opened.complaints.push(it.text()));
+  page.on("dialog", (it) => {
+    opened.complaints.push(`dialog ${it.message()}`);
+    void it.dismiss();
+  });
+  await page.goto(address);
+  await settled(page);
+  return opened;
+}
+
+/** Waits until all that is seen is drawn as it should be. */
+export async function settled(page: Page): Promise<void> {
+  // One frame, in which it may find that something has not come.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.waitForSelector("#lanes[data-settled=true]", { timeout: 20_000 });
+}
+
+/** The span that the address says. */
+export async function seen(page: Page): Promise<[number, number]> {
+  const told = await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("t"));
+  const [from = Number.NaN, to = Number.NaN] = (told ?? "").split(",").map(Number);
+  return [from, to];
+}

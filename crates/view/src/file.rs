@@ -1,0 +1,167 @@
+//! A page that is a file: answers stand in it.
+//!
+//! It has whole levels of cells, from the widest on, as long as they fit and show more; then, with
+//! narrower cells, what is around violations, the worst first.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+use wastenot_model::Span;
+
+use crate::recording::{TILE_CELLS, TILE_LANES, tile};
+use crate::{Answer, Recording, View};
+
+/// Cells for each event beyond which narrower ones show little more.
+const CELLS_PER_EVENT: u64 = 64;
+/// A violation is shown at least so many cells wide.
+const CELLS_OF_VIOLATION: u64 = 64;
+
+/// So many violations have more detail around them.
+const VIOLATIONS: usize = 100;
+
+/// Answers by what is asked, and how large the page is with them.
+struct Answers {
+    all: Map<String, Value>,
+    bytes: usize,
+}
+
+impl Answers {
+    /// Takes answers in; false, and none of them, if they make the page larger than `most`.
+    fn add(&mut self, answers: impl Iterator<Item = (String, Answer)>, most: usize) -> bool {
+        let before = self.bytes;
+        let mut new = Vec::new();
+        for (path, answer) in answers {
+            let packed = STANDARD.encode(&answer.body);
+            // With quotes, a colon and a comma.
+            self.bytes += path.len() + packed.len() + 6;
+            if self.bytes > most {
+                self.bytes = before;
+                return false;
+            }
+            new.push((path, packed.into()));
+        }
+        self.all.extend(new);
+        true
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.all.contains_key(path)
+    }
+}
+
+/// A recording, and its place in the view.
+struct Part<'v>(usize, &'v Recording);
+
+impl Part<'_> {
+    /// The widest level: one cell has it all.
+    fn widest(&self) -> u32 {
+        let span = self.1.tiles.window().span().0;
+        (0..32).find(|level| 1u128 << (2 * level) >= u128::from(span)).unwrap_or(31)
+    }
+
+    /// Where the totals of a stretch of time are asked for.
+    fn totals(&self, level: u32, n: u64) -> String {
+        format!("{}/totals/{level}/{n}", self.0)
+    }
+
+    /// All answers on cells `n * TILE_CELLS` on of a level, for so many folds.
+    fn stretch(&self, folds: usize, level: u32, n: u64) -> impl Iterator<Item = (String, Answer)> {
+        let Part(place, of) = *self;
+        let cells = of.cells(of.folds.iter().take(1).flat_map(|fold| &fold.lanes), level, n);
+        let totals = (self.totals(level, n), Answer::bytes(&of.totals(level, n)));
+        let tiles = of.folds.iter().take(folds).enumerate().flat_map(move |(place, fold)| {
+            let groups = fold.lanes.len().div_ceil(TILE_LANES);
+            (0..groups).map(move |group| (place, group, Recording::lanes(fold, group)))
+        });
+        let tiles = tiles.map(move |(fold, group, lanes)| {
+            let path = format!("{place}/tile/{fold}/{level}/{n}/{group}");
+            (path, Answer::bytes(&tile(lanes, &cells)))
+        });
+        [totals].into_iter().chain(tiles)
+    }
+
+    /// All answers on a level.
+    fn level(&self, level: u32) -> impl Iterator<Item = (String, Answer)> {
+        let cells = self.1.tiles.window().span().0.div_ceil(1 << (2 * level));
+        let stretches = 0..cells.div_ceil(TILE_CELLS as u64);
+        stretches.flat_map(move |n| self.stretch(usize::MAX, level, n))
+    }
+
+    /// Whether narrower cells than those of `level` show more.
+    fn shows_more(&self, level: u32) -> bool {
+        let cells = self.1.tiles.window().span().0.div_ceil(1 << (2 * level));
+        let most = CELLS_PER_EVENT.saturating_mul(self.1.events as u64 + 1000);
+        cells.saturating_mul(self.1.tiles.cpus() as u64) < most
+    }
+
+    /// Takes in all levels that fit and show more. Gives the narrowest.
+    fn levels(&self, answers: &mut Answers, most: usize) -> u32 {
+        let widest = self.widest();
+        let mut narrowest = widest;
+        for level in (0..=widest).rev() {
+            let least = if level == widest { usize::MAX } else { most };
+            if !answers.add(self.level(level), least) {
+                break;
+            }
+            narrowest = level;
+            if !self.shows_more(level) {
+                break;
+            }
+        }
+        narrowest
+    }
+
+    /// Takes in what is around violations, the worst first, in narrower cells than those of `level`,
+    /// until they are wide enough to be seen.
+    fn around_violations(&self, answers: &mut Answers, level: u32, most: usize) {
+        let begin = self.1.tiles.window().from;
+        for it in self.1.worst.iter().take(VIOLATIONS) {
+            let length = it.span().0.max(1);
+            for level in (0..level).rev() {
+                let width = 1u64 << (2 * level);
+                let stretch = width.saturating_mul(TILE_CELLS as u64);
+                let (from, to) = (it.from.since(begin).0, it.to.since(begin).0);
+                let around = from.saturating_sub(length) / stretch..=(to + length) / stretch;
+                for n in around {
+                    let is_new = !answers.has(&self.totals(level, n));
+                    if is_new && !answers.add(self.stretch(1, level, n), most) {
+                        return;
+                    }
+                }
+                if length / width >= CELLS_OF_VIOLATION {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl View {
+    /// The page as one file of about `size` bytes at most, and the width in ns of the narrowest
+    /// cells that it has everywhere.
+    pub fn file(&self, size: usize) -> (String, u64) {
+        let mut answers = Answers { all: Map::new(), bytes: self.page("x", "").len() };
+        // Without the head there is no page, however large it is.
+        let head = ("head".to_owned(), Answer::json(&self.head()));
+        answers.add([head].into_iter(), usize::MAX);
+        let mut narrowest = 0;
+        for (place, recording) in self.recordings.iter().enumerate() {
+            let left = size.saturating_sub(answers.bytes);
+            let most = answers.bytes + left / (self.recordings.len() - place);
+            let part = Part(place, recording);
+            let level = part.levels(&mut answers, most);
+            part.around_violations(&mut answers, level, most);
+            narrowest = narrowest.max(level);
+        }
+        let json = Value::Object(answers.all).to_string();
+        // Paths and base64 have nothing that ends an element.
+        let data = format!("<script type=\"application/json\" id=\"saved\">{json}</script>\n");
+        let width_ns = 1 << (2 * narrowest);
+        let detail = format!(
+            "This page has time in steps of {}, and finer around the {VIOLATIONS} worst violations; \
+             <code>wastenot view</code> shows all of it, and what was so at each moment.",
+            Span(width_ns)
+        );
+        (self.page(&data, &detail), width_ns)
+    }
+}
