@@ -18,7 +18,14 @@ use crate::windows::windows;
 /// What is found and marked in a window.
 fn found(history: &History, window: Window) -> Violations {
     let options = Options { window, marks: true, ..Options::default() };
+    let waits = Options { marks: false, waits_in_vain: true, ..options.clone() };
     let check = check(history, &options);
+    let waits = wastenot_check::check(history, &waits);
+    assert_eq!(waits.violations.marks.waited, check.violations.marks.waited);
+    assert_eq!(
+        waits.causes.map(|it| it.stretches),
+        check.causes.as_ref().map(|it| it.stretches.clone())
+    );
     causes_fit(history, &check);
     check.violations
 }

@@ -87,12 +87,15 @@ fn fits(cell: &Cell, told: [u64; 9]) -> bool {
         && (cell.why != 0) == (told[8] > 0)
 }
 
+/// Who waits, since when, how that began, and who woke it.
+type Waits = (TaskId, Time, Origin, Option<TaskId>);
+
 /// What holds at one moment of a replay.
 #[derive(Debug)]
 struct Moment {
     window: Window,
     /// Of each CPU what it does, and who waits on it.
-    cpus: Vec<(Activity, Vec<(TaskId, Time, Origin)>)>,
+    cpus: Vec<(Activity, Vec<Waits>)>,
 }
 
 /// Keeps every moment.
@@ -103,7 +106,12 @@ impl Observer for Moments {
         let cpus = (0..state.cpus().count()).map(|n| {
             let cpu = CpuId(n as u16);
             let waits = state.waiting(cpu).map(|task| (task, state.task(task)));
-            let waits = waits.map(|(task, known)| (task, known.since, known.origin));
+            let waits = waits.map(|(task, known)| {
+                let waker = known.waker.task.filter(|waker| !waker.is_idle());
+                let is_woken = !known.origin.is_switched_out()
+                    && !matches!(known.origin, Origin::Unknown | Origin::Released);
+                (task, known.since, known.origin, waker.filter(|_| is_woken))
+            });
             (state.cpu(cpu).activity(), waits.collect())
         });
         self.0.push(Moment { window: Window { from, to }, cpus: cpus.collect() });
@@ -128,7 +136,7 @@ fn is_exact(tiles: &Tiles, history: &History, name: &str) {
             if let Activity::Run(task) = activity {
                 add(*task, Was::Running);
             }
-            for (task, _, origin) in waits {
+            for (task, _, origin, _) in waits {
                 add(*task, Was::Waiting(*origin));
             }
             if active[n].is_none_or(|(was, _)| was != *activity) {
@@ -140,10 +148,10 @@ fn is_exact(tiles: &Tiles, history: &History, name: &str) {
                 assert_eq!(is.waiting as usize, waits.len(), "{name} CPU {n} at {time}");
                 let mut queue: Vec<_> = queue
                     .iter()
-                    .map(|it| (it.task, it.since.max(recorded.from), it.origin))
+                    .map(|it| (it.task, it.since.max(recorded.from), it.origin, it.waker))
                     .collect();
                 let mut waits: Vec<_> =
-                    waits.iter().map(|it| (it.0, it.1.max(recorded.from), it.2)).collect();
+                    waits.iter().map(|it| (it.0, it.1.max(recorded.from), it.2, it.3)).collect();
                 queue.sort_unstable_by_key(|it| it.0);
                 waits.sort_unstable_by_key(|it| it.0);
                 assert_eq!(queue, waits, "{name} CPU {n} at {time}");
@@ -181,7 +189,12 @@ fn totals_are_sums(tiles: &Tiles, name: &str) {
 }
 
 fn agrees(history: &History, name: &str, seed: u64) {
-    let (tiles, waited) = tiles(history);
+    let (made, waited) = tiles(history);
+    // What is kept in a file is what was made.
+    let bytes = made.to_bytes();
+    let tiles = Tiles::from_bytes(&bytes).expect("tiles");
+    assert_eq!(tiles.to_bytes(), bytes, "{name}");
+    assert!(Tiles::from_bytes(&bytes[..bytes.len() - 1]).is_none(), "{name}");
     let window = history.window();
     let mut rng = Rng::new(seed);
     let rows = history.len() * 24;

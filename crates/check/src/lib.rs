@@ -93,6 +93,9 @@ pub struct Options {
     pub of_cause: Option<&'static str>,
     /// Whether all that pictures mark is kept: every stretch of a violation, every episode.
     pub marks: bool,
+    /// Whether of these the stretches are kept in which tasks waited, and their causes: there are
+    /// far fewer than those of the CPUs that were idle meanwhile.
+    pub waits_in_vain: bool,
     /// What moves cost on such a machine, where that is known.
     pub costs: Option<Costs>,
     /// The period and the confirmation time of the sanity checker.
@@ -122,6 +125,7 @@ impl Default for Options {
             causes: true,
             of_cause: None,
             marks: false,
+            waits_in_vain: false,
             costs: None,
             sanity: sanity::Rules::default(),
         }

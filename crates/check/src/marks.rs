@@ -42,15 +42,24 @@ impl Marks {
         idle: &[(CpuId, Window)],
         places: impl Fn(Window) -> P,
     ) {
-        let mut stretches: Vec<Window> = idle.iter().map(|(_, stretch)| *stretch).collect();
+        self.add_waits(task, idle.iter().map(|(_, stretch)| *stretch).collect(), places);
+        self.idle.extend(idle);
+        if self.idle.len() > self.joined + LOOSE.max(self.joined) {
+            self.settle();
+        }
+    }
+
+    /// `task` waited while CPUs were idle in these stretches.
+    pub(crate) fn add_waits<P: Iterator<Item = (CpuId, Window)>>(
+        &mut self,
+        task: TaskId,
+        mut stretches: Vec<Window>,
+        places: impl Fn(Window) -> P,
+    ) {
         stretches.sort_unstable_by_key(|stretch| (stretch.from, stretch.to));
         stretches.dedup_by(join);
         for (cpu, window) in stretches.into_iter().flat_map(places) {
             self.waited.push(Waited { task, cpu, window });
-        }
-        self.idle.extend(idle);
-        if self.idle.len() > self.joined + LOOSE.max(self.joined) {
-            self.settle();
         }
     }
 

@@ -395,6 +395,11 @@ impl<'a> Watch<'a> {
         add(&mut found.persistent);
         if self.options.marks {
             self.mark(&violation, was, places);
+        } else if self.options.waits_in_vain {
+            let stretches = std::mem::take(&mut self.stretches);
+            let windows = stretches.iter().map(|&(from, to)| Window { from, to });
+            self.found.marks.add_waits(violation.task, windows.collect(), |it| places.parts(it));
+            self.stretches = stretches;
         }
         let rank = (stretch, Reverse(violation.window.from), Reverse(violation.task));
         if self.worst.wants(rank) {

@@ -224,6 +224,14 @@ impl Cell {
         }
     }
 
+    /// What [`Cell::bytes`] gave.
+    pub(crate) fn from_bytes(bytes: [u8; 12]) -> Cell {
+        let [busy, waking, unknown, offline, wanted, in_vain, waiting, waiting_max, why, a, b, c] =
+            bytes;
+        let task = [a, b, c];
+        Cell { busy, waking, unknown, offline, wanted, in_vain, waiting, waiting_max, why, task }
+    }
+
     /// The part of it in which a task waited in vain.
     pub(crate) fn set_in_vain(&mut self, sum: &Sum, all_ns: u64) {
         self.in_vain = share(sum.in_vain_ns, all_ns, 255);

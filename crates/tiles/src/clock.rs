@@ -7,7 +7,9 @@
 
 use wastenot_model::{CpuId, CpuSet, Time, Wanted, Window};
 
-use crate::{FACTOR, codes::Codes};
+use crate::FACTOR;
+use crate::codes::Codes;
+use crate::kept::{Reader, Writer};
 
 /// For how long every idle CPU has been wanted, and each CPU by some tasks alone.
 #[derive(Clone, Debug)]
@@ -122,6 +124,23 @@ impl Clock {
         for part in self.only_in(cpu, window) {
             each(part);
         }
+    }
+
+    /// Number of CPUs.
+    pub(crate) fn cpus(&self) -> usize {
+        self.only.len()
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer) {
+        self.changes.write(to);
+        to.all(&self.only, |to, windows| to.all(windows, |to, window| to.window(*window)));
+    }
+
+    /// To be read, not to be continued.
+    pub(crate) fn read_from(from: &mut Reader<'_>, begin: Time) -> Option<Clock> {
+        let changes = Codes::read_from(from)?;
+        let only = from.all(|from| from.all(Reader::window))?;
+        Some(Clock { changes, only, ..Clock::new(0, begin) })
     }
 
     pub(crate) fn size(&self) -> usize {

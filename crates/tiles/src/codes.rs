@@ -2,6 +2,7 @@
 
 use wastenot_model::{Time, Window};
 
+use crate::kept::{Reader, Writer};
 use crate::leb128;
 
 /// Changes of a block.
@@ -59,6 +60,23 @@ impl Codes {
             }
             None
         })
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer) {
+        to.bytes(&self.bytes);
+        to.all(&self.blocks, |to, (time, at, code)| {
+            [time.0, *at as u64, u64::from(*code)].into_iter().for_each(|it| to.number(it));
+        });
+    }
+
+    /// To be read, not to be continued.
+    pub(crate) fn read_from(from: &mut Reader<'_>) -> Option<Codes> {
+        let bytes = from.bytes()?.to_vec();
+        let blocks = from.all(|from| {
+            let (time, at) = (Time(from.number()?), usize::try_from(from.number()?).ok()?);
+            Some((time, at, u8::try_from(from.number()?).ok()?))
+        })?;
+        Some(Codes { bytes, blocks, count: 0, last: (Time(0), 0) })
     }
 
     pub(crate) fn size(&self) -> usize {

@@ -56,7 +56,25 @@ pub(crate) struct Level {
     sum: Sum,
 }
 
+impl Level {
+    /// Cells that are all there.
+    pub(crate) fn of(cells: Vec<Cell>) -> Level {
+        Level { cells, sum: Sum::default() }
+    }
+}
+
 impl Lane {
+    /// To be read, not to be continued.
+    pub(crate) fn kept(
+        cpu: CpuId,
+        begin: Time,
+        strip: Strip,
+        in_vain: Codes,
+        levels: Vec<Level>,
+    ) -> Lane {
+        Lane { strip, in_vain, levels, ..Lane::new(cpu, begin) }
+    }
+
     pub(crate) fn new(cpu: CpuId, begin: Time) -> Lane {
         Lane {
             strip: Strip::new(begin),

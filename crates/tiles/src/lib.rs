@@ -23,6 +23,7 @@
 mod cell;
 mod clock;
 mod codes;
+mod kept;
 mod lane;
 mod leb128;
 mod strip;
@@ -49,7 +50,7 @@ pub use self::way::{Stretch, Was};
 const FACTOR: u64 = 4;
 /// The width of the narrowest cells that there are.
 const NARROWEST_NS: u64 = 1 << 10;
-/// Bytes of cells that each event pays for, those of wider cells not counted.
+/// Bytes of cells that each event pays for.
 pub const CELL_BYTES: usize = 1;
 /// Bytes of cells that any recording may have.
 const CELL_BYTES_FREE: usize = 1 << 18;
@@ -87,7 +88,8 @@ impl Builder {
 
     /// Time came to `now`: drops cells until those up to then are few enough.
     fn come_to(&mut self, now: Time) {
-        let most = CELL_BYTES_FREE + self.events * CELL_BYTES;
+        // Wider cells take a third of what the narrowest take.
+        let most = (CELL_BYTES_FREE + self.events * CELL_BYTES) / 4 * 3;
         let column = size_of::<Cell>() * self.lanes.len() + size_of::<Total>();
         let most = (most / column).max(1) as u64;
         while (now - self.window.from).0 / self.width_ns > most {
@@ -114,7 +116,7 @@ impl Builder {
         }
         self.come_to(now);
         for cpu in std::mem::take(&mut self.touched).drain(..) {
-            let queue = state.waiting(cpu).map(|task| waiter(task, &state.task(task)));
+            let queue = state.waiting(cpu).map(|task| Waiter::of(task, &state.task(task)));
             let lane = &mut self.lanes[cpu.index()];
             lane.settle(now, queue, &self.clock, &mut self.totals, self.width_ns);
         }
@@ -150,10 +152,6 @@ impl Builder {
     }
 }
 
-fn waiter(task: TaskId, known: &TaskState) -> Waiter {
-    Waiter { task, since: known.since, origin: known.origin }
-}
-
 impl Observer for Builder {
     #[inline]
     fn held(&mut self, state: &State, from: Time, _: Time) {
@@ -171,7 +169,7 @@ impl Observer for Builder {
             self.touch(cpu, |next| next.change(Change::Leaves(task)));
         }
         if let Some(cpu) = joined {
-            self.touch(cpu, |next| next.change(Change::Joins(waiter(task, now))));
+            self.touch(cpu, |next| next.change(Change::Joins(Waiter::of(task, now))));
         }
     }
 

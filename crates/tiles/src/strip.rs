@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! block    activity  1 byte; the time since it began; the task, if it is RUN
-//!          queue     the number of those who wait, and each: task, time since its wait began, origin
+//!          queue     the number of those who wait, and each: task, how long it waited, origin,
+//!                    and who woke it: 0, or 1 more than the task
 //! record   flags     1 byte
 //!            bits 0 to 2   the activity, or 7: as before
 //!            bit 3         the task that now runs was queued here, and leaves the queue
@@ -15,12 +16,13 @@
 //!            bits 6 to 7   how the wait of who joins began, where it is one: see `ORIGINS`
 //!          time      ns since the record before; of the first: since the block began
 //!          task      if the activity is RUN
-//!          joins     the task, for 2; for 3 the number of those who leave, and each; then the
-//!                    number of those who join, and each as in a block
+//!          joins     for 2 the task, and who woke it if it was woken; for 3 the number of those
+//!                    who leave, and each; then the number of those who join, each as in a block
 //! ```
 
-use wastenot_model::{Activity, CpuState, Origin, TaskId, Time};
+use wastenot_model::{Activity, CpuState, Origin, TaskId, TaskState, Time};
 
+use crate::kept::{self, Writer};
 use crate::leb128;
 
 /// Records of a block, at least.
@@ -55,6 +57,20 @@ pub struct Waiter {
     pub since: Time,
     /// How its wait began.
     pub origin: Origin,
+    /// Which task woke or created it, where it was woken or created and that is known.
+    pub waker: Option<TaskId>,
+}
+
+impl Waiter {
+    /// `task`, which is so.
+    pub(crate) fn of(task: TaskId, known: &TaskState) -> Waiter {
+        let waker = known.waker.task.filter(|task| is_woken(known.origin) && !task.is_idle());
+        Waiter { task, since: known.since, origin: known.origin, waker }
+    }
+}
+
+fn is_woken(origin: Origin) -> bool {
+    matches!(origin, Origin::Wakeup | Origin::NoSelection | Origin::Waking | Origin::Fork)
 }
 
 /// A change of a queue.
@@ -157,6 +173,14 @@ impl Strip {
         self.put_task(Some(waiter.task));
         leb128::put(&mut self.bytes, now.since(waiter.since).0);
         self.bytes.push(code(waiter.origin));
+        self.put_waker(waiter);
+    }
+
+    fn put_waker(&mut self, waiter: Waiter) {
+        if is_woken(waiter.origin) {
+            let waker = waiter.waker.and_then(TaskId::index);
+            leb128::put(&mut self.bytes, waker.map_or(0, |index| index as u64 + 1));
+        }
     }
 
     /// From `now` on it is so. `changes` of the queue led there from what was, and `queue` is what
@@ -213,11 +237,12 @@ impl Strip {
             _ => None,
         };
         match joins {
-            Some(it) if ran == Activity::Run(it.task) => {
+            Some(it) if ran == Activity::Run(it.task) && !is_woken(it.origin) => {
                 starts | WHO_RAN << 4 | code(it.origin) << 6
             }
             Some(it) => {
                 self.put_task(Some(it.task));
+                self.put_waker(it);
                 starts | WOKEN << 4 | code(it.origin) << 6
             }
             None => {
@@ -257,6 +282,28 @@ impl Strip {
             reader.step();
         }
         reader
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer) {
+        to.bytes(&self.bytes);
+        to.all(&self.blocks, |to, block| {
+            [block.time.0, block.offset, block.records].into_iter().for_each(|it| to.number(it));
+        });
+    }
+
+    /// To be read, not to be continued.
+    pub(crate) fn read_from(from: &mut kept::Reader<'_>) -> Option<Strip> {
+        let bytes = from.bytes()?.to_vec();
+        let blocks = from.all(|from| {
+            let (time, offset, records) = (Time(from.number()?), from.number()?, from.number()?);
+            (offset <= records && records <= bytes.len() as u64).then_some(Block {
+                time,
+                offset,
+                records,
+            })
+        })?;
+        let last = (Time(0), Doing::UNKNOWN);
+        Some(Strip { bytes, blocks, filled: 0, last, active_since: Time(0) })
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -336,7 +383,13 @@ impl<Q: Queue> Reader<'_, Q> {
 
     fn waiter(&mut self, now: Time) -> Waiter {
         let (task, since) = (self.task(), Time(now.0.saturating_sub(self.number())));
-        Waiter { task, since, origin: ORIGINS[usize::from(self.byte()) % ORIGINS.len()] }
+        let origin = ORIGINS[usize::from(self.byte()) % ORIGINS.len()];
+        Waiter { task, since, origin, waker: self.waker(origin) }
+    }
+
+    fn waker(&mut self, origin: Origin) -> Option<TaskId> {
+        let number = if is_woken(origin) { self.number() } else { 0 };
+        (number > 0).then(|| TaskId::nth(number as usize - 1))
     }
 
     fn begin_block(&mut self) {
@@ -398,7 +451,8 @@ impl<Q: Queue> Reader<'_, Q> {
                 let task = who.unwrap_or_else(|| self.task());
                 waiting = waiting.saturating_add(1);
                 let origin = ORIGINS[usize::from(origin)];
-                self.queue.join(Waiter { task, since: time, origin });
+                let waker = if who.is_some() { None } else { self.waker(origin) };
+                self.queue.join(Waiter { task, since: time, origin, waker });
             }
         }
         let activity = match code {

@@ -21,6 +21,20 @@ pub struct Total {
     pub in_vain_ns: u64,
 }
 
+impl Total {
+    pub(crate) const NUMBERS: usize = 5;
+
+    pub(crate) fn numbers(&self) -> [u64; Total::NUMBERS] {
+        let Total { busy_ns, unknown_ns, wanted_ns, waiting_ns, in_vain_ns } = *self;
+        [busy_ns, unknown_ns, wanted_ns, waiting_ns, in_vain_ns]
+    }
+
+    pub(crate) fn of_numbers(numbers: [u64; Total::NUMBERS]) -> Total {
+        let [busy_ns, unknown_ns, wanted_ns, waiting_ns, in_vain_ns] = numbers;
+        Total { busy_ns, unknown_ns, wanted_ns, waiting_ns, in_vain_ns }
+    }
+}
+
 impl From<&Sum> for Total {
     fn from(sum: &Sum) -> Total {
         let Sum { busy_ns, unknown_ns, wanted_ns, waiting_ns, in_vain_ns, .. } = *sum;

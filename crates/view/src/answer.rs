@@ -10,8 +10,8 @@
 //! | `/R/way/TASK/FROM/TO/LEAST` | JSON: where a task ran and waited; what is less than `LEAST` apart |
 //! | | is one |
 //!
-//! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from the
-//! begin of the recording; tasks are numbered as in the head.
+//! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from
+//! the begin of the recording; tasks are numbered as in the head.
 
 use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};

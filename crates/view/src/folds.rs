@@ -6,7 +6,7 @@ use wastenot_model::{Cpu, CpuId, Machine};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
     /// What a lane is, in the plural.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) lanes: Vec<Lane>,
 }
 
@@ -32,12 +32,13 @@ const SHARED: [(&str, &str, Key); 4] = [
 pub(crate) fn folds(machine: &Machine) -> Vec<Fold> {
     let order = machine.socket_order();
     let single = |cpu: &CpuId| Lane { label: format!("CPU {cpu}"), cpus: vec![*cpu] };
-    let mut folds = vec![Fold { name: "CPUs", lanes: order.iter().map(single).collect() }];
+    let mut folds =
+        vec![Fold { name: "CPUs".to_owned(), lanes: order.iter().map(single).collect() }];
     let mut numbers = order.clone();
     numbers.sort_unstable();
     if numbers != order {
         let lanes = numbers.iter().map(single).collect();
-        folds.push(Fold { name: "CPUs by number", lanes });
+        folds.push(Fold { name: "CPUs by number".to_owned(), lanes });
     }
     for (name, label, key) in SHARED {
         let mut lanes: Vec<(Option<u32>, Lane)> = Vec::new();
@@ -57,12 +58,12 @@ pub(crate) fn folds(machine: &Machine) -> Vec<Fold> {
         let lanes: Vec<Lane> = lanes.into_iter().map(|(_, lane)| lane).collect();
         let is_new = folds.iter().all(|fold| !is_same(&fold.lanes, &lanes));
         if is_new && lanes.len() > 1 {
-            folds.push(Fold { name, lanes });
+            folds.push(Fold { name: name.to_owned(), lanes });
         }
     }
     if order.len() > 1 {
         let lanes = vec![Lane { label: "all CPUs".to_owned(), cpus: order }];
-        folds.push(Fold { name: "the machine", lanes });
+        folds.push(Fold { name: "the machine".to_owned(), lanes });
     }
     folds
 }
@@ -86,7 +87,7 @@ mod tests {
             cpu.package = Some(0);
         }
         let folds = folds(&machine);
-        let names: Vec<&str> = folds.iter().map(|fold| fold.name).collect();
+        let names: Vec<&str> = folds.iter().map(|fold| &*fold.name).collect();
         assert_eq!(names, ["CPUs", "CPUs by number", "cores", "LLCs", "the machine"]);
         for fold in &folds {
             let mut all: Vec<CpuId> =
@@ -99,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_machine_of_which_nothing_is_known_has_cpus_alone() {
-        let names: Vec<&str> = folds(&Machine::flat(1)).iter().map(|fold| fold.name).collect();
+        let names: Vec<String> =
+            folds(&Machine::flat(1)).into_iter().map(|fold| fold.name).collect();
         assert_eq!(names, ["CPUs"]);
     }
 }

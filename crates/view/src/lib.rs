@@ -4,12 +4,13 @@
 //! the names of tasks, and [`Tiles`](wastenot_tiles::Tiles). A [`View`] is one of them, or two side
 //! by side. It answers the page's questions (`answer`): [`Server`] passes them on over HTTP, for a
 //! browser of this machine alone, and [`View::file`] puts the answers into the page itself, which
-//! then is a file that opens from disk. The page's script is in `page/` (TypeScript); its built form
-//! is part of this crate, so that building needs no Node.
+//! then is a file that opens from disk. The page's script is in `page/` (TypeScript); its built
+//! form is part of this crate, so that building needs no Node.
 
 mod answer;
 mod file;
 mod folds;
+mod kept;
 mod recording;
 mod server;
 
@@ -46,8 +47,8 @@ impl View {
         View { recordings: vec![before.0, after.0], differences }
     }
 
-    /// The page: what stands first of each report, time, and the rest in words. `data` is an element
-    /// with answers, or empty: then it asks a server. `detail` says what it has of time.
+    /// The page: what stands first of each report, time, and the rest in words. `data` is an
+    /// element with answers, or empty: then it asks a server. `detail` says what it has of time.
     fn page(&self, data: &str, detail: &str) -> String {
         let titles: Vec<&str> = self.recordings.iter().map(|it| it.title.as_str()).collect();
         let of = |words: fn(&Recording) -> &str| {

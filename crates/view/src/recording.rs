@@ -38,7 +38,7 @@ pub struct Recording {
 /// Checks `history`, and makes tiles in the same replay.
 pub fn check(history: &History, options: &Options) -> (Check, Tiles) {
     let mut builder = Builder::new(history);
-    let options = Options { marks: true, ..options.clone() };
+    let options = Options { waits_in_vain: true, ..options.clone() };
     let found = check_beside(history, &options, &mut builder);
     let tiles = builder.finish(in_vain(&found));
     (found, tiles)
@@ -94,6 +94,11 @@ impl Recording {
         Recording { tiles, folds, head, title, words, worst, events: history.len() }
     }
 
+    /// The number of its events.
+    pub fn events(&self) -> usize {
+        self.events
+    }
+
     /// The time that is so long after the begin.
     pub(crate) fn time(&self, since_begin: u64) -> Time {
         Time(self.tiles.window().from.0.saturating_add(since_begin))
@@ -128,9 +133,10 @@ impl Recording {
         cells
     }
 
-    /// What all CPUs did together in cells `n * TILE_CELLS` on: numbers of four bytes, the lowest
-    /// first. CPUs that were busy, all cells; CPUs of which nothing is known; CPUs that were wanted;
-    /// tasks that waited; CPUs on which a task waited in vain. Averages of the cell's time.
+    /// What all CPUs did together in cells `n * TILE_CELLS` on, as averages of each cell's time:
+    /// of all cells how many CPUs were busy, then of how many nothing is known, how many were
+    /// wanted, how many tasks waited, on how many CPUs one waited in vain. Each number has four
+    /// bytes, the lowest first.
     pub(crate) fn totals(&self, level: u32, n: u64) -> Vec<u8> {
         let begin = n.saturating_mul(TILE_CELLS as u64);
         let width = 1u64 << (2 * level);
@@ -161,9 +167,10 @@ impl Recording {
         let time = self.time(since_begin);
         let (is, active_since, queue) = self.tiles.at(CpuId(cpu), time)?;
         let task = if let Activity::Run(task) = is.activity { task.index() } else { None };
-        let waiting = queue
-            .iter()
-            .map(|it| json!([it.task.index(), self.since_begin(it.since), it.origin.name()]));
+        let waiting = queue.iter().map(|it| {
+            let waker = it.waker.and_then(TaskId::index);
+            json!([it.task.index(), self.since_begin(it.since), it.origin.name(), waker])
+        });
         let idle = self.folds.first()?.lanes.iter().flat_map(|lane| &lane.cpus).filter(|cpu| {
             self.tiles.at(**cpu, time).is_some_and(|(is, ..)| is.activity == Activity::Idle)
         });

@@ -2,6 +2,7 @@
 //! does in `verbs`; traces come in through `open`, results go out through `out`.
 
 mod args;
+mod cache;
 mod fail;
 mod map;
 mod open;

@@ -33,8 +33,8 @@ export interface At {
   is: string;
   since: number;
   task: number | null;
-  /** Task, since when it waits, and how its wait began. */
-  waiting: [number, number, string][];
+  /** Task, since when it waits, how its wait began, and who woke it. */
+  waiting: [number, number, string, number | null][];
   count: number;
   idle: number[];
 }

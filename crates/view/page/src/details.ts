@@ -39,8 +39,9 @@ export function exact(recording: Recording, cpu: number, time: number, at: At): 
   const lines = [`CPU ${cpu} at ${moment(time, 1)}`];
   if (at.task !== null) lines.push(`runs ${recording.name(at.task)} ${ago(at.since)}`);
   else lines.push(`${at.is === "waking" ? "about to start a task" : at.is} ${ago(at.since)}`);
-  for (const [task, since, origin] of at.waiting.slice(0, NAMED)) {
-    lines.push(`  waits here: ${recording.name(task)} ${ago(since)} (${origin})`);
+  for (const [task, since, origin, waker] of at.waiting.slice(0, NAMED)) {
+    const by = waker === null ? "" : ` by ${recording.name(waker)}`;
+    lines.push(`  waits here: ${recording.name(task)} ${ago(since)} (${origin}${by})`);
   }
   if (at.count > NAMED) lines.push(`  and ${at.count - NAMED} more wait here`);
   lines.push(at.idle.length > 0 ? `idle then: CPU ${ranges(at.idle)}` : "no CPU was idle then");

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { begin, end, folder, lacks, open, Opened, run, seen, served, settled, trace } from "./served";
+import { begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled, trace } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const WIDE = "7.2-s4x16x2-make.dat";
@@ -15,14 +15,6 @@ function expectQuiet({ requests, complaints, page }: Opened): void {
   const { origin } = new URL(page.url());
   expect(requests.filter((url) => !url.startsWith(`${origin}/`))).toEqual([]);
   expect(complaints).toEqual([]);
-}
-
-/** A place on a lane, from its left edge on. */
-async function place(opened: Opened, lane: number, x: number): Promise<[number, number]> {
-  const box = await opened.page.locator("#canvas").boundingBox();
-  if (!box) throw new Error("no canvas");
-  // Ruler and curves stand above; lanes of these recordings are as high as they can be.
-  return [box.x + 84 + x, box.y + 22 + 56 + lane * 24 + 12];
 }
 
 describe.skipIf(lacks)("in a browser", () => {
@@ -57,7 +49,7 @@ describe.skipIf(lacks)("in a browser", () => {
     expect((await seen(page))[0]).toBeCloseTo(from, -1);
 
     // The wheel keeps what is under the pointer there.
-    const [x, y] = await place(opened, 2, 300);
+    const [x, y] = await onLane(opened, 2, 300);
     await page.mouse.move(x, y);
     const under = async (): Promise<number> => {
       const [from, to] = await seen(page);
@@ -106,7 +98,7 @@ describe.skipIf(lacks)("in a browser", () => {
   test("the pointer and a click tell what was so", async () => {
     const opened = await served([trace(SMALL)]);
     const { page } = opened;
-    const [x, y] = await place(opened, 3, 500);
+    const [x, y] = await onLane(opened, 3, 500);
     await page.mouse.move(x, y);
     await expect.poll(() => page.textContent("#hover")).toMatch(/busy 100 %[^]*runs .+:\d+ for /);
     await page.mouse.click(x, y);
@@ -159,7 +151,7 @@ describe.skipIf(lacks)("in a browser", () => {
     await settled(page);
     const [from, to] = await seen(page);
     expect(to - from).toBeLessThan(50e6);
-    const [x, y] = await place(opened, 3, 500);
+    const [x, y] = await onLane(opened, 3, 500);
     await page.mouse.move(x, y);
     expect(await page.textContent("#hover")).toContain("CPU 3");
     expect(opened.requests.filter((url) => !url.startsWith("file:"))).toEqual([]);
@@ -178,7 +170,7 @@ describe.skipIf(lacks)("in a browser", () => {
       `# tracer: nop\n#\n${line("1.000010", idle, `${name} next_pid=7`)}${line("1.000020", `${name} prev_pid=7`, "</script> next_pid=8")}${line("1.000030", "</script> prev_pid=8", "swapper/0 next_pid=0")}`,
     );
     const opened = await served([file]);
-    const [x, y] = await place(opened, 0, 300);
+    const [x, y] = await onLane(opened, 0, 300);
     await opened.page.mouse.move(x, y);
     await expect.poll(() => opened.page.textContent("#hover")).toContain("<img/src");
     expect(await opened.page.locator("img").count()).toBe(0);

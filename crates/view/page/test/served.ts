@@ -106,3 +106,11 @@ export async function seen(page: Page): Promise<[number, number]> {
   const [from = Number.NaN, to = Number.NaN] = (told ?? "").split(",").map(Number);
   return [from, to];
 }
+
+/** A place on a lane, from its left edge on; of recordings whose lanes are as high as they can be. */
+export async function onLane({ page }: Opened, lane: number, x: number): Promise<[number, number]> {
+  const box = await page.locator("#canvas").boundingBox();
+  if (!box) throw new Error("no canvas");
+  // The ruler and the curves stand above.
+  return [box.x + 84 + x, box.y + 22 + 56 + lane * 24 + 12];
+}

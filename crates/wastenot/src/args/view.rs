@@ -32,6 +32,10 @@ pub(crate) struct View {
     /// Print the address, and start no browser
     #[arg(long)]
     pub(crate) no_open: bool,
+    /// Check it anew: what was found of a recording with 1,000,000 events or more is kept in
+    /// ~/.cache/wastenot/view, 4 GiB at most
+    #[arg(long)]
+    pub(crate) no_cache: bool,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]

@@ -3,10 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use wastenot_check::{Check, Options};
 use wastenot_draw::Palette;
 use wastenot_export::page;
 use wastenot_export::picture::Look;
-use wastenot_model::Report;
+use wastenot_model::{History, Report, Window};
 use wastenot_view::{Recording, Server, View};
 
 use super::{check, report, select, signals};
@@ -14,15 +15,16 @@ use crate::args::check::Select;
 use crate::args::input::Reading;
 use crate::args::view::View as Args;
 use crate::args::when::WindowArgs;
+use crate::cache::Entry;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
 /// Serves a trace until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let failed = |error: std::io::Error| Stop::io("cannot serve", &error, "try again");
-    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading);
+    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading, false);
     let view = match &args.with {
-        None => View::new(of(&args.file)?.0),
+        None => View::new(known_or(args, of)?),
         Some(with) => View::two(of(&args.file)?, of(with)?),
     };
     let server = Server::begin(view, args.port).map_err(|it| Stop::new(&it, it.help()))?;
@@ -42,22 +44,62 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// What a page shows of a file, and the report of its check. Only tiles stay in memory.
+/// Events from which on what was found is kept for the next time; fewer are checked at once.
+const MANY: usize = 1_000_000;
+
+/// What is known of the recording from the last time, or what is found now.
+fn known_or(
+    args: &Args,
+    find: impl Fn(&Path) -> Result<(Recording, Report), Stop>,
+) -> Result<Recording, Stop> {
+    let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
+    let entry = Some(&args.file).filter(|_| !args.no_cache);
+    let entry = entry.and_then(|file| Entry::of(file, &asked));
+    let known = entry.as_ref().and_then(Entry::read);
+    if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
+        return Ok(recording);
+    }
+    let (recording, _) = find(&args.file)?;
+    if let Some(entry) = entry.filter(|_| recording.events() >= MANY) {
+        progress::during("keeping what was found", || entry.write(&recording.to_bytes()));
+    }
+    Ok(recording)
+}
+
+/// What a page shows of a file, and the report of its check, with a picture of the worst moment if
+/// that is asked for. Only tiles stay in memory.
 pub(super) fn recording(
     file: &Path,
     window: &WindowArgs,
     select: &Select,
     reading: &Reading,
+    has_picture: bool,
 ) -> Result<(Recording, Report), Stop> {
     let history = open::history(file, reading)?;
     let asked = window.of(&history)?;
     let options = select::options(&history, asked, select)?;
+    let options = Options { marks: has_picture, ..options };
     let (found, tiles) = progress::during("checking", || wastenot_view::check(&history, &options));
     let mut report = found.report(&history, &options);
     let counted = options.counted(&history);
     report.next = check::next(file, &history, &found, counted);
+    if has_picture {
+        draw_worst(&mut report, &history, &found, window.is_asked().then_some(asked), select);
+    }
+    let recording = Recording::new(&history, counted, &found, &report, tiles);
+    Ok((recording, report))
+}
+
+/// Adds a picture of the worst moment to the report: a file may be printed.
+fn draw_worst(
+    report: &mut Report,
+    history: &History,
+    found: &Check,
+    window: Option<Window>,
+    select: &Select,
+) {
     let look = Look {
-        window: window.is_asked().then_some(asked),
+        window,
         socket_order: history.head.machine.topology_known(),
         palette: Palette::default(),
         silent: select.silent_cpus.into(),
@@ -65,7 +107,5 @@ pub(super) fn recording(
         target: None,
         considered: None,
     };
-    page::with_worst(&mut report, &history, &found, &look);
-    let recording = Recording::new(&history, counted, &found, &report, tiles);
-    Ok((recording, report))
+    page::with_worst(report, history, found, &look);
 }

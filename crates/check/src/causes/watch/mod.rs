@@ -150,7 +150,7 @@ impl<'a> Watch<'a> {
             ahead: vec![Ahead::Peer; cpus],
             intervals: Intervals::new(&history.head.machine),
             grace: options.wake_grace,
-            marks: options.marks || options.of_cause.is_some(),
+            marks: options.marks || options.waits_in_vain || options.of_cause.is_some(),
             stolen,
             interrupts: Occupied::by_interrupts(history),
             idle_states: Occupied::by_idle_states(history),
