@@ -4,6 +4,7 @@
 //! that was cut out answers them as the whole does, since it holds what the whole knew.
 
 use super::{Origin, Phase, State, TaskState};
+use crate::history::event::Each;
 use crate::{By, CpuId, Entry, Event, History, MaskId, Observer, TaskId, Time};
 
 /// A task at the first instant of a part.
@@ -114,12 +115,8 @@ impl Seen {
                 *seen = past.seen;
             }
         }
-        let mut see = |task: TaskId, cpu: CpuId| {
-            if let Some(Some(seen)) = task.index().and_then(|index| seen.get_mut(index)) {
-                seen.also(cpu);
-            }
-        };
-        history.entries().for_each(|entry| Seen::in_entry(&entry, &mut see));
+        let mut look = Look(seen);
+        history.chunks().flatten().for_each(|row| row.with(&mut look));
     }
 
     /// Calls `see` with each task that `entry` shows on a CPU, and that CPU.
@@ -135,6 +132,30 @@ impl Seen {
             }
             _ => {}
         }
+    }
+}
+
+/// Looks where tasks are seen, of those with `Some`, by index.
+struct Look<'s>(&'s mut [Option<Seen>]);
+
+impl Look<'_> {
+    #[inline(always)]
+    fn see(&mut self, entry: &Entry) {
+        Seen::in_entry(entry, |task, cpu| {
+            if let Some(Some(seen)) = task.index().and_then(|index| self.0.get_mut(index)) {
+                seen.also(cpu);
+            }
+        });
+    }
+}
+
+impl Each for Look<'_> {
+    #[inline(always)]
+    fn entry(&mut self, entry: &Entry) {
+        self.see(entry);
+    }
+    fn rare(&mut self, entry: &Entry) {
+        self.see(entry);
     }
 }
 
