@@ -14,27 +14,22 @@ impl State {
     #[inline(always)]
     pub fn apply<O: Observer>(&mut self, entry: &Entry, observer: &mut O) {
         match entry.event {
-            Event::Switch { cpu, prev, next, left, prev_prio, next_prio } => {
+            Event::Switch { cpu, prev, next, .. } => {
                 self.pass(entry.time, observer);
-                self.know_cpu(cpu);
-                if self.disagrees(cpu, prev) {
-                    self.correct(cpu);
-                    self.tell_contradictions(*entry, observer);
-                    self.tell_tasks(observer);
+                match self.is_usual(cpu, prev, next) {
+                    true => self.switch_as_usual(entry, observer),
+                    false => self.switch(*entry, observer),
                 }
-                self.go_out(prev, cpu, left, next, prev_prio);
-                if prev == next {
-                    self.tell_tasks(observer);
-                }
-                self.come_in(next, cpu, next_prio);
-                self.tell(entry, observer);
             }
             // Most wakings only note who woke whom: no time need be told for that.
             Event::Waking { task, prev, prio } if self.wakes_quietly(entry, task, prev, prio) => {
                 self.now = self.now.max(entry.time);
             }
+            Event::Queued { task, on, how, prio } => {
+                self.pass(entry.time, observer);
+                self.queued(entry, task, (on, how, prio), observer);
+            }
             Event::Waking { .. }
-            | Event::Queued { .. }
             | Event::Migrate { .. }
             | Event::Fork { .. }
             | Event::Cpu { .. }
@@ -54,11 +49,10 @@ impl State {
         observer.event(self, entry);
     }
 
-    /// All but switches, which may change a task twice.
+    /// The less frequent kinds.
     #[inline(always)]
     fn change(&mut self, entry: &Entry) {
         match entry.event {
-            Event::Queued { task, on, how, prio } => self.queued(entry, task, on, how, prio),
             Event::Waking { task, prev, prio } => self.wake(entry, task, prev, prio),
             Event::Migrate { task, to, .. } => self.migrate(task, to),
             Event::Fork { child, .. } => self.fork(entry, child),
@@ -67,6 +61,65 @@ impl State {
             Event::Lost { .. } => self.lose(entry.cpu),
             _ => {}
         }
+    }
+
+    /// Whether a switch is as almost all are: `prev` was known to run there, and `next` waits there
+    /// or is the idle task.
+    #[inline(always)]
+    fn is_usual(&self, cpu: CpuId, prev: TaskId, next: TaskId) -> bool {
+        let is_so = |task: TaskId, phase: Phase| {
+            let Some(index) = task.index() else { return true };
+            let is_known = self.links.get(index).is_some_and(|link| link.epoch == self.epoch);
+            is_known && self.tasks[index].phase == phase && self.tasks[index].cpu == Some(cpu)
+        };
+        let ran = self.cpus.get(cpu.index()).is_some_and(|it| it.mode == CpuMode::running(prev));
+        ran && is_so(prev, Phase::Running) && is_so(next, Phase::Waiting)
+    }
+
+    /// Two tasks and the CPU change, each once, so what they were need not be kept in lists.
+    #[inline(always)]
+    fn switch_as_usual<O: Observer>(&mut self, entry: &Entry, observer: &mut O) {
+        let Event::Switch { cpu, prev, next, left, prev_prio, next_prio } = entry.event else {
+            return;
+        };
+        let place = self.cpus[cpu.index()];
+        self.run(cpu, next);
+        let prev = prev.index().map(|index| (index, self.tasks[index]));
+        if let Some((index, _)) = prev {
+            self.leave_cpu(index, cpu, left, prev_prio);
+        }
+        let next = next.index().map(|index| (index, self.tasks[index]));
+        if let Some((index, _)) = next {
+            self.leave(index as u32, Some(cpu));
+            self.take_cpu(index, cpu, next_prio);
+        }
+        if let Some((index, was)) = &prev {
+            self.tell_task(*index, was, &self.tasks[*index], observer);
+        }
+        if let Some((index, was)) = &next {
+            self.tell_task(*index, was, &self.tasks[*index], observer);
+        }
+        self.tell_cpu(cpu, &place, observer);
+    }
+
+    /// Any switch.
+    #[inline(never)]
+    fn switch<O: Observer>(&mut self, entry: Entry, observer: &mut O) {
+        let Event::Switch { cpu, prev, next, left, prev_prio, next_prio } = entry.event else {
+            return;
+        };
+        self.know_cpu(cpu);
+        if self.disagrees(cpu, prev) {
+            self.correct(cpu);
+            self.tell_contradictions(entry, observer);
+            self.tell_tasks(observer);
+        }
+        self.go_out(prev, cpu, left, next, prev_prio);
+        if prev == next {
+            self.tell_tasks(observer);
+        }
+        self.come_in(next, cpu, next_prio);
+        self.tell(&entry, observer);
     }
 
     /// Whether `cpu` is known to run something else than `prev`.
@@ -90,12 +143,9 @@ impl State {
 
     /// `prev` leaves `cpu` to `next`. First who leaves, then who comes: a task that yields to
     /// itself keeps its run.
-    #[inline(always)]
     fn go_out(&mut self, prev: TaskId, cpu: CpuId, left: Left, next: TaskId, prio: Prio) {
         self.keep_cpu(cpu);
-        let mode = if next.is_idle() { CpuMode::Idle } else { CpuMode::Busy(next) };
-        let state = &mut self.cpus[cpu.index()];
-        (state.mode, state.since) = (mode, self.now);
+        self.run(cpu, next);
         let Some(index) = self.meet(prev) else { return };
         let was = self.keep_task(index);
         match (was.phase, was.cpu) {
@@ -103,6 +153,19 @@ impl State {
             (Phase::Waiting, place) => self.leave_place(index, place),
             _ => {}
         }
+        self.leave_cpu(index, cpu, left, prio);
+    }
+
+    /// `cpu` runs `task` from now on.
+    #[inline(always)]
+    fn run(&mut self, cpu: CpuId, task: TaskId) {
+        let state = &mut self.cpus[cpu.index()];
+        (state.mode, state.since) = (CpuMode::running(task), self.now);
+    }
+
+    /// The task with this index, which is on no queue, leaves `cpu`.
+    #[inline(always)]
+    fn leave_cpu(&mut self, index: usize, cpu: CpuId, left: Left, prio: Prio) {
         let task = &mut self.tasks[index];
         note_nice(task, prio);
         task.since = self.now;
@@ -135,7 +198,6 @@ impl State {
         }
     }
 
-    #[inline(always)]
     fn come_in(&mut self, next: TaskId, cpu: CpuId, prio: Prio) {
         let Some(index) = self.meet(next) else { return };
         let was = self.keep_task(index);
@@ -143,6 +205,12 @@ impl State {
             Phase::Waiting => self.leave_place(index, was.cpu),
             _ => self.come_unawaited(&was, cpu),
         }
+        self.take_cpu(index, cpu, prio);
+    }
+
+    /// The task with this index, which is on no queue, runs on `cpu` from now on.
+    #[inline(always)]
+    fn take_cpu(&mut self, index: usize, cpu: CpuId, prio: Prio) {
         let task = &mut self.tasks[index];
         note_nice(task, prio);
         (task.phase, task.since, task.cpu) = (Phase::Running, self.now, Some(cpu));
@@ -199,7 +267,6 @@ impl State {
         }
     }
 
-    #[inline(always)]
     fn wake(&mut self, entry: &Entry, task: TaskId, prev: Option<CpuId>, prio: Prio) {
         let Some(index) = self.meet(task) else { return };
         let was = self.keep_task(index);
@@ -217,11 +284,20 @@ impl State {
             WaitRule::AtWaking => prev.or(known.cpu),
             WaitRule::Unplaced => None,
         };
+        if let Some(cpu) = place {
+            self.keep_cpu(cpu);
+        }
         self.begin_wait(index, place, Origin::Waking);
     }
 
     #[inline(always)]
-    fn queued(&mut self, entry: &Entry, task: TaskId, on: Option<CpuId>, how: How, prio: Prio) {
+    fn queued<O: Observer>(
+        &mut self,
+        entry: &Entry,
+        task: TaskId,
+        (on, how, prio): (Option<CpuId>, How, Prio),
+        observer: &mut O,
+    ) {
         let Some(index) = self.meet(task) else { return };
         let known = &mut self.tasks[index];
         note_nice(known, prio);
@@ -231,7 +307,8 @@ impl State {
         if let Some(cpu) = on {
             self.know_cpu(cpu);
         }
-        let was = self.keep_task(index);
+        let place = on.map(|cpu| (cpu, self.cpus[cpu.index()]));
+        let was = self.tasks[index];
         if was.waking.is_none() {
             let known = &mut self.tasks[index];
             (known.waker, known.waker_cpu) = (entry.by, entry.cpu);
@@ -242,13 +319,14 @@ impl State {
             How::New => Origin::Fork,
         };
         self.begin_wait(index, on, origin);
+        self.tell_task(index, &was, &self.tasks[index], observer);
+        if let Some((cpu, was)) = place {
+            self.tell_cpu(cpu, &was, observer);
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn begin_wait(&mut self, index: usize, place: Option<CpuId>, origin: Origin) {
-        if let Some(cpu) = place {
-            self.keep_cpu(cpu);
-        }
         let known = &mut self.tasks[index];
         (known.since, known.origin, known.moves) = (self.now, origin, 0);
         known.prev = known.prev.or(known.cpu);

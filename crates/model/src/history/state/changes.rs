@@ -56,18 +56,17 @@ impl State {
         self.tell_tasks(observer);
         let mut cpus = std::mem::take(&mut self.changes.cpus);
         for (cpu, was) in &cpus {
-            observer.cpu(self, *cpu, was, &self.cpus[cpu.index()]);
+            self.tell_cpu(*cpu, was, observer);
         }
         cpus.clear();
         self.changes.cpus = cpus;
     }
 
     /// Tells of tasks before the event is over: one of them is about to change once more.
-    #[inline(never)]
     pub(super) fn tell_tasks<O: Observer>(&mut self, observer: &mut O) {
         let mut tasks = std::mem::take(&mut self.changes.tasks);
         for (index, was) in &tasks {
-            let (index, task) = (*index as usize, TaskId::nth(*index as usize));
+            let index = *index as usize;
             let forgotten;
             let now = match self.links[index].epoch == self.epoch {
                 true => &self.tasks[index],
@@ -76,10 +75,28 @@ impl State {
                     &forgotten
                 }
             };
-            observer.task(self, task, was, now);
+            self.tell_task(index, was, now, observer);
         }
         tasks.clear();
         self.changes.tasks = tasks;
+    }
+
+    /// Tells what the task with this index was and is. What observers do is compiled here only.
+    #[inline(never)]
+    pub(super) fn tell_task<O: Observer>(
+        &self,
+        index: usize,
+        was: &TaskState,
+        now: &TaskState,
+        observer: &mut O,
+    ) {
+        observer.task(self, TaskId::nth(index), was, now);
+    }
+
+    /// Tells what `cpu` was, and is.
+    #[inline(never)]
+    pub(super) fn tell_cpu<O: Observer>(&self, cpu: CpuId, was: &CpuState, observer: &mut O) {
+        observer.cpu(self, cpu, was, &self.cpus[cpu.index()]);
     }
 
     /// Takes the entry by value: what is only looked at here need not be in memory elsewhere.

@@ -24,6 +24,14 @@ pub enum CpuMode {
     Busy(TaskId),
 }
 
+impl CpuMode {
+    /// Of a CPU that runs `task`, which may be its idle task.
+    #[inline]
+    fn running(task: TaskId) -> CpuMode {
+        if task.is_idle() { CpuMode::Idle } else { CpuMode::Busy(task) }
+    }
+}
+
 /// One CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuState {
