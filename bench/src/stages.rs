@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use wastenot_check::{
     Movable, Options as Asked, Scope, check, check_beside, violations, waits, waste,
 };
-use wastenot_model::{History, Silent, TaskSpans, replay};
+use wastenot_model::{History, Silent, replay};
 use wastenot_read::{Options, Until};
 use wastenot_tiles::Builder;
 
@@ -152,7 +152,7 @@ fn observed(name: &str, history: &History, asked: &Asked) -> f64 {
             timed(|| replay(history, asked.silent, &mut watch))
         }
         _ => {
-            let mut watch = TaskSpans::new(waits::Watch::new(history, &scope));
+            let mut watch = waits::Watch::new(history, &scope);
             timed(|| replay(history, asked.silent, &mut watch))
         }
     }

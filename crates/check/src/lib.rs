@@ -56,7 +56,7 @@ use std::collections::BTreeMap;
 
 use wastenot_model::machine::Costs;
 use wastenot_model::{
-    Beside, Carries, CpuId, CpuSet, History, Silent, Span, TaskId, TaskSpans, Window, replay,
+    Beside, Carries, CpuId, CpuSet, History, Silent, Span, TaskId, Window, replay,
 };
 
 use crate::interrupts::Occupied;
@@ -192,7 +192,7 @@ pub fn check_beside(history: &History, options: &Options, beside: &mut impl Besi
     let mut waste = waste::Waste::new(history, &scope, &movable, options);
     let mut violations = violations::Watch::new(history, &scope, &movable, options);
     let mut throttled = throttled::Watch::new(history, &scope);
-    let mut waits = TaskSpans::new(waits::Watch::new(history, &scope));
+    let mut waits = waits::Watch::new(history, &scope);
     let mut migrations = migrations::Watch::new(history, &scope, options);
     let mut depth = depth::Watch::new(history, &scope);
     let mut placements = placements::Watch::new(history, &scope, &movable);
@@ -231,7 +231,7 @@ pub fn check_beside(history: &History, options: &Options, beside: &mut impl Besi
         without_possibly_throttled,
         violations,
         throttled,
-        waits: waits.to.finish(),
+        waits: waits.finish(),
         migrations,
         depth: depth.finish(),
         placements: placements.finish(),

@@ -4,7 +4,7 @@
 //! Latency is given from `sched_waking` and from `sched_wakeup`.
 
 use wastenot_model::{
-    CpuId, History, Length, Origin, Phase, TaskId, TaskReceiver, TaskSpan, TaskState, Time, Window,
+    CpuId, History, Length, Observer, Origin, Phase, State, TaskId, TaskState, Time, Window,
 };
 
 use crate::{Distribution, Scope};
@@ -46,10 +46,12 @@ pub struct Waits {
     pub by_cpu: Vec<(CpuId, Waited)>,
 }
 
-/// Takes the runs of tasks, and what is between them: see [`TaskSpans`](wastenot_model::TaskSpans).
+/// The observer.
 #[derive(Debug)]
 pub struct Watch<'a> {
     scope: &'a Scope,
+    /// The start is told: who comes to run comes from a wait.
+    begun: bool,
     tasks: Vec<Waited>,
     cpus: Vec<Waited>,
     found: Waits,
@@ -60,6 +62,7 @@ impl<'a> Watch<'a> {
     pub fn new(history: &History, scope: &'a Scope) -> Watch<'a> {
         Watch {
             scope,
+            begun: false,
             tasks: vec![Waited::default(); history.task_count()],
             cpus: vec![Waited::default(); history.cpu_count()],
             found: Waits::default(),
@@ -79,7 +82,12 @@ impl<'a> Watch<'a> {
         self.found
     }
 
+    /// `task` ran on `cpu` in `window`.
+    #[inline]
     fn ran(&mut self, task: TaskId, cpu: CpuId, window: Window) {
+        if !self.counts(task, cpu) {
+            return;
+        }
         let ns = self.scope.counted_ns(window.from, window.to);
         if let Some(waited) = task.index().and_then(|index| self.tasks.get_mut(index)) {
             waited.run_ns = waited.run_ns.saturating_add(ns);
@@ -88,6 +96,13 @@ impl<'a> Watch<'a> {
         cpu.run_ns = cpu.run_ns.saturating_add(ns);
     }
 
+    #[inline]
+    fn counts(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.scope.has_task(task) && self.scope.has_cpu(cpu)
+    }
+
+    /// `task`, which `was` so, starts to run on `cpu`.
+    #[inline]
     fn starts(&mut self, task: TaskId, cpu: CpuId, was: &TaskState, now: Time) {
         let Some(index) = task.index() else { return };
         let known = match was.origin {
@@ -122,27 +137,43 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl TaskReceiver for Watch<'_> {
-    /// Where it runs, if it does.
-    type Seen = Option<CpuId>;
+/// Where a task runs, if it does.
+#[inline]
+fn runs_on(is: &TaskState) -> Option<CpuId> {
+    is.cpu.filter(|_| is.phase == Phase::Running)
+}
 
-    #[inline]
-    fn see(&self, is: &TaskState) -> Option<CpuId> {
-        is.cpu.filter(|_| is.phase == Phase::Running)
+impl Observer for Watch<'_> {
+    fn begun(&mut self, _: &State) {
+        self.begun = true;
     }
 
     #[inline]
-    fn span(&mut self, span: TaskSpan<'_, Option<CpuId>>) {
-        let counts = |cpu: CpuId| self.scope.has_task(span.task) && self.scope.has_cpu(cpu);
-        if let Some(cpu) = span.seen {
-            if counts(cpu) {
-                self.ran(span.task, cpu, span.window);
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        let (ran, runs) = (runs_on(was), runs_on(now));
+        if ran == runs {
+            return;
+        }
+        let time = state.now();
+        match (ran, runs) {
+            // A run has begun when its task came to run, or before the start.
+            (Some(cpu), _) => self.ran(task, cpu, Window { from: was.since, to: time }),
+            (None, Some(cpu)) => {
+                let counts = self.begun && self.counts(task, cpu);
+                if counts && self.scope.window.holds(time) {
+                    self.starts(task, cpu, was, time);
+                }
             }
-        } else if let Some(cpu) = span.next.and_then(|next| self.see(next))
-            && counts(cpu)
-            && self.scope.window.holds(span.window.to)
-        {
-            self.starts(span.task, cpu, span.was, span.window.to);
+            (None, None) => {}
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        for task in (0..state.task_count()).map(TaskId::nth) {
+            let is = state.task(task);
+            if let Some(cpu) = runs_on(&is) {
+                self.ran(task, cpu, Window { from: is.since, to: state.now() });
+            }
         }
     }
 }

@@ -112,14 +112,14 @@ impl Run {
         let options = wastenot_check::Options::default();
         let (scope, movable) = (Scope::new(history, &options), Movable::survey(history));
         let mut waste = waste::Waste::new(history, &scope, &movable, &options);
-        let mut waits = TaskSpans::new(waits::Watch::new(history, &scope));
+        let mut waits = waits::Watch::new(history, &scope);
         let mut migrations = migrations::Watch::new(history, &scope, &options);
         let mut placements = placements::Watch::new(history, &scope, &movable);
         let mut longest = TaskSpans::new(Longest::new(history, self.of_work()));
         let mut all =
             ((&mut waste, (&mut waits, &mut longest)), (&mut migrations, &mut placements));
         replay(history, Silent::Unknown, &mut all);
-        let (waits, migrations) = (waits.to.finish(), migrations.finish());
+        let (waits, migrations) = (waits.finish(), migrations.finish());
         let (waste, placements) = (waste.finish(), placements.finish());
         let is_real = self.templates.is_some();
         let mut kinds: Vec<Kind> = Vec::new();
