@@ -31,7 +31,19 @@ pub struct Landed {
 }
 
 impl Landed {
-    fn add(&mut self, other: Landed) {
+    fn count(&mut self, landing: Landing) {
+        self.total += 1;
+        match landing {
+            Landing::Unknown => {}
+            Landing::OnIdle => self.on_idle += 1,
+            Landing::NoneIdle => self.on_busy_none_idle += 1,
+            Landing::SomeIdle { previous } => {
+                self.on_busy_some_idle += 1;
+                self.on_busy_prev_idle += u64::from(previous);
+            }
+        }
+    }
+    fn add(&mut self, other: &Landed) {
         self.total += other.total;
         self.on_idle += other.on_idle;
         self.on_busy_none_idle += other.on_busy_none_idle;
@@ -66,20 +78,21 @@ impl Landing {
         cpu: CpuId,
         idle: impl Fn() -> I,
     ) -> Landing {
-        let (known, at) = (state.task(task), state.cpu(cpu));
-        let mask = known.mask.and_then(|mask| history.mask(mask));
-        let allowed = || idle().filter(|cpu| mask.is_none_or(|mask| mask.contains(*cpu)));
+        let at = state.cpu(cpu);
         match at.mode {
             CpuMode::Unknown | CpuMode::Offline => Landing::Unknown,
             CpuMode::Idle if at.waiting <= 1 => Landing::OnIdle,
-            _ if !movable.is_movable(task, &known) => Landing::NoneIdle,
-            _ => match allowed().next() {
-                None => Landing::NoneIdle,
-                Some(_) => {
-                    let previous = known.prev.is_some_and(|prev| allowed().any(|cpu| cpu == prev));
-                    Landing::SomeIdle { previous }
+            _ if idle().next().is_none() => Landing::NoneIdle,
+            _ => {
+                let known = state.task(task);
+                let mask = known.mask.and_then(|mask| history.mask(mask));
+                let allowed = || idle().filter(|cpu| mask.is_none_or(|mask| mask.contains(*cpu)));
+                if !movable.is_movable(task, &known) || allowed().next().is_none() {
+                    return Landing::NoneIdle;
                 }
-            },
+                let previous = known.prev.is_some_and(|prev| allowed().any(|cpu| cpu == prev));
+                Landing::SomeIdle { previous }
+            }
         }
     }
 }
@@ -163,12 +176,13 @@ impl<'a> Watch<'a> {
     }
 
     /// What was counted, once the replay has ended.
-    pub fn finish(self) -> Placements {
+    pub fn finish(mut self) -> Placements {
+        let found = &mut self.found;
+        found.wakeups_by_task.iter().for_each(|landed| found.wakeups.add(landed));
         self.found
     }
 
     fn landed(&mut self, state: &State, task: TaskId, cpu: CpuId, how: How) {
-        let known = state.task(task);
         if how == How::NoSelection {
             self.found.no_selection += 1;
             return;
@@ -178,25 +192,18 @@ impl<'a> Watch<'a> {
         if landing == Landing::Unknown {
             return;
         }
-        let wakeups = how == How::Wakeup;
-        if !wakeups && self.movable.is_movable(task, &known) {
+        if how == How::Wakeup {
+            if let Some(index) = task.index() {
+                self.found.wakeups_by_task[index].count(landing);
+            }
+            return;
+        }
+        self.found.forks.count(landing);
+        let known = state.task(task);
+        if self.movable.is_movable(task, &known) {
             let mask = known.mask.and_then(|mask| self.history.mask(mask));
             let may_use = mask.map(|mask| self.online.and(mask));
             self.found.spread.add(cpu, may_use.as_ref().unwrap_or(&self.online));
-        }
-        let landed = Landed {
-            total: 1,
-            on_idle: u64::from(landing == Landing::OnIdle),
-            on_busy_none_idle: u64::from(landing == Landing::NoneIdle),
-            on_busy_some_idle: u64::from(matches!(landing, Landing::SomeIdle { .. })),
-            on_busy_prev_idle: u64::from(landing == Landing::SomeIdle { previous: true }),
-        };
-        if !wakeups {
-            return self.found.forks.add(landed);
-        }
-        self.found.wakeups.add(landed);
-        if let Some(index) = task.index() {
-            self.found.wakeups_by_task[index].add(landed);
         }
     }
 }
@@ -228,7 +235,7 @@ impl Observer for Watch<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {
         let begun = self.begun.take();
         let Event::Queued { task, on: Some(cpu), how, .. } = entry.event else { return };
