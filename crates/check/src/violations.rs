@@ -141,7 +141,7 @@ pub struct Watch<'a> {
     /// Per CPU the task that it is about to start.
     starting: Vec<Option<TaskId>>,
     candidates: Vec<Candidate>,
-    /// Per candidate when it was moved, and where to.
+    /// Per candidate that has `moved` when it was moved, and where to.
     moves: Vec<Vec<(Time, CpuId)>>,
     candidate_count: usize,
     sums: Vec<Sum>,
@@ -161,9 +161,11 @@ struct Candidate {
     any_idle_ns: u64,
     cpu: CpuId,
     behind: Option<TaskId>,
+    moved: bool,
 }
 
-const NOT: Candidate = Candidate { since: Time::MAX, any_idle_ns: 0, cpu: CpuId(0), behind: None };
+const NOT: Candidate =
+    Candidate { since: Time::MAX, any_idle_ns: 0, cpu: CpuId(0), behind: None, moved: false };
 
 impl<'a> Watch<'a> {
     /// Watches `history` within `scope`.
@@ -208,12 +210,14 @@ impl<'a> Watch<'a> {
         known.is_some_and(|candidate| candidate.since != Time::MAX)
     }
 
+    #[inline]
     fn begin(&mut self, state: &State, task: TaskId, known: &TaskState) {
         let Some(index) = task.index() else { return };
         let Some(cpu) = known.cpu.filter(|&cpu| self.scope.has_cpu(cpu)) else { return };
+        let there = state.cpu(cpu);
         let counts = known.phase == Phase::Waiting
             && known.origin.is_sure()
-            && state.cpu(cpu).keeps_waiting()
+            && there.keeps_waiting()
             && self.starting[cpu.index()] != Some(task)
             && self.scope.has_task(task)
             && self.movable.is_movable(task, known);
@@ -221,9 +225,8 @@ impl<'a> Watch<'a> {
             return;
         }
         let since = state.now();
-        let (any_idle_ns, behind) = (self.idle.any_ns(since), running(state, cpu));
-        self.candidates[index] = Candidate { since, any_idle_ns, cpu, behind };
-        self.moves[index].clear();
+        let (any_idle_ns, behind) = (self.idle.any_ns(since), running(there));
+        self.candidates[index] = Candidate { since, any_idle_ns, cpu, behind, moved: false };
         self.candidate_count += 1;
     }
 
@@ -232,10 +235,35 @@ impl<'a> Watch<'a> {
         for (index, candidate) in self.candidates.iter_mut().enumerate() {
             let place = state.task(TaskId::nth(index)).cpu;
             if let (true, Some(cpu)) = (candidate.since != Time::MAX, place) {
-                (candidate.cpu, candidate.behind) = (cpu, running(state, cpu));
-                self.moves[index].clear();
+                (candidate.cpu, candidate.behind) = (cpu, running(state.cpu(cpu)));
+                candidate.moved = false;
             }
         }
+    }
+
+    /// Whether `task`, which waited before the event and does after it, stays a candidate; if so, a
+    /// move of it is noted.
+    #[inline(never)]
+    fn stays(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) -> bool {
+        let sure = |cpu| self.scope.has_cpu(cpu) && state.cpu(cpu).keeps_waiting();
+        let stays = self.is_candidate(task)
+            && now.since == was.since
+            && now.cpu.is_some_and(sure)
+            && now.mask == was.mask
+            && self.movable.is_movable(task, now);
+        if let (true, Some(cpu), Some(index)) = (stays, now.cpu, task.index())
+            && now.cpu != was.cpu
+        {
+            let moves = &mut self.moves[index];
+            if !std::mem::replace(&mut self.candidates[index].moved, true) {
+                moves.clear();
+            }
+            match moves.last_mut() {
+                Some(last) if last.0 == state.now() => last.1 = cpu,
+                _ => moves.push((state.now(), cpu)),
+            }
+        }
+        stays
     }
 
     fn end_all(&mut self, state: &State, now: Time) {
@@ -246,20 +274,28 @@ impl<'a> Watch<'a> {
     }
 
     /// `task` is no candidate any more; `was` is its wait.
+    #[inline]
     fn end_candidate(&mut self, task: TaskId, was: &TaskState, now: Time) {
         let Some(index) = task.index() else { return };
         let candidate = self.candidates[index];
         if candidate.since == Time::MAX {
             return;
         }
-        self.candidates[index] = NOT;
+        self.candidates[index].since = Time::MAX;
         self.candidate_count -= 1;
-        if self.idle.any_ns(now) == candidate.any_idle_ns {
-            return;
+        if self.idle.any_ns(now) != candidate.any_idle_ns {
+            self.violated(task, was, candidate, now);
         }
+    }
+
+    /// `task` was this candidate until `now`, and some CPU was idle meanwhile.
+    #[inline(never)]
+    fn violated(&mut self, task: TaskId, was: &TaskState, candidate: Candidate, now: Time) {
+        let Some(index) = task.index() else { return };
         let Some((from, to)) = self.scope.window.clip(candidate.since, now) else { return };
         let moves = std::mem::take(&mut self.moves[index]);
-        let places = Places { first: candidate.cpu, moves: &moves };
+        let made = if candidate.moved { &moves[..] } else { &[] };
+        let places = Places { first: candidate.cpu, moves: made };
         if let Some(violation) = self.violation(task, was, candidate, places, Window { from, to }) {
             self.add(violation, was, places);
         }
@@ -458,9 +494,10 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Which task `cpu` runs, where that is known.
-fn running(state: &State, cpu: CpuId) -> Option<TaskId> {
-    match state.cpu(cpu).mode {
+/// Which task a CPU runs, where that is known.
+#[inline]
+fn running(cpu: &CpuState) -> Option<TaskId> {
+    match cpu.mode {
         CpuMode::Busy(task) => Some(task),
         _ => None,
     }
@@ -493,26 +530,8 @@ impl Observer for Watch<'_> {
 
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        if was.phase != Phase::Waiting && now.phase != Phase::Waiting {
-            return;
-        }
         if was.phase == Phase::Waiting {
-            let sure = |cpu| self.scope.has_cpu(cpu) && state.cpu(cpu).keeps_waiting();
-            let stays = self.is_candidate(task)
-                && now.phase == Phase::Waiting
-                && now.since == was.since
-                && now.cpu.is_some_and(sure)
-                && now.mask == was.mask
-                && self.movable.is_movable(task, now);
-            if stays {
-                if let (Some(cpu), true) = (now.cpu, now.cpu != was.cpu)
-                    && let Some(index) = task.index()
-                {
-                    match self.moves[index].last_mut() {
-                        Some(last) if last.0 == state.now() => last.1 = cpu,
-                        _ => self.moves[index].push((state.now(), cpu)),
-                    }
-                }
+            if now.phase == Phase::Waiting && self.stays(state, task, was, now) {
                 return;
             }
             self.end_candidate(task, was, state.now());
