@@ -45,6 +45,8 @@ pub struct Throttled {
 #[derive(Debug)]
 pub struct Watch<'a> {
     history: &'a History,
+    /// The source tells throttling.
+    told: bool,
     holds: TaskSpans<Holds<'a>>,
 }
 
@@ -76,7 +78,8 @@ impl<'a> Watch<'a> {
             cgroups: BTreeMap::new(),
             all: Held::default(),
         };
-        Watch { history, holds: TaskSpans::new(holds) }
+        let told = history.head.carries.has(Carries::THROTTLING);
+        Watch { history, told, holds: TaskSpans::new(holds) }
     }
 
     /// What was found, once the replay has ended; `None` where throttling is not told.
@@ -88,8 +91,7 @@ impl<'a> Watch<'a> {
         by_task.sort_by_key(|(task, _, held)| (Reverse(held.held_ns), *task));
         let mut by_cgroup: Vec<_> = cgroups.into_iter().collect();
         by_cgroup.sort_by_key(|(name, _)| self.history.name(*name));
-        let told = self.history.head.carries.has(Carries::THROTTLING);
-        told.then_some(Throttled { all, by_task, by_cgroup })
+        self.told.then_some(Throttled { all, by_task, by_cgroup })
     }
 }
 
@@ -126,10 +128,12 @@ impl Observer for Watch<'_> {
 
     #[inline]
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        self.holds.task(state, task, was, now);
+        if self.told {
+            self.holds.task(state, task, was, now);
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {
         self.holds.event(state, entry);
         if let Event::Changed { task, what: Change::Cgroup(group) } = entry.event {
