@@ -82,6 +82,10 @@ impl Deficits {
     /// `task` was `was` until `now`.
     #[inline]
     pub(super) fn changed(&mut self, now: Time, task: TaskId, was: &TaskState) {
+        // In any other phase nothing is summed up, and what comes next begins when that ends.
+        if !matches!(was.phase, Phase::Running | Phase::Waiting | Phase::Unknown) {
+            return;
+        }
         let Some(index) = task.index() else { return };
         if index >= self.sums.len() {
             self.sums.resize(index + 1, Sum::default());
@@ -104,10 +108,11 @@ impl Deficits {
     #[inline]
     pub(super) fn held(&mut self, part: Part<'_>, state: &State, to: Time) {
         let to = to.min(part.scope.window.to);
-        let mut periods = to.since(self.from).0 / self.period.0;
-        if periods == 0 {
+        let passed = to.since(self.from);
+        if passed < self.period {
             return;
         }
+        let mut periods = passed.0 / self.period.0;
         self.turn(part, state, 1);
         // All that lie within one stretch are alike.
         periods -= 1;

@@ -136,7 +136,7 @@ impl Observer for Watch<'_> {
         self.checker.useless.changed(self.part, state, task, was, now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {
         if let Event::Migrate { task, to, .. } = entry.event {
             self.checker.idle.migrated(state, task, to);
