@@ -45,6 +45,7 @@ impl Matching {
     }
 
     /// Number of pairs in the largest matching.
+    #[inline]
     pub(crate) fn size(&self) -> u32 {
         // With one class every task may use every CPU: no pairs need be kept.
         if self.masks.len() == 1 { self.idle_count.min(self.supply[ANYWHERE]) } else { self.size }
@@ -111,11 +112,15 @@ impl Matching {
     }
 
     /// `class` has `supply` tasks now.
+    #[inline]
     pub(crate) fn set_supply(&mut self, class: Class, supply: u32) {
         let had = std::mem::replace(&mut self.supply[class], supply);
-        if self.masks.len() == 1 {
-            return;
+        if self.masks.len() > 1 && had != supply {
+            self.repair(class, had, supply);
         }
+    }
+
+    fn repair(&mut self, class: Class, had: u32, supply: u32) {
         for _ in had..supply {
             if !self.grow_from_class(class) {
                 break; // one more of the same class would not find a CPU either

@@ -107,8 +107,15 @@ impl<'a> Affinity<'a> {
     }
 
     /// From now on the candidate `task` may be kept from idle CPUs.
+    #[inline]
     pub(super) fn begin(&mut self, task: TaskId, state: &TaskState, class: Class, now: Time) {
-        let Some(mask) = state.mask.filter(|_| self.binds && class != ANYWHERE) else { return };
+        if self.binds && class != ANYWHERE {
+            self.mark(task, state, class, now);
+        }
+    }
+
+    fn mark(&mut self, task: TaskId, state: &TaskState, class: Class, now: Time) {
+        let Some(mask) = state.mask else { return };
         let Some(index) = task.index().filter(|&index| self.marks[index].is_none()) else { return };
         if !self.serves(task, state) {
             let left_out_ns = self.left_out_ns[class];
@@ -117,10 +124,14 @@ impl<'a> Affinity<'a> {
     }
 
     /// `task` is no candidate any more.
+    #[inline]
     pub(super) fn end(&mut self, task: TaskId, now: Time, scope: &Scope) {
-        if !self.binds {
-            return;
+        if self.binds {
+            self.unmark(task, now, scope);
         }
+    }
+
+    fn unmark(&mut self, task: TaskId, now: Time, scope: &Scope) {
         let Some(index) = task.index() else { return };
         let Some(mark) = self.marks[index].take() else { return };
         let ns = self.left_out_ns[mark.class] - mark.left_out_ns;

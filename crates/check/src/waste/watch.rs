@@ -318,7 +318,7 @@ impl<'a> Waste<'a> {
     }
 
     /// What the waiting `task` weighs in the figures.
-    #[inline]
+    #[inline(always)]
     fn weigh(&self, task: TaskId, state: &TaskState) -> Weight {
         let counts = self.scope.has_task(task);
         let Some(cpu) = state.cpu else {
@@ -345,7 +345,6 @@ impl<'a> Waste<'a> {
     }
 
     /// Adds what `task` weighs as it is in `known` (`step` 1), or takes it away (-1).
-    #[inline]
     fn count(&mut self, now: Time, task: TaskId, known: &TaskState, step: i64) {
         let weight = self.weigh(task, known);
         self.dirty = true;
@@ -526,20 +525,27 @@ impl<'a> Waste<'a> {
         }
     }
 
+    /// A task does not want to run.
+    #[inline]
+    fn rests(&mut self, task: TaskId, was: &TaskState, now: &TaskState, time: Time) {
+        if let Some(rested) = task.index().and_then(|index| self.rested.get_mut(index))
+            && was.phase != now.phase
+        {
+            let unknown = now.phase == Phase::Unknown;
+            *rested = Rested { since: time, spare_ns: self.spare_ns, unknown };
+        }
+    }
+
     /// A task that comes to run, though no row queued it, may have waited since it ceased to want
     /// to: since the recording began, or events were lost, at most. Then a CPU that the upper bound
     /// left was wasted.
-    fn rests(&mut self, task: TaskId, was: &TaskState, now: &TaskState, time: Time) {
-        let Some(rested) = task.index().and_then(|index| self.rested.get_mut(index)) else {
+    #[cold]
+    fn comes_unawaited(&mut self, task: TaskId, now: &TaskState, time: Time) {
+        let Some(rested) = task.index().and_then(|index| self.rested.get(index)) else {
             return;
         };
         let to = self.scope.window.to;
-        if !now.phase.wants_to_run() {
-            if was.phase != now.phase {
-                let unknown = now.phase == Phase::Unknown;
-                *rested = Rested { since: time, spare_ns: self.spare_ns, unknown };
-            }
-        } else if now.phase == Phase::Running && (time < to || to >= self.history.window().to) {
+        if time < to || to >= self.history.window().to {
             let lost = self.losses.partition_point(|(lost, _)| *lost < rested.since);
             let lost = self.losses.get(lost).filter(|_| !rested.unknown);
             let since = lost.map_or(rested.spare_ns, |(_, spare_ns)| *spare_ns);
@@ -707,15 +713,19 @@ impl Observer for Waste<'_> {
         if was.phase == Phase::Waiting {
             self.count(state.now(), task, was, -1);
         }
-        if self.wakes && (!now.phase.wants_to_run() || !was.phase.wants_to_run()) {
-            self.rests(task, was, now, state.now());
+        if self.wakes {
+            if !now.phase.wants_to_run() {
+                self.rests(task, was, now, state.now());
+            } else if now.phase == Phase::Running && !was.phase.wants_to_run() {
+                self.comes_unawaited(task, now, state.now());
+            }
         }
         if now.phase == Phase::Waiting {
             self.count(state.now(), task, now, 1);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {
         if let Event::Lost { .. } = entry.event {
             self.losses.push((entry.time, self.spare_ns));
