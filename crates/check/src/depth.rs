@@ -62,6 +62,16 @@ impl<'a> Watch<'a> {
     }
 }
 
+impl Watch<'_> {
+    /// The run queue of `cpu` is longer than any before.
+    #[cold]
+    fn grow(&mut self, state: &State, cpu: CpuId, now: &CpuState) {
+        if self.scope.window.holds(state.now()) {
+            self.longest = longer(self.longest, now.length(), cpu, state.now());
+        }
+    }
+}
+
 /// Time at each length, by CPU.
 #[derive(Debug)]
 struct Times<'a> {
@@ -116,9 +126,10 @@ impl Observer for Watch<'_> {
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
         self.lengths.cpu(state, cpu, was, now);
-        let changed = was.length() != now.length() && self.scope.has_cpu(cpu);
-        if changed && self.scope.window.holds(state.now()) {
-            self.longest = longer(self.longest, now.length(), cpu, state.now());
+        let most = self.longest.map_or(0, |longest| longest.0);
+        let is_longer = now.length().is_some_and(|length| length > most);
+        if is_longer && was.length() != now.length() && self.scope.has_cpu(cpu) {
+            self.grow(state, cpu, now);
         }
     }
 

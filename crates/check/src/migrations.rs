@@ -281,7 +281,7 @@ impl Observer for Watch<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {
         self.followed.event(state, entry);
     }
