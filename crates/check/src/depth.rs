@@ -1,8 +1,6 @@
 //! How long run queues were: tasks running and waiting on a CPU, over time.
 
-use wastenot_model::{
-    CpuId, CpuReceiver, CpuSpans, CpuState, History, Observer, State, Time, Window,
-};
+use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 
 use crate::Scope;
 
@@ -43,73 +41,57 @@ pub fn mean(times: &[u64; DEPTH_MAX + 1]) -> f64 {
 #[derive(Debug)]
 pub struct Watch<'a> {
     scope: &'a Scope,
-    lengths: CpuSpans<Times<'a>>,
+    /// Empty before the start is told.
+    cpus: Vec<Lengths>,
     longest: Option<(u32, CpuId, Time)>,
 }
 
+/// The lengths of one CPU's run queue.
+#[derive(Clone, Debug)]
+struct Lengths {
+    /// Since when it has the present one.
+    since: Time,
+    /// Counted time at each length so far.
+    times: [u64; DEPTH_MAX + 1],
+}
+
 impl<'a> Watch<'a> {
-    /// Watches `history` within `scope`.
-    pub fn new(history: &History, scope: &'a Scope) -> Watch<'a> {
-        let by_cpu = vec![[0; DEPTH_MAX + 1]; history.cpu_count()];
-        Watch { scope, lengths: CpuSpans::new(Times { scope, by_cpu }), longest: None }
+    /// Watches what happens within `scope`.
+    pub fn new(scope: &'a Scope) -> Watch<'a> {
+        Watch { scope, cpus: Vec::new(), longest: None }
     }
 
     /// What was measured, once the replay has ended.
     pub fn finish(self) -> Depth {
-        let times = &self.lengths.to.by_cpu;
-        let by_cpu = self.scope.cpus().map(|cpu| (cpu, times[cpu.index()])).collect();
+        let by_cpu = self.scope.cpus().map(|cpu| (cpu, self.cpus[cpu.index()].times)).collect();
         Depth { by_cpu, longest: self.longest }
     }
-}
 
-impl Watch<'_> {
-    /// The run queue of `cpu` is longer than any before.
-    #[cold]
-    fn grow(&mut self, state: &State, cpu: CpuId, now: &CpuState) {
-        if self.scope.window.holds(state.now()) {
-            self.longest = longer(self.longest, now.length(), cpu, state.now());
+    /// The run queue of `cpu` was so long up to `now`.
+    #[inline]
+    fn was(&mut self, cpu: CpuId, length: Option<u32>, now: Time) {
+        let Some(known) = self.cpus.get_mut(cpu.index()) else { return };
+        let from = std::mem::replace(&mut known.since, now);
+        if let Some(length) = length {
+            let time = &mut known.times[(length as usize).min(DEPTH_MAX)];
+            *time = time.saturating_add(self.scope.counted_ns(from, now));
         }
     }
-}
 
-/// Time at each length, by CPU.
-#[derive(Debug)]
-struct Times<'a> {
-    scope: &'a Scope,
-    by_cpu: Vec<[u64; DEPTH_MAX + 1]>,
-}
-
-impl CpuReceiver for Times<'_> {
-    type Seen = Option<u32>;
-
+    /// The run queue of `cpu` is so long at `now`, which counts.
     #[inline]
-    fn see(&self, is: &CpuState) -> Option<u32> {
-        is.length()
-    }
-
-    #[inline]
-    fn span(&mut self, cpu: CpuId, length: Option<u32>, window: Window) {
-        if let (Some(length), true) = (length, self.scope.has_cpu(cpu)) {
-            let time = &mut self.by_cpu[cpu.index()][(length as usize).min(DEPTH_MAX)];
-            *time = time.saturating_add(self.scope.counted_ns(window.from, window.to));
+    fn is(&mut self, cpu: CpuId, length: Option<u32>, now: Time) {
+        let most = self.longest.map_or(0, |longest| longest.0);
+        if let Some(length) = length.filter(|&length| length > most && self.scope.has_cpu(cpu)) {
+            self.longest = Some((length, cpu, now));
         }
     }
-}
-
-/// The longer one, or the one that was so long first.
-fn longer(
-    longest: Option<(u32, CpuId, Time)>,
-    length: Option<u32>,
-    cpu: CpuId,
-    now: Time,
-) -> Option<(u32, CpuId, Time)> {
-    let most = longest.map_or(0, |longest| longest.0);
-    length.filter(|&length| length > most).map(|length| (length, cpu, now)).or(longest)
 }
 
 impl Observer for Watch<'_> {
     fn begun(&mut self, state: &State) {
-        self.lengths.begun(state);
+        let at_first = Lengths { since: state.now(), times: [0; DEPTH_MAX + 1] };
+        self.cpus = vec![at_first; state.cpu_count()];
     }
 
     /// As the counted time begins, queues are as long as they were before.
@@ -117,23 +99,22 @@ impl Observer for Watch<'_> {
     fn held(&mut self, state: &State, from: Time, to: Time) {
         let begins = self.scope.window.from;
         if from < begins && begins <= to {
-            for cpu in self.scope.cpus() {
-                self.longest = longer(self.longest, state.cpu(cpu).length(), cpu, begins);
-            }
+            state.cpus().for_each(|(cpu, known)| self.is(cpu, known.length(), begins));
         }
     }
 
     #[inline]
     fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
-        self.lengths.cpu(state, cpu, was, now);
-        let most = self.longest.map_or(0, |longest| longest.0);
-        let is_longer = now.length().is_some_and(|length| length > most);
-        if is_longer && was.length() != now.length() && self.scope.has_cpu(cpu) {
-            self.grow(state, cpu, now);
+        if was.length() == now.length() {
+            return;
+        }
+        self.was(cpu, was.length(), state.now());
+        if self.scope.window.holds(state.now()) {
+            self.is(cpu, now.length(), state.now());
         }
     }
 
     fn end(&mut self, state: &State) {
-        self.lengths.end(state);
+        state.cpus().for_each(|(cpu, known)| self.was(cpu, known.length(), state.now()));
     }
 }

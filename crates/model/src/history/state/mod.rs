@@ -266,8 +266,7 @@ impl CpuState {
     pub fn length(&self) -> Option<u32> {
         match self.mode {
             CpuMode::Unknown | CpuMode::Offline => None,
-            CpuMode::Idle => Some(self.waiting),
-            CpuMode::Busy(_) => Some(self.waiting + 1),
+            CpuMode::Idle | CpuMode::Busy(_) => Some(self.waiting + u32::from(self.is_busy())),
         }
     }
     /// It runs its idle task and nothing waits on it.
