@@ -28,6 +28,7 @@ mod affinity;
 mod classes;
 mod contradictions;
 mod cores;
+mod kind;
 mod wanted;
 mod watch;
 

@@ -7,16 +7,20 @@ use wastenot_model::{
 use super::Waste;
 
 /// Waste, and an analysis beside it.
-pub(crate) struct With<'w, 'a, B> {
-    both: (&'w mut Waste<'a>, &'w mut B),
+pub(crate) struct With<'b, 'a, B> {
+    both: (Waste<'a>, &'b mut B),
     /// Per class whether tasks of it want a CPU in the time that was told last.
     wanting: Vec<bool>,
 }
 
-impl<'w, 'a, B: Beside> With<'w, 'a, B> {
-    pub(crate) fn new(waste: &'w mut Waste<'a>, beside: &'w mut B) -> With<'w, 'a, B> {
+impl<'b, 'a, B: Beside> With<'b, 'a, B> {
+    pub(crate) fn new(waste: Waste<'a>, beside: &'b mut B) -> With<'b, 'a, B> {
         let wanting = waste.none_wanting();
         With { both: (waste, beside), wanting }
+    }
+    /// Waste alone, once the replay has ended.
+    pub(crate) fn waste(self) -> Waste<'a> {
+        self.both.0
     }
 }
 

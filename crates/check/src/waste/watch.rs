@@ -10,6 +10,7 @@ use wastenot_model::{
 use super::affinity::Affinity;
 use super::classes::Classes;
 use super::cores::Cores;
+use super::kind::{KINDS, Kind};
 use super::{Episode, Figures, NotStarted, THROTTLED_ABOVE, WakeDelay};
 use crate::causes::{self, LostTime};
 use crate::matching::{ANYWHERE, Class, Matching};
@@ -33,23 +34,6 @@ impl Weight {
         Weight { placed: false, unplaced: false, sure: false, switched_out: false, class: None };
 }
 
-/// What a counted CPU is, for waste.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Idle,
-    Waking,
-    /// Those who seem to wait on it may not be queued yet: it is idle until they are.
-    IdleOrWaking,
-    Busy,
-    BusyIdlePolicy,
-    Unknown,
-    SilentUnknown,
-    Offline,
-    NotCounted,
-}
-
-const KINDS: usize = 9;
-
 /// A movable task that a waking CPU is about to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
@@ -70,25 +54,6 @@ struct Waking {
 }
 
 const ASLEEP: Waking = Waking { since: Time(0), head: TaskId(0), switched_out: false };
-
-impl Kind {
-    /// Whether it may be idle and not about to start a task.
-    fn may_be_free(self) -> bool {
-        self.may_be_idle() && self != Kind::Waking
-    }
-    /// Whether nothing is known to run there.
-    fn may_be_idle(self) -> bool {
-        matches!(self, Kind::Idle | Kind::Unknown | Kind::SilentUnknown) || self.is_waking()
-    }
-    /// Whether it is about to start a task, as far as is known.
-    fn is_waking(self) -> bool {
-        matches!(self, Kind::Waking | Kind::IdleOrWaking)
-    }
-    /// Before State tells of it, no time of it counts.
-    fn at_first(scope: &Scope, cpu: CpuId) -> Kind {
-        if scope.has_cpu(cpu) { Kind::Offline } else { Kind::NotCounted }
-    }
-}
 
 /// Since when a task does not want to run.
 #[derive(Clone, Copy, Debug)]
@@ -470,6 +435,16 @@ impl<'a> Waste<'a> {
     /// Brings the matchings up to what holds now; done once per instant at which time passes.
     #[inline]
     fn settle(&mut self) {
+        if self.free == 0 && !self.missing && self.causes.is_none() {
+            // No CPU can take a task, however many wait: the matchings are brought up later.
+            (self.now_low, self.now_high, self.now_silent) = (0, 0, 0);
+            self.affinity.now = 0;
+            return;
+        }
+        self.settle_matchings();
+    }
+
+    fn settle_matchings(&mut self) {
         self.dirty = false;
         let unplaced = self.unplaced.max(0) as u32;
         if let ([supply], None) = (&self.supply[..], &self.high) {
@@ -562,6 +537,60 @@ impl<'a> Waste<'a> {
         add(&mut self.kind_ns[kind as usize], 1, ns);
         if kind == Kind::SilentUnknown && ns > 0 {
             self.figures.silent.insert(cpu);
+        }
+    }
+
+    /// A counted CPU may be of another kind than before.
+    #[inline(never)]
+    fn turn(&mut self, state: &State, cpu: CpuId, now: &CpuState) {
+        let was = self.kinds[cpu.index()];
+        let kind = self.kind(state, cpu, now);
+        let head = kind.is_waking().then(|| state.first_waiting(cpu)).flatten();
+        let starting = head.and_then(|task| self.head(task, &state.task(task)));
+        let before = self.starting[cpu.index()];
+        if was == kind && before == starting {
+            return;
+        }
+        self.starting[cpu.index()] = starting;
+        self.start(state, before, starting);
+        if was.is_waking() && !kind.is_waking() {
+            self.wake_ended(cpu, state.now());
+        }
+        if let (Some(head), true) = (head, !was.is_waking()) {
+            let switched_out = state.task(head).origin.is_switched_out();
+            self.waking[cpu.index()] = Waking { since: state.now(), head, switched_out };
+        }
+        // Who waits on a CPU that becomes known, or unknown, becomes sure to wait, or unsure.
+        let turns = (was == Kind::Unknown) != (kind == Kind::Unknown);
+        if turns {
+            let now = state.now();
+            state.waiting(cpu).for_each(|task| self.count(now, task, &state.task(task), -1));
+        }
+        self.set_kind(cpu, kind, state.now());
+        if turns {
+            let now = state.now();
+            state.waiting(cpu).for_each(|task| self.count(now, task, &state.task(task), 1));
+        }
+        self.dirty = true;
+    }
+
+    /// Rows of a CPU begin or cease to be missing at `until`.
+    #[cold]
+    fn held_in_parts(&mut self, state: &State, from: Time, until: Time, to: Time) {
+        self.held(state, from, until);
+        self.held(state, until, to);
+    }
+
+    /// Tells causes of what held, and before of what `changed` since they were told last.
+    #[inline(never)]
+    fn ask_causes(&mut self, state: &State, changed: bool, from: Time, to: Time) {
+        let Some(causes) = &mut self.causes else { return };
+        if changed || causes.is_stale() {
+            causes.settle(state, &self.low, self.now_low, from);
+        }
+        causes.held(state, from, to);
+        if self.now_low > 0 {
+            causes.wasted(to - from);
         }
     }
 
@@ -670,24 +699,15 @@ impl Observer for Waste<'_> {
     fn held(&mut self, state: &State, from: Time, to: Time) {
         let (missing, until) = state.lacking(from);
         if until < to {
-            self.held(state, from, until);
-            return self.held(state, until, to);
+            return self.held_in_parts(state, from, until, to);
         }
         let changed = self.dirty || self.missing != missing;
         if changed {
             self.missing = missing;
             self.settle();
         }
-        if let Some(causes) = &mut self.causes
-            && (changed || causes.is_stale())
-        {
-            causes.settle(state, &self.low, self.now_low, from);
-        }
-        if let Some(causes) = &mut self.causes {
-            causes.held(state, from, to);
-            if self.now_low > 0 {
-                causes.wasted(to - from);
-            }
+        if self.causes.is_some() {
+            self.ask_causes(state, changed, from, to);
         }
         let begins = self.scope.window.from;
         if from < begins && begins <= to {
@@ -731,49 +751,20 @@ impl Observer for Waste<'_> {
             self.losses.push((entry.time, self.spare_ns));
         }
         if let Some(causes) = &mut self.causes {
-            causes.event(state, entry);
+            causes.event(state, entry.event);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn cpu(&mut self, state: &State, cpu: CpuId, before: &CpuState, now: &CpuState) {
         if let Some(causes) = &mut self.causes {
             causes.cpu(state, cpu, before, now);
         }
-        if before.is_busy() && now.is_busy() && !self.policies {
-            return; // whatever task runs there, the CPU stays busy
+        // Whatever task runs there, the CPU stays busy.
+        if !before.is_busy() || !now.is_busy() || self.policies {
+            self.turn(state, cpu, now);
         }
-        let was = self.kinds[cpu.index()];
-        let kind = self.kind(state, cpu, now);
-        let head = kind.is_waking().then(|| state.first_waiting(cpu)).flatten();
-        let starting = head.and_then(|task| self.head(task, &state.task(task)));
-        let before = self.starting[cpu.index()];
-        if was == kind && before == starting {
-            return;
-        }
-        self.starting[cpu.index()] = starting;
-        self.start(state, before, starting);
-        if was.is_waking() && !kind.is_waking() {
-            self.wake_ended(cpu, state.now());
-        }
-        if let (Some(head), true) = (head, !was.is_waking()) {
-            let switched_out = state.task(head).origin.is_switched_out();
-            self.waking[cpu.index()] = Waking { since: state.now(), head, switched_out };
-        }
-        // Who waits on a CPU that becomes known, or unknown, becomes sure to wait, or unsure.
-        let turns = (was == Kind::Unknown) != (kind == Kind::Unknown);
-        if turns {
-            let now = state.now();
-            state.waiting(cpu).for_each(|task| self.count(now, task, &state.task(task), -1));
-        }
-        self.set_kind(cpu, kind, state.now());
-        if turns {
-            let now = state.now();
-            state.waiting(cpu).for_each(|task| self.count(now, task, &state.task(task), 1));
-        }
-        self.dirty = true;
     }
-
     fn end(&mut self, state: &State) {
         self.ended = state.now();
         self.end_episode();

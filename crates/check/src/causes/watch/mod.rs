@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use wastenot_model::machine::Hops;
 use wastenot_model::{
-    Change, CpuId, CpuMode, CpuState, Entry, Event, History, NameId, Origin, Phase, Prio,
-    SchedClass, Span, State, TaskId, TaskState, Time, Window,
+    Change, CpuId, CpuMode, CpuState, Event, History, NameId, Origin, Phase, Prio, SchedClass,
+    Span, State, TaskId, TaskState, Time, Window,
 };
 
 use self::balance::{Failure, Intervals, Left, Way};
@@ -280,10 +280,9 @@ impl<'a> Watch<'a> {
         self.charge(&Evidence { over_grace: left.ns > self.grace.0, ..evidence }, left);
     }
 
-    /// The event was applied.
-    #[inline]
-    pub(crate) fn event(&mut self, state: &State, entry: &Entry) {
-        match entry.event {
+    /// The event was applied. It is taken by value, so that without causes it need not be in memory.
+    pub(crate) fn event(&mut self, state: &State, event: Event) {
+        match event {
             Event::Switch { cpu, prev, next, left, prev_prio, next_prio } => {
                 self.learn(prev, prev_prio);
                 self.learn(next, next_prio);
