@@ -266,6 +266,39 @@ impl<'a> Watch<'a> {
         stays
     }
 
+    /// A CPU may have become idle, or may be idle no longer.
+    #[inline(never)]
+    fn turn(&mut self, state: &State, cpu: CpuId, known: &CpuState) {
+        let idle = match self.options.shared_queue {
+            true => known.mode == CpuMode::Idle,
+            false => known.is_idle(),
+        };
+        let asks = self.candidate_count > 0;
+        self.idle.set(cpu, idle && self.scope.has_cpu(cpu), state.now(), asks);
+        let sure = known.keeps_waiting();
+        if std::mem::replace(&mut self.sure[cpu.index()], sure) != sure {
+            for task in state.waiting(cpu) {
+                match sure {
+                    true => self.begin(state, task, &state.task(task)),
+                    false => self.end_candidate(task, &state.task(task), state.now()),
+                }
+            }
+        }
+        let waking = known.is_waking() && !self.options.shared_queue;
+        let starting = waking.then(|| state.first_waiting(cpu)).flatten();
+        let was = std::mem::replace(&mut self.starting[cpu.index()], starting);
+        if was == starting {
+            return;
+        }
+        if let Some(task) = starting {
+            self.end_candidate(task, &state.task(task), state.now());
+        }
+        if let Some(task) = was {
+            // It was about to start and waits on: another task came before it, or it was moved.
+            self.begin(state, task, &state.task(task));
+        }
+    }
+
     fn end_all(&mut self, state: &State, now: Time) {
         for index in 0..self.candidates.len() {
             let task = TaskId::nth(index);
@@ -541,41 +574,13 @@ impl Observer for Watch<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, known: &CpuState) {
-        if was.is_busy() && known.is_busy() {
-            return; // not idle, whatever task runs there; tasks that wait there are candidates
-        }
-        let idle = match self.options.shared_queue {
-            true => known.mode == CpuMode::Idle,
-            false => known.is_idle(),
-        };
-        let asks = self.candidate_count > 0;
-        self.idle.set(cpu, idle && self.scope.has_cpu(cpu), state.now(), asks);
-        let sure = known.keeps_waiting();
-        if std::mem::replace(&mut self.sure[cpu.index()], sure) != sure {
-            for task in state.waiting(cpu) {
-                match sure {
-                    true => self.begin(state, task, &state.task(task)),
-                    false => self.end_candidate(task, &state.task(task), state.now()),
-                }
-            }
-        }
-        let waking = known.is_waking() && !self.options.shared_queue;
-        let starting = waking.then(|| state.first_waiting(cpu)).flatten();
-        let was = std::mem::replace(&mut self.starting[cpu.index()], starting);
-        if was == starting {
-            return;
-        }
-        if let Some(task) = starting {
-            self.end_candidate(task, &state.task(task), state.now());
-        }
-        if let Some(task) = was {
-            // It was about to start and waits on: another task came before it, or it was moved.
-            self.begin(state, task, &state.task(task));
+        // It is not idle, whatever task runs there, and tasks that wait there are candidates.
+        if !was.is_busy() || !known.is_busy() {
+            self.turn(state, cpu, known);
         }
     }
-
     fn end(&mut self, state: &State) {
         self.end_all(state, state.now());
     }
