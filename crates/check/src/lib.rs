@@ -189,27 +189,35 @@ pub fn check(history: &History, options: &Options) -> Check {
 pub fn check_beside(history: &History, options: &Options, beside: &mut impl Beside) -> Check {
     let movable = Movable::survey(history);
     let scope = Scope::new(history, options);
-    let mut waste = waste::Waste::new(history, &scope, &movable, options);
-    let mut violations = violations::Watch::new(history, &scope, &movable, options);
-    let mut throttled = throttled::Watch::new(history, &scope);
-    let mut waits = waits::Watch::new(history, &scope);
-    let mut migrations = migrations::Watch::new(history, &scope, options);
-    let mut depth = depth::Watch::new(history, &scope);
-    let mut placements = placements::Watch::new(history, &scope, &movable);
-    let mut contradictions = waste::Contradictions::within(scope.window, history);
     let mut sanity = sanity::Checker::new(options.sanity, scope.window.from);
-    let mut others = (
-        schedviz::Watch::new(&scope),
-        (systing::Watch::new(&scope), sanity.over(history, &scope, &movable)),
-    );
+    let waste = waste::Waste::new(history, &scope, &movable, options);
+    // By value and not by reference: they lie side by side, at places that the compiler knows.
     let mut all = (
-        ((waste::With::new(&mut waste, beside), &mut violations), &mut throttled),
         (
-            (&mut waits, &mut migrations),
-            ((&mut depth, &mut placements), (&mut others, &mut contradictions)),
+            (
+                waste::With::new(waste, beside),
+                violations::Watch::new(history, &scope, &movable, options),
+            ),
+            throttled::Watch::new(history, &scope),
+        ),
+        (
+            (waits::Watch::new(history, &scope), migrations::Watch::new(history, &scope, options)),
+            (
+                (depth::Watch::new(&scope), placements::Watch::new(history, &scope, &movable)),
+                (
+                    (
+                        schedviz::Watch::new(&scope),
+                        (systing::Watch::new(&scope), sanity.over(history, &scope, &movable)),
+                    ),
+                    waste::Contradictions::within(scope.window, history),
+                ),
+            ),
         ),
     );
     replay(history, options.silent, &mut all);
+    let (((waste, violations), throttled), ((waits, migrations), (others, rest))) = all;
+    let ((depth, placements), waste) = (others, waste.waste());
+    let ((schedviz, (systing, _)), contradictions) = rest;
     let violations = violations.finish();
     let held_back = &violations.possibly_throttled;
     let without_possibly_throttled =
@@ -235,8 +243,8 @@ pub fn check_beside(history: &History, options: &Options, beside: &mut impl Besi
         migrations,
         depth: depth.finish(),
         placements: placements.finish(),
-        schedviz: others.0.finish(),
-        systing: others.1.0.finish(),
+        schedviz: schedviz.finish(),
+        systing: systing.finish(),
         sanity: sanity.take(),
         contradictions,
         stolen: stolen::by_cpu(history, &scope),
