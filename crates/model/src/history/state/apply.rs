@@ -53,7 +53,7 @@ impl State {
     #[inline(always)]
     fn change(&mut self, entry: &Entry) {
         match entry.event {
-            Event::Waking { task, prev, prio } => self.wake(entry, task, prev, prio),
+            Event::Waking { task, prev, prio } => self.wake(*entry, task, prev, prio),
             Event::Migrate { task, to, .. } => self.migrate(task, to),
             Event::Fork { child, .. } => self.fork(entry, child),
             Event::Cpu { cpu, up } => self.hotplug(cpu, up),
@@ -267,14 +267,15 @@ impl State {
         }
     }
 
-    fn wake(&mut self, entry: &Entry, task: TaskId, prev: Option<CpuId>, prio: Prio) {
+    /// Takes the entry by value: what is only looked at here need not be in memory elsewhere.
+    fn wake(&mut self, entry: Entry, task: TaskId, prev: Option<CpuId>, prio: Prio) {
         let Some(index) = self.meet(task) else { return };
         let was = self.keep_task(index);
         note_nice(&mut self.tasks[index], prio);
         if was.phase.wants_to_run() {
             return; // only its nice value is news
         }
-        self.note_waking(entry, index, prev);
+        self.note_waking(&entry, index, prev);
         let known = &mut self.tasks[index];
         if known.phase != Phase::Sleeping {
             (known.phase, known.since) = (Phase::Sleeping, self.now);
