@@ -52,9 +52,44 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     /// The start is told: who comes to run comes from a wait.
     begun: bool,
-    tasks: Vec<Waited>,
-    cpus: Vec<Waited>,
+    tasks: Vec<Waiter>,
+    cpus: Vec<Waiter>,
     found: Waits,
+}
+
+/// A task or a CPU. The buckets of one distribution fill many cache lines, and those of all of them
+/// no cache: so the last waits are collected side by side, and go to their buckets together.
+#[derive(Clone, Debug, Default)]
+struct Waiter {
+    waited: Waited,
+    /// The last waits, in ns.
+    recent: [u64; 8],
+    /// How many of `recent` are no part of `waited` yet.
+    kept: usize,
+}
+
+impl Waiter {
+    #[inline]
+    fn add(&mut self, wait_ns: u64) {
+        if self.kept == self.recent.len() {
+            self.settle();
+        }
+        self.recent[self.kept] = wait_ns;
+        self.kept += 1;
+    }
+
+    #[inline(never)]
+    fn settle(&mut self) {
+        for &wait_ns in &self.recent[..std::mem::take(&mut self.kept)] {
+            self.waited.waits.add(wait_ns);
+        }
+    }
+
+    /// Every wait is part of it.
+    fn finish(mut self) -> Waited {
+        self.settle();
+        self.waited
+    }
 }
 
 impl<'a> Watch<'a> {
@@ -63,21 +98,22 @@ impl<'a> Watch<'a> {
         Watch {
             scope,
             begun: false,
-            tasks: vec![Waited::default(); history.task_count()],
-            cpus: vec![Waited::default(); history.cpu_count()],
+            tasks: vec![Waiter::default(); history.task_count()],
+            cpus: vec![Waiter::default(); history.cpu_count()],
             found: Waits::default(),
         }
     }
 
     /// What was measured, once the replay has ended.
     pub fn finish(mut self) -> Waits {
-        self.found.by_task = self.tasks;
-        for waited in &self.cpus {
+        self.found.by_task = self.tasks.into_iter().map(Waiter::finish).collect();
+        let cpus: Vec<Waited> = self.cpus.into_iter().map(Waiter::finish).collect();
+        for waited in &cpus {
             self.found.all.waits.merge(&waited.waits);
             self.found.all.run_ns = self.found.all.run_ns.saturating_add(waited.run_ns);
             self.found.all.runs += waited.runs;
         }
-        let cpus = self.cpus.into_iter().enumerate().filter(|(_, waited)| waited.is_met());
+        let cpus = cpus.into_iter().enumerate().filter(|(_, waited)| waited.is_met());
         self.found.by_cpu = cpus.map(|(n, waited)| (CpuId(n as u16), waited)).collect();
         self.found
     }
@@ -89,10 +125,10 @@ impl<'a> Watch<'a> {
             return;
         }
         let ns = self.scope.counted_ns(window.from, window.to);
-        if let Some(waited) = task.index().and_then(|index| self.tasks.get_mut(index)) {
-            waited.run_ns = waited.run_ns.saturating_add(ns);
+        if let Some(task) = task.index().and_then(|index| self.tasks.get_mut(index)) {
+            task.waited.run_ns = task.waited.run_ns.saturating_add(ns);
         }
-        let cpu = &mut self.cpus[cpu.index()];
+        let cpu = &mut self.cpus[cpu.index()].waited;
         cpu.run_ns = cpu.run_ns.saturating_add(ns);
     }
 
@@ -112,15 +148,16 @@ impl<'a> Watch<'a> {
             _ => was.phase == Phase::Waiting,
         };
         let (task, cpu) = (&mut self.tasks[index], &mut self.cpus[cpu.index()]);
-        task.runs += 1;
-        cpu.runs += 1;
+        task.waited.runs += 1;
+        cpu.waited.runs += 1;
         if !known {
             self.found.unknown_starts += 1;
             return;
         }
-        let wait = Length::new(now.since(was.since).0);
-        task.waits.add_length(wait);
-        cpu.waits.add_length(wait);
+        let wait_ns = now.since(was.since).0;
+        task.add(wait_ns);
+        cpu.add(wait_ns);
+        let wait = Length::new(wait_ns);
         match was.origin {
             Origin::Wakeup | Origin::NoSelection | Origin::Waking => {
                 if was.origin != Origin::Waking {
