@@ -68,9 +68,8 @@ impl State {
     #[inline(always)]
     fn is_usual(&self, cpu: CpuId, prev: TaskId, next: TaskId) -> bool {
         let is_so = |task: TaskId, phase: Phase| {
-            let Some(index) = task.index() else { return true };
-            let is_known = self.links.get(index).is_some_and(|link| link.epoch == self.epoch);
-            is_known && self.tasks[index].phase == phase && self.tasks[index].cpu == Some(cpu)
+            task.is_idle()
+                || self.known(task).is_some_and(|is| is.phase == phase && is.cpu == Some(cpu))
         };
         let ran = self.cpus.get(cpu.index()).is_some_and(|it| it.mode == CpuMode::running(prev));
         ran && is_so(prev, Phase::Running) && is_so(next, Phase::Waiting)
@@ -300,16 +299,17 @@ impl State {
         observer: &mut O,
     ) {
         let Some(index) = self.meet(task) else { return };
-        let known = &mut self.tasks[index];
-        note_nice(known, prio);
-        if known.phase.wants_to_run() {
+        // Copied before it is written to: a copy of what was just written has to wait for it.
+        let mut was = self.tasks[index];
+        note_nice(&mut was, prio);
+        self.tasks[index].nice = was.nice;
+        if was.phase.wants_to_run() {
             return; // a wakeup that came before it had gone to sleep
         }
         if let Some(cpu) = on {
             self.know_cpu(cpu);
         }
         let place = on.map(|cpu| (cpu, self.cpus[cpu.index()]));
-        let was = self.tasks[index];
         if was.waking.is_none() {
             let known = &mut self.tasks[index];
             (known.waker, known.waker_cpu) = (entry.by, entry.cpu);

@@ -342,6 +342,14 @@ impl State {
         let index = task.index().filter(|&index| index < self.tasks.len());
         index.map_or(TaskState::UNKNOWN, |index| self.fresh(index))
     }
+    /// One task where it lies: looking at a part of it is cheaper than a copy. `None` for idle
+    /// tasks, tasks never met, and those of which a loss left nothing sure.
+    #[inline]
+    pub fn known(&self, task: TaskId) -> Option<&TaskState> {
+        let index = task.index()?;
+        let is_known = self.links.get(index)?.epoch == self.epoch;
+        is_known.then(|| &self.tasks[index])
+    }
     /// Who waits on `cpu`, in the order in which they came onto its run queue.
     pub fn waiting(&self, cpu: CpuId) -> impl Iterator<Item = TaskId> + '_ {
         self.queue(self.cpu(cpu).head)
