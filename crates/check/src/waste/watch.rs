@@ -269,12 +269,13 @@ impl<'a> Waste<'a> {
             CpuMode::Unknown => Kind::Unknown,
             CpuMode::Idle if known.waiting == 0 || self.options.shared_queue => Kind::Idle,
             CpuMode::Idle => {
-                let queued = |task| state.task(task).origin.is_sure();
+                let queued = |task| state.known(task).is_none_or(|it| it.origin.is_sure());
                 if state.waiting(cpu).any(queued) { Kind::Waking } else { Kind::IdleOrWaking }
             }
             CpuMode::Busy(task)
                 if self.policies
-                    && state.task(task).policy.map(SchedClass::of) == Some(SchedClass::Idle) =>
+                    && state.known(task).and_then(|it| it.policy).map(SchedClass::of)
+                        == Some(SchedClass::Idle) =>
             {
                 Kind::BusyIdlePolicy
             }
@@ -331,7 +332,7 @@ impl<'a> Waste<'a> {
     }
 
     /// `task`, which waits as in `known`, surely is a candidate from now on.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, task: TaskId, known: &TaskState, class: Class, now: Time) {
         self.affinity.begin(task, known, class, now);
         if let Some(causes) = &mut self.causes {
@@ -339,7 +340,7 @@ impl<'a> Waste<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn end_candidate(&mut self, task: TaskId, now: Time) {
         self.affinity.end(task, now, self.scope);
         if let Some(causes) = &mut self.causes {
@@ -371,12 +372,14 @@ impl<'a> Waste<'a> {
         }
         self.affinity.count(head.serves, 1);
         // It may wait on, behind another one that came before it, or elsewhere.
-        let known = state.task(head.task);
         let starts = |cpu: CpuId| self.starting[cpu.index()].is_some_and(|it| it.task == head.task);
-        if known.phase == Phase::Waiting && !known.cpu.is_some_and(starts) {
-            let weight = self.weigh(head.task, &known);
+        if let Some(known) = state.known(head.task)
+            && known.phase == Phase::Waiting
+            && !known.cpu.is_some_and(starts)
+        {
+            let weight = self.weigh(head.task, known);
             if let (true, Some(class)) = (weight.sure, weight.class) {
-                self.begin(head.task, &known, class, state.now());
+                self.begin(head.task, known, class, state.now());
             }
         }
     }
@@ -546,7 +549,8 @@ impl<'a> Waste<'a> {
         let was = self.kinds[cpu.index()];
         let kind = self.kind(state, cpu, now);
         let head = kind.is_waking().then(|| state.first_waiting(cpu)).flatten();
-        let starting = head.and_then(|task| self.head(task, &state.task(task)));
+        let head = head.and_then(|task| Some((task, state.known(task)?)));
+        let starting = head.and_then(|(task, known)| self.head(task, known));
         let before = self.starting[cpu.index()];
         if was == kind && before == starting {
             return;
@@ -556,8 +560,8 @@ impl<'a> Waste<'a> {
         if was.is_waking() && !kind.is_waking() {
             self.wake_ended(cpu, state.now());
         }
-        if let (Some(head), true) = (head, !was.is_waking()) {
-            let switched_out = state.task(head).origin.is_switched_out();
+        if let (Some((head, known)), true) = (head, !was.is_waking()) {
+            let switched_out = known.origin.is_switched_out();
             self.waking[cpu.index()] = Waking { since: state.now(), head, switched_out };
         }
         // Who waits on a CPU that becomes known, or unknown, becomes sure to wait, or unsure.
