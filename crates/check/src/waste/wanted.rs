@@ -48,7 +48,7 @@ impl<B: Beside> Observer for With<'_, '_, B> {
     fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
         self.both.cpu(state, cpu, was, now);
     }
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, state: &State, entry: &Entry) {
         self.both.event(state, entry);
     }

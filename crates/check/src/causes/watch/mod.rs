@@ -280,33 +280,49 @@ impl<'a> Watch<'a> {
         self.charge(&Evidence { over_grace: left.ns > self.grace.0, ..evidence }, left);
     }
 
-    /// The event was applied. It is taken by value, so that without causes it need not be in memory.
+    /// The event was applied. Frequent kinds are told apart here, where the kind is known: then no
+    /// event need be in memory.
+    #[inline(always)]
     pub(crate) fn event(&mut self, state: &State, event: Event) {
         match event {
             Event::Switch { cpu, prev, next, left, prev_prio, next_prio } => {
                 self.learn(prev, prev_prio);
                 self.learn(next, next_prio);
-                if next.is_idle() {
-                    self.last[cpu.index()] = prev;
-                }
-                if prev.is_idle() {
-                    self.overtaken(state, cpu, next);
-                } else if left.is_runnable() {
-                    self.take_over(prev, next);
-                }
-                self.set_ahead(state, cpu, next);
-                if std::mem::take(&mut self.behind_waker[cpu.index()]) {
-                    self.waker_left(state, cpu);
-                }
+                self.switched(state, cpu, (prev, left.is_runnable()), next);
             }
             Event::Queued { task, on, how, prio } => {
                 self.learn(task, prio);
                 self.queued(state, task, on, how);
             }
+            Event::Waking { .. } => {}
             event => self.rare(state, &event),
         }
     }
 
+    /// `cpu` runs `next` now. Beside who left it is whether it wants to run on.
+    #[inline(never)]
+    fn switched(
+        &mut self,
+        state: &State,
+        cpu: CpuId,
+        (prev, runnable): (TaskId, bool),
+        next: TaskId,
+    ) {
+        if next.is_idle() {
+            self.last[cpu.index()] = prev;
+        }
+        if prev.is_idle() {
+            self.overtaken(state, cpu, next);
+        } else if runnable {
+            self.take_over(prev, next);
+        }
+        self.set_ahead(state, cpu, next);
+        if std::mem::take(&mut self.behind_waker[cpu.index()]) {
+            self.waker_left(state, cpu);
+        }
+    }
+
+    #[inline(never)]
     fn learn(&mut self, task: TaskId, prio: Prio) {
         if let (Some(index), Some(prio)) = (task.index(), prio.0) {
             self.is_real_time[index] = prio < 100; // MAX_RT_PRIO, include/linux/sched/prio.h

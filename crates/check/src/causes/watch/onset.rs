@@ -50,6 +50,7 @@ impl Watch<'_> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn queued(&mut self, state: &State, task: TaskId, on: Option<CpuId>, how: How) {
         let Some(index) = task.index() else { return };
         let known = state.task(task);
