@@ -14,6 +14,7 @@
 //! every task that was queued there seems to wait for ever.
 
 use super::History;
+use super::event::Each;
 use crate::{Carries, CpuId, Entry, Event, How, Left, Loss, LossKind, Span, TaskId, Time};
 
 /// An idle CPU takes at most this long to start one of those who are queued on it.
@@ -163,6 +164,16 @@ struct Unseen {
     after: After,
 }
 
+impl Each for Search {
+    #[inline(always)]
+    fn entry(&mut self, entry: &Entry) {
+        self.look(entry);
+    }
+    fn rare(&mut self, entry: &Entry) {
+        self.look(entry);
+    }
+}
+
 impl Search {
     /// What a recording shows of CPUs of which no switch came yet.
     fn through(history: &History) -> Search {
@@ -170,11 +181,11 @@ impl Search {
         if history.marks_its_losses() {
             return search;
         }
-        for entry in history.entries() {
+        for row in history.chunks().flatten() {
             if search.left == 0 {
                 break;
             }
-            search.look(&entry);
+            row.with(&mut search);
         }
         search.finish();
         search
@@ -196,6 +207,7 @@ impl Search {
         }
     }
 
+    #[inline(always)]
     fn look(&mut self, entry: &Entry) {
         self.hear(entry);
         match entry.event {
@@ -247,11 +259,16 @@ impl Search {
 
     /// The first row of a CPU tells what it runs: a task that was elsewhere, or queued there, came
     /// to run without a row.
+    #[inline(always)]
     fn hear(&mut self, entry: &Entry) {
-        let cpu = entry.cpu;
-        if self.cpus.get(cpu.index()).is_none_or(|heard| heard.first.is_some()) {
-            return;
+        if self.cpus.get(entry.cpu.index()).is_some_and(|heard| heard.first.is_none()) {
+            self.hear_first(*entry);
         }
+    }
+
+    #[cold]
+    fn hear_first(&mut self, entry: Entry) {
+        let cpu = entry.cpu;
         let runs = match entry.event {
             Event::Switch { prev, .. } => Some(prev),
             Event::Lost { .. } => None,
