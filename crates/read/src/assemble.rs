@@ -192,8 +192,17 @@ impl Assembler {
         if cpu.index() >= CpuId::LIMIT {
             return; // no kernel has it; readers report such records as damaged
         }
-        match raw.event {
-            RawEvent::Switch { prev, next, left, prev_prio, next_prio, prev_comm, next_comm } => {
+        // Names are looked at where they are: copies of them would go through memory.
+        match &raw.event {
+            &RawEvent::Switch {
+                prev,
+                next,
+                left,
+                prev_prio,
+                next_prio,
+                ref prev_comm,
+                ref next_comm,
+            } => {
                 let prev = self.task(prev, prev_comm, time, cpu, sink);
                 if !prev.is_idle() {
                     self.rename(prev, prev_comm, raw, cpu, sink);
@@ -207,13 +216,13 @@ impl Assembler {
                 let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
                 sink.push(Entry { time: Time(time), cpu, by, event });
             }
-            RawEvent::Waking { tid, prev, prio, comm } => {
+            &RawEvent::Waking { tid, prev, prio, ref comm } => {
                 self.seen |= Carries::WAKINGS;
                 let task = self.woken(tid, comm, time, cpu, sink);
                 let (by, event) = (self.by(raw, cpu, sink), Event::Waking { task, prev, prio });
                 sink.push(Entry { time: Time(time), cpu, by, event });
             }
-            RawEvent::Queued { tid, on, how, prio, comm } => {
+            &RawEvent::Queued { tid, on, how, prio, ref comm } => {
                 self.seen |= if how == How::New { Carries::NEW } else { Carries::WAKEUPS };
                 let task = self.woken(tid, comm, time, cpu, sink);
                 let (by, event) = (self.by(raw, cpu, sink), Event::Queued { task, on, how, prio });
@@ -230,24 +239,24 @@ impl Assembler {
             RawEvent::Switch { .. } | RawEvent::Waking { .. } | RawEvent::Queued { .. } => return,
             RawEvent::Migrate { tid, from, to, comm } => {
                 self.seen |= Carries::MIGRATIONS;
-                Event::Migrate { task: self.task(tid, comm, time, cpu, sink), from, to }
+                Event::Migrate { task: self.task(tid, &comm, time, cpu, sink), from, to }
             }
             RawEvent::Fork { parent, child, child_comm } => {
                 self.seen |= Carries::FORKS;
-                let parent = self.task(parent, Comm::default(), time, cpu, sink);
+                let parent = self.task(parent, &Comm::UNKNOWN, time, cpu, sink);
                 let child = match child {
                     0 => TaskId::idle(cpu),
-                    tid => self.tasks.fork(tid, child_comm, time, sink),
+                    tid => self.tasks.fork(tid, &child_comm, time, sink),
                 };
                 Event::Fork { parent, child }
             }
             RawEvent::Exec { tid } => {
                 self.seen |= Carries::EXECS;
-                Event::Exec { task: self.task(tid, Comm::default(), time, cpu, sink) }
+                Event::Exec { task: self.task(tid, &Comm::UNKNOWN, time, cpu, sink) }
             }
             RawEvent::Exit { tid, comm } => {
                 self.seen |= Carries::EXITS;
-                Event::Exit { task: self.task(tid, comm, time, cpu, sink) }
+                Event::Exit { task: self.task(tid, &comm, time, cpu, sink) }
             }
             RawEvent::Cpu { cpu, up } => {
                 self.seen |= Carries::HOTPLUG;
@@ -258,13 +267,13 @@ impl Assembler {
                 Event::Freq { cpu, khz }
             }
             RawEvent::Rename { tid, comm } => {
-                let task = self.task(tid, comm, time, cpu, sink);
-                return self.rename(task, comm, raw, cpu, sink);
+                let task = self.task(tid, &comm, time, cpu, sink);
+                return self.rename(task, &comm, raw, cpu, sink);
             }
             RawEvent::Seen if raw.current < 0 => return,
             // No event means "was seen"; an unchanged name has no effect.
             RawEvent::Seen => {
-                let task = self.task(raw.current, Comm::default(), time, cpu, sink);
+                let task = self.task(raw.current, &Comm::UNKNOWN, time, cpu, sink);
                 let name = match task.is_idle() {
                     false => self.tasks.name(task),
                     true => sink.name(&format!("swapper/{cpu}")),
@@ -282,7 +291,7 @@ impl Assembler {
     #[inline]
     fn by<S: Sink + ?Sized>(&mut self, raw: &Raw, cpu: CpuId, sink: &mut S) -> By {
         let known = raw.current >= 0;
-        let task = known.then(|| self.task(raw.current, Comm::default(), raw.time, cpu, sink));
+        let task = known.then(|| self.task(raw.current, &Comm::UNKNOWN, raw.time, cpu, sink));
         By { task, context: raw.context }
     }
 
@@ -290,7 +299,7 @@ impl Assembler {
     fn task<S: Sink + ?Sized>(
         &mut self,
         tid: i32,
-        comm: Comm,
+        comm: &Comm,
         time: u64,
         cpu: CpuId,
         sink: &mut S,
@@ -305,7 +314,7 @@ impl Assembler {
     fn woken<S: Sink + ?Sized>(
         &mut self,
         tid: i32,
-        comm: Comm,
+        comm: &Comm,
         time: u64,
         cpu: CpuId,
         sink: &mut S,
@@ -321,7 +330,7 @@ impl Assembler {
     fn rename<S: Sink + ?Sized>(
         &mut self,
         task: TaskId,
-        comm: Comm,
+        comm: &Comm,
         raw: &Raw,
         cpu: CpuId,
         sink: &mut S,

@@ -11,6 +11,9 @@ use wastenot_model::{Context, CpuId, How, Left, Prio};
 pub(crate) struct Comm(pub [u8; 16]);
 
 impl Comm {
+    /// No name is told.
+    pub(crate) const UNKNOWN: Comm = Comm([0; 16]);
+
     /// From bytes that may end at a NUL. Longer names are cut, as the kernel cuts them.
     #[inline]
     pub(crate) fn new(bytes: &[u8]) -> Comm {

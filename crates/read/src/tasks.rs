@@ -90,7 +90,7 @@ impl Tasks {
     pub(crate) fn get<S: Sink + ?Sized>(
         &mut self,
         tid: i32,
-        comm: Comm,
+        comm: &Comm,
         time: u64,
         sink: &mut S,
     ) -> TaskId {
@@ -104,7 +104,7 @@ impl Tasks {
     pub(crate) fn fork<S: Sink + ?Sized>(
         &mut self,
         tid: i32,
-        comm: Comm,
+        comm: &Comm,
         time: u64,
         sink: &mut S,
     ) -> TaskId {
@@ -126,7 +126,7 @@ impl Tasks {
     fn create<S: Sink + ?Sized>(
         &mut self,
         tid: i32,
-        comm: Comm,
+        comm: &Comm,
         time: u64,
         sink: &mut S,
     ) -> TaskId {
@@ -140,7 +140,7 @@ impl Tasks {
         let known = Known {
             tid,
             name,
-            comm: if comm.is_told() { comm } else { Comm::new(text.as_bytes()) },
+            comm: if comm.is_told() { *comm } else { Comm::new(text.as_bytes()) },
             forked: false,
             asleep: false,
             ran_asleep: None,
@@ -167,11 +167,11 @@ impl Tasks {
     pub(crate) fn renamed<S: Sink + ?Sized>(
         &mut self,
         task: TaskId,
-        comm: Comm,
+        comm: &Comm,
         sink: &mut S,
     ) -> Option<NameId> {
         let known = self.known(task);
-        match known.comm == comm || !comm.is_told() {
+        match known.comm == *comm || !comm.is_told() {
             true => None,
             false => self.rename(task, comm, sink),
         }
@@ -181,12 +181,12 @@ impl Tasks {
     fn rename<S: Sink + ?Sized>(
         &mut self,
         task: TaskId,
-        comm: Comm,
+        comm: &Comm,
         sink: &mut S,
     ) -> Option<NameId> {
         let known = self.known(task);
-        let before = std::mem::replace(&mut known.comm, comm);
-        if before.is(comm) {
+        let before = std::mem::replace(&mut known.comm, *comm);
+        if before.is(*comm) {
             return None;
         }
         let name = sink.name(&comm.text());
