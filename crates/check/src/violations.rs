@@ -135,6 +135,8 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     movable: &'a Movable,
     options: &'a Options,
+    /// Something is known of what CPUs share.
+    topology: bool,
     idle: IdleTimes,
     /// Per CPU whether those who wait on it surely do.
     sure: Vec<bool>,
@@ -181,6 +183,12 @@ impl<'a> Watch<'a> {
             scope,
             movable,
             options,
+            topology: history
+                .head
+                .machine
+                .cpus
+                .iter()
+                .any(|cpu| cpu.core.is_some() || cpu.llc.is_some() || cpu.node.is_some()),
             idle: IdleTimes::new(cpus),
             sure: vec![true; cpus],
             starting: vec![None; cpus],
@@ -290,12 +298,12 @@ impl<'a> Watch<'a> {
         if was == starting {
             return;
         }
-        if let Some(task) = starting {
-            self.end_candidate(task, &state.task(task), state.now());
+        if let Some((task, known)) = starting.and_then(|task| Some((task, state.known(task)?))) {
+            self.end_candidate(task, known, state.now());
         }
-        if let Some(task) = was {
-            // It was about to start and waits on: another task came before it, or it was moved.
-            self.begin(state, task, &state.task(task));
+        // One that was about to start may wait on: another task came before it, or it was moved.
+        if let Some((task, known)) = was.and_then(|task| Some((task, state.known(task)?))) {
+            self.begin(state, task, known);
         }
     }
 
@@ -368,6 +376,16 @@ impl<'a> Watch<'a> {
         })
     }
 
+    /// How close two CPUs are.
+    #[inline]
+    fn distance(&self, a: CpuId, b: CpuId) -> Distance {
+        match self.topology {
+            true => self.history.head.machine.distance(a, b),
+            false if a == b => Distance::Same,
+            false => Distance::Unknown,
+        }
+    }
+
     /// The stretches of CPUs that the waiting task may use, in which they were idle.
     fn may_use(&self, was: &TaskState, window: Window, mut each: impl FnMut(CpuId, Window)) {
         match was.mask.and_then(|mask| self.history.mask(mask)) {
@@ -387,23 +405,25 @@ impl<'a> Watch<'a> {
         was: &TaskState,
         window: Window,
     ) -> Option<Idled> {
-        let machine = &self.history.head.machine;
         let mut stretches = std::mem::take(&mut self.stretches);
         stretches.clear();
         let mut nearest = None;
         let mut longest: Option<((Span, Reverse<Distance>), CpuId, Window)> = None;
+        // One that lasts from the first to the last leaves nothing for others to cover.
+        let mut whole = false;
         self.may_use(was, window, |other, stretch| {
-            let distance = machine.distance(places.at(stretch.from), other);
+            let distance = self.distance(places.at(stretch.from), other);
             nearest = Some(nearest.map_or(distance, |nearest: Distance| nearest.min(distance)));
-            stretches.push((stretch.from, stretch.to));
+            whole |= stretch.span() == window.span();
+            if !whole {
+                stretches.push((stretch.from, stretch.to));
+            }
             let rank = (stretch.span(), Reverse(distance));
             if longest.as_ref().is_none_or(|longest| rank > longest.0) {
                 longest = Some((rank, other, stretch));
             }
         });
         let found = longest.map(|(_, cpu, stretch)| {
-            // One that lasted from the first to the last leaves nothing for others to cover.
-            let whole = stretch.span() == window.span();
             let covered_ns = if whole { window.span().0 } else { covered(&mut stretches) };
             let nearest = nearest.expect("found with the stretch");
             Idled { cpu, stretch, covered_ns, nearest }
@@ -414,10 +434,9 @@ impl<'a> Watch<'a> {
 
     /// Every CPU that was idle, for a violation that is to be listed.
     fn idle_cpus(&self, places: Places<'_>, was: &TaskState, window: Window) -> Vec<IdleCpu> {
-        let machine = &self.history.head.machine;
         let mut idle: Vec<IdleCpu> = Vec::new();
         self.may_use(was, window, |other, stretch| {
-            let distance = machine.distance(places.at(stretch.from), other);
+            let distance = self.distance(places.at(stretch.from), other);
             if idle.last().is_none_or(|last| last.cpu != other) {
                 idle.push(IdleCpu { cpu: other, distance, idle_ns: 0, longest_ns: 0 });
             }
@@ -501,7 +520,11 @@ struct Places<'a> {
 
 impl Places<'_> {
     /// Where it was at `time` once all had happened that happened then.
+    #[inline]
     fn at(self, time: Time) -> CpuId {
+        if self.moves.is_empty() {
+            return self.first;
+        }
         let moves = self.moves.partition_point(|(at, _)| *at <= time);
         moves.checked_sub(1).map_or(self.first, |last| self.moves[last].1)
     }

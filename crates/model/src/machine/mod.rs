@@ -116,6 +116,7 @@ impl Machine {
         })
     }
     /// How close two CPUs are.
+    #[inline]
     pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
         if a == b {
             return Distance::Same;
