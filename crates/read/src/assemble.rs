@@ -193,8 +193,8 @@ impl Assembler {
             return; // no kernel has it; readers report such records as damaged
         }
         // Names are looked at where they are: copies of them would go through memory.
-        match &raw.event {
-            &RawEvent::Switch {
+        match raw.event {
+            RawEvent::Switch {
                 prev,
                 next,
                 left,
@@ -216,13 +216,13 @@ impl Assembler {
                 let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
                 sink.push(Entry { time: Time(time), cpu, by, event });
             }
-            &RawEvent::Waking { tid, prev, prio, ref comm } => {
+            RawEvent::Waking { tid, prev, prio, ref comm } => {
                 self.seen |= Carries::WAKINGS;
                 let task = self.woken(tid, comm, time, cpu, sink);
                 let (by, event) = (self.by(raw, cpu, sink), Event::Waking { task, prev, prio });
                 sink.push(Entry { time: Time(time), cpu, by, event });
             }
-            &RawEvent::Queued { tid, on, how, prio, ref comm } => {
+            RawEvent::Queued { tid, on, how, prio, ref comm } => {
                 self.seen |= if how == How::New { Carries::NEW } else { Carries::WAKEUPS };
                 let task = self.woken(tid, comm, time, cpu, sink);
                 let (by, event) = (self.by(raw, cpu, sink), Event::Queued { task, on, how, prio });

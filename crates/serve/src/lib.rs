@@ -57,14 +57,14 @@ const REQUEST_BYTES: usize = 8 << 10;
 pub const PLAIN: &str = "text/plain; charset=utf-8";
 
 impl Request {
-    /// The value of a header; the first, if there are several.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let of = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    /// The values of a header: one for each time that it stands there.
+    pub fn headers(&self, name: &str) -> impl Iterator<Item = &str> {
+        let of = self.headers.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name));
         of.map(|(_, value)| value.as_str())
     }
 
-    /// Method and request of the text up to the empty line.
-    fn parse(text: &str) -> (&str, Request) {
+    /// Method and request of the text up to the empty line; `None` where a line is no header.
+    fn parse(text: &str) -> Option<(&str, Request)> {
         let mut lines = text.lines();
         let mut words = lines.next().unwrap_or_default().split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -73,7 +73,8 @@ impl Request {
             let (name, value) = line.split_once(':')?;
             Some((name.trim().to_owned(), value.trim().to_owned()))
         };
-        (method, Request { path, headers: lines.map_while(header).collect() })
+        let headers = lines.take_while(|line| !line.is_empty()).map(header);
+        Some((method, Request { path, headers: headers.collect::<Option<_>>()? }))
     }
 }
 
@@ -167,7 +168,9 @@ fn answer(mut stream: TcpStream, site: &dyn Site) -> io::Result<()> {
         let status = "431 Request Header Fields Too Large";
         return Reply::text(status, "ask for less\n").send(&mut stream, true);
     };
-    let (method, request) = Request::parse(&text);
+    let Some((method, request)) = Request::parse(&text) else {
+        return Reply::text("400 Bad Request", "a header has a colon\n").send(&mut stream, true);
+    };
     match method {
         "GET" | "HEAD" => site.answer(&request).send(&mut stream, method != "HEAD"),
         _ => Reply::text("405 Method Not Allowed", "only GET\n").send(&mut stream, true),
@@ -209,7 +212,9 @@ mod tests {
         fn answer(&self, request: &Request) -> Reply {
             match &*request.path {
                 "/" => Reply::text("200 OK", "a page\n"),
-                "/host" => Reply::text("200 OK", request.header("host").unwrap_or_default()),
+                "/host" => {
+                    Reply::text("200 OK", request.headers("host").next().unwrap_or_default())
+                }
                 _ => Reply::text("404 Not Found", "there is /\n"),
             }
         }
@@ -245,6 +250,7 @@ mod tests {
             ("GET /nothing HTTP/1.1\r\n\r\n", "404"),
             ("HEAD / HTTP/1.1\r\n\r\n", "200"),
             ("POST / HTTP/1.1\r\n\r\n", "405"),
+            ("GET / HTTP/1.1\r\nno header\r\nOrigin: x\r\n\r\n", "400"),
             (&long, "431"),
         ] {
             let mut stream = TcpStream::connect(server.address()).expect("a server");

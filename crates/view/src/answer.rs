@@ -119,7 +119,7 @@ mod tests {
         let (history, options) = (history(), Options::default());
         let (found, tiles) = check(&history, &options);
         let report = found.report(&history, &options);
-        View::new(Recording::new(&history, history.window(), &found, &report, tiles))
+        View::new(Recording::new(&history, &options, &found, &report, tiles))
     }
 
     fn unpacked(answer: &Answer) -> Vec<u8> {
@@ -182,6 +182,33 @@ mod tests {
         }
         let far = format!("/0/tile/0/31/{}/{}", u64::MAX, usize::MAX);
         assert_eq!(unpacked(&view.answer(&far).expect("an empty tile")), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_kept_answers_as_before_and_what_is_damaged_is_not_taken() {
+        let view = view();
+        let bytes = view.recordings[0].to_bytes();
+        let again = View::new(Recording::from_bytes(&bytes).expect("what was kept"));
+        for path in
+            ["/", "/head", "/0/tile/0/2/0/0", "/0/totals/3/0", "/0/at/1/31", "/0/way/0/0/99/0"]
+        {
+            assert_eq!(again.answer(path), view.answer(path), "{path}");
+        }
+        assert_eq!(again.file(1 << 20), view.file(1 << 20));
+        for length in 0..bytes.len() {
+            assert!(Recording::from_bytes(&bytes[..length]).is_none(), "{length} bytes");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x81;
+            // Whatever it says then, it ends.
+            if let Some(recording) = Recording::from_bytes(&damaged) {
+                let view = View::new(recording);
+                for path in ["/0/tile/0/2/0/0", "/0/totals/3/0", "/0/at/1/31", "/0/way/0/0/99/0"] {
+                    let _ = view.answer(path);
+                }
+            }
+        }
     }
 
     #[test]

@@ -113,9 +113,10 @@ impl Part<'_> {
 
     /// Takes in what is around violations, the worst first, in narrower cells than those of `level`,
     /// until they are wide enough to be seen.
-    fn around_violations(&self, answers: &mut Answers, level: u32, most: usize) {
+    /// Gives how many there are.
+    fn around_violations(&self, answers: &mut Answers, level: u32, most: usize) -> usize {
         let begin = self.1.tiles.window().from;
-        for it in self.1.worst.iter().take(VIOLATIONS) {
+        for (before, it) in self.1.worst.iter().take(VIOLATIONS).enumerate() {
             let length = it.span().0.max(1);
             for level in (0..level).rev() {
                 let width = 1u64 << (2 * level);
@@ -125,7 +126,7 @@ impl Part<'_> {
                 for n in around {
                     let is_new = !answers.has(&self.totals(level, n));
                     if is_new && !answers.add(self.stretch(1, level, n), most) {
-                        return;
+                        return before;
                     }
                 }
                 if length / width >= CELLS_OF_VIOLATION {
@@ -133,6 +134,7 @@ impl Part<'_> {
                 }
             }
         }
+        self.1.worst.len().min(VIOLATIONS)
     }
 }
 
@@ -144,22 +146,26 @@ impl View {
         // Without the head there is no page, however large it is.
         let head = ("head".to_owned(), Answer::json(&self.head()));
         answers.add([head].into_iter(), usize::MAX);
-        let mut narrowest = 0;
+        let (mut narrowest, mut around) = (0, usize::MAX);
         for (place, recording) in self.recordings.iter().enumerate() {
             let left = size.saturating_sub(answers.bytes);
             let most = answers.bytes + left / (self.recordings.len() - place);
             let part = Part(place, recording);
             let level = part.levels(&mut answers, most);
-            part.around_violations(&mut answers, level, most);
+            around = around.min(part.around_violations(&mut answers, level, most));
             narrowest = narrowest.max(level);
         }
         let json = Value::Object(answers.all).to_string();
         // Paths and base64 have nothing that ends an element.
         let data = format!("<script type=\"application/json\" id=\"saved\">{json}</script>\n");
         let width_ns = 1 << (2 * narrowest);
+        let finer = match around {
+            0 => String::new(),
+            around => format!(", and finer around the {around} worst violations"),
+        };
         let detail = format!(
-            "This page has time in steps of {}, and finer around the {VIOLATIONS} worst violations; \
-             <code>wastenot view</code> shows all of it, and what was so at each moment.",
+            "This page has time in steps of {}{finer}. <code>wastenot view</code> shows all of it, \
+             what was so at each moment, and the ways of tasks.",
             Span(width_ns)
         );
         (self.page(&data, &detail), width_ns)

@@ -1,6 +1,6 @@
 //! What a lane stands for: a CPU, or all CPUs that share something.
 
-use wastenot_model::{Cpu, CpuId, Machine};
+use wastenot_model::{Cpu, CpuId, CpuSet, Machine};
 
 /// One way to put CPUs on lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +27,11 @@ const SHARED: [(&str, &str, Key); 4] = [
     ("packages", "package", |cpu| cpu.package),
 ];
 
-/// All ways that differ on this machine. The first has a lane for each CPU; CPUs that share
-/// something are beside each other.
-pub(crate) fn folds(machine: &Machine) -> Vec<Fold> {
-    let order = machine.socket_order();
+/// All ways that differ on this machine, of all its CPUs or of those that are `chosen`. The first
+/// has a lane for each CPU; CPUs that share something are beside each other.
+pub(crate) fn folds(machine: &Machine, chosen: Option<&CpuSet>) -> Vec<Fold> {
+    let mut order = machine.socket_order();
+    order.retain(|cpu| chosen.is_none_or(|chosen| chosen.contains(*cpu)));
     let single = |cpu: &CpuId| Lane { label: format!("CPU {cpu}"), cpus: vec![*cpu] };
     let mut folds =
         vec![Fold { name: "CPUs".to_owned(), lanes: order.iter().map(single).collect() }];
@@ -62,7 +63,7 @@ pub(crate) fn folds(machine: &Machine) -> Vec<Fold> {
         }
     }
     if order.len() > 1 {
-        let lanes = vec![Lane { label: "all CPUs".to_owned(), cpus: order }];
+        let lanes = vec![Lane { label: "all of them".to_owned(), cpus: order }];
         folds.push(Fold { name: "the machine".to_owned(), lanes });
     }
     folds
@@ -86,7 +87,7 @@ mod tests {
             (cpu.core, cpu.llc, cpu.node) = (Some(n % 4), Some(n % 4 / 2), Some(n % 4 / 2));
             cpu.package = Some(0);
         }
-        let folds = folds(&machine);
+        let folds = folds(&machine, None);
         let names: Vec<&str> = folds.iter().map(|fold| &*fold.name).collect();
         assert_eq!(names, ["CPUs", "CPUs by number", "cores", "LLCs", "the machine"]);
         for fold in &folds {
@@ -99,9 +100,17 @@ mod tests {
     }
 
     #[test]
+    fn only_cpus_that_are_chosen_have_lanes() {
+        let chosen: CpuSet = [CpuId(1), CpuId(3)].into_iter().collect();
+        let folds = folds(&Machine::flat(4), Some(&chosen));
+        let cpus: Vec<CpuId> = folds[0].lanes.iter().flat_map(|lane| lane.cpus.clone()).collect();
+        assert_eq!(cpus, [CpuId(1), CpuId(3)]);
+    }
+
+    #[test]
     fn a_machine_of_which_nothing_is_known_has_cpus_alone() {
         let names: Vec<String> =
-            folds(&Machine::flat(1)).into_iter().map(|fold| fold.name).collect();
+            folds(&Machine::flat(1), None).into_iter().map(|fold| fold.name).collect();
         assert_eq!(names, ["CPUs"]);
     }
 }

@@ -26,8 +26,8 @@ pub use self::server::{Error, Server};
 #[derive(Debug)]
 pub struct View {
     recordings: Vec<Recording>,
-    /// What differs, as HTML.
-    differences: String,
+    /// What differs, as HTML: what stands first, and the rest.
+    differences: Option<[String; 2]>,
 }
 
 const SCRIPT: &str = include_str!("../page/page.js");
@@ -37,13 +37,13 @@ const LANES: &str = include_str!("../page/src/lanes.html");
 impl View {
     /// Of one recording.
     pub fn new(recording: Recording) -> View {
-        View { recordings: vec![recording], differences: String::new() }
+        View { recordings: vec![recording], differences: None }
     }
 
     /// Of two, each with the report of its check.
     pub fn two(before: (Recording, Report), after: (Recording, Report)) -> View {
         let report = compare::report(&Comparison::of(&[before.1], &[after.1]));
-        let differences = html::first(&report) + &html::rest(&report, None);
+        let differences = Some([html::first(&report), html::rest(&report, None)]);
         View { recordings: vec![before.0, after.0], differences }
     }
 
@@ -51,7 +51,7 @@ impl View {
     /// element with answers, or empty: then it asks a server. `detail` says what it has of time.
     fn page(&self, data: &str, detail: &str) -> String {
         let titles: Vec<&str> = self.recordings.iter().map(|it| it.title.as_str()).collect();
-        let of = |words: fn(&Recording) -> &str| {
+        let of = |words: &dyn Fn(&Recording) -> String| {
             let all = self.recordings.iter().enumerate().map(|(n, it)| {
                 let side = match (self.recordings.len(), n) {
                     (1, _) => "",
@@ -62,9 +62,18 @@ impl View {
             });
             all.collect::<String>()
         };
-        let (first, rest) = (of(|it| &it.words[0]), of(|it| &it.words[1]));
         let lanes = LANES.replace("<!-- detail -->", detail);
-        let content = format!("{first}{lanes}{}{rest}", self.differences);
+        let content = match &self.differences {
+            None => {
+                let (first, rest) = (of(&|it| it.words[0].clone()), of(&|it| it.words[1].clone()));
+                format!("{first}{lanes}{rest}")
+            }
+            // What differs is asked; what each says alone stands below.
+            Some([first, rest]) => {
+                let each = of(&|it| it.words.concat());
+                format!("{first}{lanes}{rest}{each}")
+            }
+        };
         let extra = Extra { style: STYLE, data, script: SCRIPT, asks: data.is_empty() };
         html::page(&titles.join(" beside "), &content, &extra)
     }

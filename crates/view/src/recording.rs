@@ -60,15 +60,21 @@ fn in_vain(found: &Check) -> impl Iterator<Item = (CpuId, Window, u8)> + '_ {
 }
 
 impl Recording {
-    /// Of what [`check`] found, with its `report`. The page shows `seen` at first.
+    /// Of what [`check`] found, with its `report`. The page shows the time that counts at first,
+    /// lanes of the CPUs that count, and dims tasks that do not.
     pub fn new(
         history: &History,
-        seen: Window,
+        options: &Options,
         found: &Check,
         report: &Report,
         tiles: Tiles,
     ) -> Recording {
-        let folds = folds(&history.head.machine);
+        let folds = folds(&history.head.machine, options.cpus.as_ref());
+        let seen = options.counted(history);
+        let chosen = options
+            .tasks
+            .as_ref()
+            .map(|tasks| tasks.iter().filter_map(|task| task.index()).collect::<Vec<_>>());
         let lanes = |fold: &Fold| {
             let lanes = fold.lanes.iter().map(|lane| {
                 json!([lane.label, lane.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()])
@@ -83,6 +89,7 @@ impl Recording {
             "from": window.from.0.to_string(),
             "span": window.span().0,
             "seen": [seen.from.since(window.from).0, seen.to.since(window.from).0],
+            "chosen": chosen,
             "folds": folds.iter().map(lanes).collect::<Vec<_>>(),
             "tasks": tasks.collect::<Vec<_>>(),
             "causes": causes.collect::<Vec<_>>(),

@@ -90,9 +90,9 @@ impl Site for Guarded {
             let port = host.strip_prefix("127.0.0.1:").or_else(|| host.strip_prefix("localhost:"));
             port.and_then(|port| port.parse().ok()).as_ref() == self.here.get()
         };
-        let host = request.header("Host").is_some_and(is_ours);
         let of = |origin: &str| origin.strip_prefix("http://").is_some_and(is_ours);
-        if !host || !request.header("Origin").is_none_or(of) {
+        let is_here = request.headers("Host").count() == 1 && request.headers("Host").all(is_ours);
+        if !is_here || !request.headers("Origin").all(of) {
             return Reply::text("403 Forbidden", "this is for pages of this server alone\n");
         }
         let path = request.path.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.token));
@@ -127,7 +127,7 @@ mod tests {
         let options = Options::default();
         let (found, tiles) = check(&history, &options);
         let report = found.report(&history, &options);
-        let recording = Recording::new(&history, history.window(), &found, &report, tiles);
+        let recording = Recording::new(&history, &options, &found, &report, tiles);
         Server::begin(View::new(recording), port)
     }
 
@@ -156,6 +156,8 @@ mod tests {
             format!("Host: evil.example:{port}\r\n"),
             "Host: 127.0.0.1:1\r\n".to_owned(),
             format!("{host}Origin: http://evil.example\r\n"),
+            format!("{own}Origin: http://evil.example\r\n"),
+            format!("{host}Host: evil.example\r\n"),
             format!("{host}Origin: null\r\n"),
             format!("{host}Origin: https://127.0.0.1:{port}\r\n"),
         ];

@@ -16,8 +16,9 @@ export function words(ns: number): string {
 /** A moment to the digits that `step` needs. */
 export function moment(ns: number, step: number): string {
   const [size, unit] = UNITS.find(([size]) => Math.abs(ns) >= size || size === 1) ?? [1, "ns"];
-  const digits = Math.max(0, Math.ceil(Math.log10(size / step)));
-  return `${(ns / size).toFixed(Math.min(digits, 9))} ${unit}`;
+  // No clock is finer than a nanosecond.
+  const digits = Math.max(0, Math.min(Math.ceil(Math.log10(size / step)), Math.round(Math.log10(size))));
+  return `${(ns / size).toFixed(digits)} ${unit}`;
 }
 
 /** Moments for marks, about so many in the span: multiples of 1, 2 or 5 times a power of ten. */

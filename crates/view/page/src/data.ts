@@ -14,6 +14,8 @@ export interface Head {
   tile: { cells: number; lanes: number };
   /** What is seen at first. */
   seen: [number, number];
+  /** The tasks that were asked for; null where all are. */
+  chosen: number[] | null;
 }
 
 /** A way to put CPUs on lanes. */
@@ -111,6 +113,8 @@ export class Store {
   private readonly absent = new Set<string>();
   private wanted: string[] = [];
   private bytes = 0;
+  /** Whether the last question failed. */
+  fails = false;
 
   /** `changed` is called when something came. */
   constructor(
@@ -140,6 +144,11 @@ export class Store {
     return this.kept.get(path);
   }
 
+  /** Whether it is known that there is no answer. */
+  lacks(path: string): boolean {
+    return this.absent.has(path);
+  }
+
   /** Whether all that was wanted came. */
   get settled(): boolean {
     return this.asked.size === 0 && this.wanted.length === 0;
@@ -162,6 +171,7 @@ export class Store {
   private async fetch(path: string): Promise<void> {
     try {
       const answer = await this.source(path);
+      this.fails = false;
       if (!answer) {
         this.absent.add(path);
         return;
@@ -169,7 +179,8 @@ export class Store {
       this.kept.set(path, answer);
       this.bytes += answer.length;
     } catch {
-      // The program may be busy, or gone: the page stays as it is, and asks again.
+      // The program may be busy, or gone: the page says so, and asks again.
+      this.fails = true;
       await new Promise((resolve) => setTimeout(resolve, AGAIN));
     }
     for (const [oldest, { length }] of this.kept) {
@@ -180,32 +191,44 @@ export class Store {
   }
 }
 
+/** An answer, and how many levels above the wanted one it is. */
+export interface Found {
+  bytes: Uint8Array;
+  key: string;
+  up: number;
+}
+
 /** One recording. */
 export class Recording {
   constructor(
     readonly head: Head,
-    private readonly place: number,
+    /** Its place on the page. */
+    readonly place: number,
     private readonly source: Source,
     private readonly store: Store,
   ) {}
 
-  /** Cells of lanes; of wider ones while they have not come, in their place `up` levels above. */
-  tile(fold: number, level: number, n: number, group: number): { tile: Uint8Array; key: string; up: number } | undefined {
-    const path = (up: number): string => `${this.place}/tile/${fold}/${level + up}/${Math.floor(n / 4 ** up)}/${group}`;
-    for (let up = 0; level + up < LEVELS; up++) {
-      const key = path(up);
-      const tile = up === 0 ? this.store.get(key) : this.store.peek(key);
-      if (tile) return { tile, key, up };
-    }
-    return undefined;
+  /** Cells of lanes; of wider ones, `up` levels above, where there are no others or they have not come. */
+  tile(fold: number, level: number, n: number, group: number): Found | undefined {
+    return this.finest(level, n, (level, n) => `${this.place}/tile/${fold}/${level}/${n}/${group}`);
   }
 
   /** Numbers of all CPUs together, in the same way. */
   totals(level: number, n: number): { totals: Float32Array; up: number } | undefined {
+    const found = this.finest(level, n, (level, n) => `${this.place}/totals/${level}/${n}`);
+    if (!found) return undefined;
+    const { buffer, byteOffset, length } = found.bytes;
+    return { totals: new Float32Array(buffer, byteOffset, length / 4), up: found.up };
+  }
+
+  /** The answer for the finest level that is here; it asks for the finest that there is. */
+  private finest(level: number, n: number, path: (level: number, n: number) => string): Found | undefined {
+    let asks = true;
     for (let up = 0; level + up < LEVELS; up++) {
-      const path = `${this.place}/totals/${level + up}/${Math.floor(n / 4 ** up)}`;
-      const bytes = up === 0 ? this.store.get(path) : this.store.peek(path);
-      if (bytes) return { totals: new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4), up };
+      const key = path(level + up, Math.floor(n / 4 ** up));
+      const bytes = asks ? this.store.get(key) : this.store.peek(key);
+      if (bytes) return { bytes, key, up };
+      asks = asks && this.store.lacks(key);
     }
     return undefined;
   }
@@ -224,7 +247,7 @@ export class Recording {
   /** A task in words. */
   name(task: number): string {
     const known = this.head.tasks[task];
-    return known ? `${known[1]}:${known[0]}` : `task ${task}`;
+    return known ? `${printable(known[1])}:${known[0]}` : `task ${task}`;
   }
 
   /** Why a task waited in vain, in words. */
@@ -233,6 +256,10 @@ export class Recording {
     return this.head.causes[code - 1]?.[0] ?? "unknown";
   }
 }
+
+/** A name without what a terminal or a line of text would obey: control bytes, changes of direction. */
+const printable = (name: string): string =>
+  name.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`);
 
 /** Levels of widths of cells that exist. */
 const LEVELS = 32;

@@ -15,6 +15,7 @@ export function told(recording: Recording, is: Told): string[] {
   if (is.waking) lines.push(`about to start a task: ${share(is.waking)}`);
   if (is.unknown) lines.push(`unknown ${share(is.unknown)}`);
   if (is.offline) lines.push(`offline ${share(is.offline)}`);
+  if (is.widthNs) lines.push(`on average over ${words(is.widthNs)}: finer cells are not here`);
   if (is.waitingMax) lines.push(`tasks waiting on one CPU: at most ${is.waitingMax}`);
   return lines.length > 0 ? lines : ["idle"];
 }

@@ -2,7 +2,7 @@
 
 import { Sum } from "./data";
 import { IN_VAIN, LESS } from "./paint";
-import { LABEL, Panel, Span } from "./panel";
+import { LABEL, most, Panel, Span } from "./panel";
 
 /** Height of a lane, in pixels. */
 const HEIGHT = 26;
@@ -18,14 +18,14 @@ export const DIFFERENCES = SUMS.length * HEIGHT + 8;
 /** Draws bars up where the second recording has more, down where it has less. */
 export function drawDifferences(to: CanvasRenderingContext2D, before: Panel, after: Panel, seen: Span, top: number, ink: string): void {
   const columns = Math.round(before.place.width - LABEL);
-  const most = (values: Float32Array): number => values.reduce((a, b) => Math.max(a, b), 0);
   SUMS.forEach(([name, sum], n) => {
     const [a, b] = [before.sums(sum, seen, columns), after.sums(sum, seen, columns)];
     const scale = (HEIGHT / 2 - 2) / Math.max(1, most(a), most(b));
     const middle = top + 8 + n * HEIGHT + HEIGHT / 2;
     for (let x = 0; x < columns; x++) {
-      const more = ((b[x] ?? 0) - (a[x] ?? 0)) * scale;
-      if (more === 0) continue;
+      const more = ((b[x] ?? Number.NaN) - (a[x] ?? Number.NaN)) * scale;
+      // Beyond the end of one there is no difference.
+      if (more === 0 || Number.isNaN(more)) continue;
       const high = Math.max(1, Math.abs(more));
       to.fillStyle = `rgb(${(more > 0 ? IN_VAIN : LESS).join()})`;
       to.fillRect(LABEL + x, more > 0 ? middle - high : middle, 1, high);

@@ -46,7 +46,7 @@ export class Hover {
     this.resting = setTimeout(async () => {
       // Where there is no answer, what is drawn is said already.
       const at = await recording.at(cpu, time).catch(() => undefined);
-      if (at && this.moves === move) this.say(x, y, [...lines, "", ...exact(recording, cpu, time, at)]);
+      if (at && this.moves === move) this.say(x, y, [...lines, "", ...exact(recording, cpu, time, at).slice(1)]);
     }, REST);
   }
 

@@ -2,7 +2,7 @@
 
 import { element } from "./dom";
 import { Page } from "./page";
-import { Span } from "./panel";
+import { LABEL, Span } from "./panel";
 
 const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 
@@ -32,7 +32,7 @@ export function listen(page: Page): void {
       if (event.key === "Escape") (event.target as HTMLElement).blur();
       return;
     }
-    const act = keys[event.key];
+    const act = keys[event.key] ?? keys[event.key.toLowerCase()];
     if (event.ctrlKey || event.altKey || event.metaKey || !act) return;
     event.preventDefault();
     act();
@@ -41,6 +41,8 @@ export function listen(page: Page): void {
   canvas.addEventListener(
     "wheel",
     (event) => {
+      // Over the labels it scrolls the page.
+      if (event.offsetX < LABEL) return;
       event.preventDefault();
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) page.pan(event.deltaX / 1000);
       else page.zoom(Math.exp(event.deltaY / 300), event.offsetX);
@@ -51,6 +53,8 @@ export function listen(page: Page): void {
   element("whole").addEventListener("click", () => page.see(page.whole, "history"));
   element("rows").addEventListener("change", () => page.changeRows());
   for (const id of ["colour", "search"]) element(id).addEventListener("input", () => page.changeLook());
+  // What is chosen is chosen: keys move again.
+  for (const id of ["rows", "colour", "aligned"]) element(id).addEventListener("change", () => element("lanes").focus({ preventScroll: true }));
   const aligned = element<HTMLSelectElement>("aligned");
   aligned.addEventListener("change", () => void page.align(aligned.value));
   element("tools").addEventListener("submit", (event) => event.preventDefault());
@@ -64,6 +68,7 @@ export function listen(page: Page): void {
 function drag(page: Page, canvas: HTMLElement): void {
   let begun: { x: number; y: number; seen: Span; measures: boolean } | undefined;
   canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
     begun = { x: event.offsetX, y: event.offsetY, seen: page.seen, measures: event.shiftKey };
     canvas.setPointerCapture(event.pointerId);
     element("lanes").focus({ preventScroll: true });
@@ -81,5 +86,6 @@ function drag(page: Page, canvas: HTMLElement): void {
       page.see({ from: begun.seen.from + by, to: begun.seen.to + by });
     }
   });
+  canvas.addEventListener("pointercancel", () => (begun = undefined));
   canvas.addEventListener("pointerleave", () => page.pointTo(-1, -1));
 }

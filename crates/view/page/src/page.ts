@@ -1,13 +1,14 @@
 // The page: what is seen, and how it is drawn.
 
 import { marks, moment, words } from "./axis";
-import { Heads, Recording, Source, Store } from "./data";
+import { Heads, NO_TASK, Recording, Source, Store } from "./data";
 import { exact } from "./details";
 import { DIFFERENCES, drawDifferences } from "./differences";
 import { element } from "./dom";
+import { meant } from "./glob";
 import { Hover, Under } from "./hover";
 import { explain } from "./legend";
-import { Colouring, Look } from "./paint";
+import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
 
 const RULER = 22;
@@ -15,6 +16,8 @@ const RULER = 22;
 const FRAME = 6;
 /** What is seen is at least so long, in ns. */
 const SHORTEST = 100;
+/** How long after a move the address follows, in ms: browsers allow a page few changes of it. */
+const LATER = 200;
 /** Frames whose work is kept. */
 const FRAMES = 1000;
 
@@ -37,12 +40,16 @@ export class Page {
   private readonly store: Store;
   private readonly panels: Panel[];
   private readonly first: Panel;
-  /** Where violations of the first recording are; they move with it. */
-  private readonly violations: (() => Span)[];
+  /** Violations that tables list. */
+  private readonly violations: Row[];
+  /** The row that was chosen last. */
+  private current: Row | undefined;
+  private later: ReturnType<typeof setTimeout> | undefined;
   private look: Look = { version: 0, colouring: "task", dark: false, tall: 0, until: 0 };
   private measured: Span | undefined;
   private pointer = { x: -1, y: -1 };
   private isDue = false;
+  private usualColour = "task";
 
   constructor({ recordings }: Heads, source: Source) {
     this.store = new Store(source, () => this.soon());
@@ -55,26 +62,25 @@ export class Page {
     if (!first) throw new Error("there is no recording");
     this.first = first;
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
-    const all = this.panels.map((panel, n) => this.leads(panel, n));
-    this.violations = all[0] ?? [];
+    this.violations = this.panels.flatMap((panel) => this.leads(panel));
     element("align").hidden = this.panels.length < 2;
+    // Tasks have other numbers in each recording.
+    if (this.panels.length > 1) this.colour.value = this.usualColour = "command";
     this.seen = this.whole;
     this.fromAddress();
   }
 
-  /** What has a time in the words about a recording leads there. Gives where violations are. */
-  private leads(panel: Panel, n: number): (() => Span)[] {
-    const violations: (() => Span)[] = [];
-    for (const row of document.querySelectorAll<HTMLElement>(`[data-recording="${n}"] [data-from]`)) {
-      const { from, to } = row.dataset;
-      const place = (): Span => ({ from: Number(from) + panel.shift, to: Number(to) + panel.shift });
-      row.addEventListener("click", () => this.go(place()));
-      row.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") this.go(place());
+  /** What has a time in the words about a recording leads there. Gives the violations. */
+  private leads(panel: Panel): Row[] {
+    const of = `[data-recording="${panel.recording.place}"] [data-from]`;
+    const rows = [...document.querySelectorAll<HTMLElement>(of)].map((element) => ({ element, panel }));
+    for (const row of rows) {
+      row.element.addEventListener("click", () => this.go(row));
+      row.element.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") this.go(row);
       });
-      if (row.closest("table")?.dataset["name"] === "violations") violations.push(place);
     }
-    return violations;
+    return rows.filter(({ element }) => element.closest("table")?.dataset["name"] === "violations");
   }
 
   /** The time that there is. */
@@ -106,17 +112,28 @@ export class Page {
     const length = Math.min(most, Math.max(SHORTEST, span.to - span.from));
     const from = Math.max(0, Math.min(most - length, (span.from + span.to - length) / 2));
     this.seen = { from, to: from + length };
-    if (into !== "nowhere") this.toAddress(into);
+    this.toAddress(into);
     void this.followTasks();
     this.soon();
   }
 
-  /** Jumps to a place, with twice as much before and after it. */
-  private go(place: Span): void {
-    const around = Math.max(1000, (place.to - place.from) * 2);
-    this.see({ from: place.from - around, to: place.to + around }, "history");
+  /** Jumps to where a row leads, with twice as much before and after it, and says what it says. */
+  private go(row: Row): void {
+    this.current?.element.classList.remove("current");
+    this.current = row;
+    row.element.classList.add("current");
+    this.say(inWords(row.element));
+    const { from, to } = placeOf(row);
+    const around = Math.max(1000, (to - from) * 2);
+    this.see({ from: from - around, to: to + around }, "history");
     this.lanes.focus({ preventScroll: true });
-    this.lanes.scrollIntoView({ block: "nearest" });
+    element("time").scrollIntoView({ block: "nearest" });
+  }
+
+  /** Says something below the lanes; nothing, where that is empty. */
+  private say(words: string): void {
+    this.selected.textContent = words;
+    this.selected.hidden = words === "";
   }
 
   /** What is at `x` stays there. */
@@ -133,24 +150,44 @@ export class Page {
 
   /** Goes to the next violation, or with -1 to the one before. */
   jump(step: number): void {
-    const middle = ({ from, to }: Span): number => (from + to) / 2;
-    const ahead = (place: Span): number => (middle(place) - middle(this.seen)) * step;
-    const places = this.violations.map((place) => place()).filter((place) => ahead(place) > 1);
-    const [next] = places.sort((a, b) => ahead(a) - ahead(b));
+    const rows = [...this.violations].sort((a, b) => (placeOf(a).from - placeOf(b).from) * step);
+    // From the last one, if it is seen; else the first that is seen, or that comes after what is.
+    const last = this.current && rows.indexOf(this.current);
+    const { from, to } = this.seen;
+    const isSeen = this.current && placeOf(this.current).from < to && placeOf(this.current).to > from;
+    const edge = step > 0 ? from : to;
+    const next =
+      last !== undefined && last >= 0 && isSeen
+        ? rows[last + 1]
+        : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
     if (next) this.go(next);
   }
 
   // The address holds all that is chosen.
 
+  /** Notes what is chosen: at once as a step, else when the moves have ended. */
   private toAddress(into: Into): void {
+    clearTimeout(this.later);
+    if (into === "address") this.later = setTimeout(() => this.writeAddress(false), LATER);
+    if (into === "history") this.writeAddress(true);
+  }
+
+  private writeAddress(isStep: boolean): void {
     const { from, to } = this.seen;
     const all = new URLSearchParams({ t: `${Math.round(from)},${Math.round(to)}` });
     if (this.fold > 0) all.set("rows", this.rows.value);
-    if (this.colour.value !== "task") all.set("colour", this.colour.value);
+    if (this.colour.value !== this.usualColour) all.set("colour", this.colour.value);
     if (this.search.value) all.set("find", this.search.value);
-    if (this.first.way) all.set("task", `${this.first.way.task}`);
-    if (into === "history") history.pushState(null, "", `#${all}`);
-    else history.replaceState(null, "", `#${all}`);
+    const ways = this.panels.map(({ way }) => way?.task ?? "");
+    if (ways.some((task) => task !== "")) all.set("task", ways.join());
+    const shifts = this.panels.map(({ shift }) => shift);
+    if (shifts.some((shift) => shift !== 0)) all.set("shift", shifts.join());
+    try {
+      if (isStep) history.pushState(null, "", `#${all}`);
+      else history.replaceState(null, "", `#${all}`);
+    } catch {
+      // The browser refuses further changes for a while: what is seen matters more.
+    }
   }
 
   /** Shows what the address says; where it says nothing, what is seen at first. */
@@ -160,10 +197,16 @@ export class Page {
       select.value = [...select.options].some((it) => it.value === value) ? (value ?? other) : other;
     };
     choose(this.rows, all.get("rows"), "0");
-    choose(this.colour, all.get("colour"), "task");
+    choose(this.colour, all.get("colour"), this.usualColour);
     this.search.value = all.get("find") ?? "";
-    const task = Number(all.get("task") ?? Number.NaN);
-    this.first.follow(this.first.recording.head.tasks[task] ? task : undefined);
+    this.say("");
+    const numbers = (name: string): number[] => (all.get(name) ?? "").split(",").map((it) => (it === "" ? Number.NaN : Number(it)));
+    const [tasks, shifts] = [numbers("task"), numbers("shift")];
+    this.panels.forEach((panel, n) => {
+      const [task, shift] = [tasks[n] ?? Number.NaN, shifts[n] ?? 0];
+      panel.follow(panel.recording.head.tasks[task] ? task : undefined);
+      panel.shift = Number.isSafeInteger(shift) && shift >= 0 ? shift : 0;
+    });
     this.changeLook("nowhere");
     this.resize();
     const [from = 0, to = 0] = (all.get("t") ?? "").split(",").map(Number);
@@ -188,18 +231,19 @@ export class Page {
   /** Colours or the search changed. */
   changeLook(into: Into = "address"): void {
     const pattern = this.search.value;
-    const all = this.panels.map((panel) => panel.search(pattern ? glob(pattern) : undefined));
+    const all = this.panels.map((panel) => panel.search(pattern ? meant(pattern) : undefined));
     const count = all.reduce((sum, found) => sum + (found?.size ?? 0), 0);
     element<HTMLOutputElement>("found").value = pattern ? `${count} task${count === 1 ? "" : "s"}` : "";
-    // A task that is found alone is followed.
+    // A task that is found alone is followed, as long as it is.
     this.panels.forEach((panel, n) => {
       const [only] = all[n] ?? [];
-      if (all[n]?.size === 1) panel.follow(only);
+      if (all[n]?.size === 1) panel.follow(only, true);
+      else if (panel.way?.isFound) panel.follow(undefined);
     });
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     this.look = { ...this.look, version: this.look.version + 1, colouring: this.colour.value as Colouring, dark };
-    explain(this.look, this.first.recording.head);
-    if (into !== "nowhere") this.toAddress(into);
+    explain(this.look, this.first);
+    this.toAddress(into);
     void this.followTasks();
     this.soon();
   }
@@ -257,12 +301,20 @@ export class Page {
     const under = this.under();
     if (under?.cpu === undefined) return;
     const { panel, cpu, time, lane, fold, nsPerPixel } = under;
+    const { y } = this.pointer;
     const { recording } = panel;
     const at = await recording.at(cpu, time).catch(() => undefined);
-    const drawn = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio)?.task;
-    panel.follow(at ? (at.task ?? at.waiting[0]?.[0]) : drawn);
-    if (at) this.selected.textContent = exact(recording, cpu, time, at).join("\n");
-    this.selected.hidden = !at;
+    if (at) {
+      // On the mark of a wait the task that waits is meant, else the one that runs.
+      const waits = at.waiting[0]?.[0];
+      panel.follow(panel.isOnBand(y) ? (waits ?? at.task ?? undefined) : (at.task ?? waits));
+      this.say(exact(recording, cpu, time, at).join("\n"));
+    } else {
+      // A page in a file does not know ways: the task stands out.
+      const drawn = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio)?.task;
+      this.search.value = drawn === undefined || drawn === NO_TASK ? "" : recording.name(drawn);
+      this.changeLook();
+    }
     this.toAddress("history");
     void this.followTasks();
   }
@@ -275,8 +327,9 @@ export class Page {
 
   /** Nothing is chosen, marked or measured any more. */
   forget(): void {
-    this.selected.hidden = true;
-    this.measured = undefined;
+    this.say("");
+    this.current?.element.classList.remove("current");
+    this.measured = this.current = undefined;
     for (const panel of this.panels) {
       panel.follow(undefined);
       panel.mark = undefined;
@@ -295,6 +348,7 @@ export class Page {
   mark(): void {
     const under = this.under();
     if (under) under.panel.mark = under.time;
+    if (element<HTMLSelectElement>("aligned").value === "marks") void this.align("marks");
     this.soon();
   }
 
@@ -305,7 +359,11 @@ export class Page {
     let [a, b]: (number | undefined)[] = [0, 0];
     if (how === "marks") [a, b] = [before.mark, after.mark];
     if (how === "task") [a, b] = await Promise.all([before.begin(), after.begin()]);
-    const shift = (a ?? 0) - (b ?? 0);
+    const lacks = [a === undefined ? "before" : "", b === undefined ? "after" : ""].filter(Boolean).join(" and ");
+    const help = how === "marks" ? `point at a moment of ${lacks}, and press M` : `search for a task that runs in both; there is none ${lacks}`;
+    element<HTMLOutputElement>("alignment").value = lacks && help;
+    if (a === undefined || b === undefined) return;
+    const shift = Math.round(a - b);
     // Neither begins before the page does.
     before.shift = Math.max(0, -shift);
     after.shift = Math.max(0, shift);
@@ -330,6 +388,7 @@ export class Page {
     const to = this.canvas.getContext("2d");
     if (!to || this.look.tall === 0) return;
     const { width, ratio } = this.first.place;
+    if (width < 2 * LABEL) return;
     const height = this.canvas.height / ratio;
     to.setTransform(ratio, 0, 0, ratio, 0, 0);
     const { backgroundColor: paper, color: ink } = getComputedStyle(document.body);
@@ -345,6 +404,8 @@ export class Page {
     const [before, after] = this.panels;
     if (before && after) drawDifferences(to, before, after, this.seen, height - DIFFERENCES, ink);
     this.drawMeasured(to, height, ink);
+    this.drawCurrent(to, height, ink);
+    this.drawTrouble(to, width);
     this.store.ask();
     // Tests wait for this: all that is seen is drawn as it should be.
     this.lanes.dataset["settled"] = `${isFresh && this.store.settled}`;
@@ -354,10 +415,43 @@ export class Page {
   private drawRuler(to: CanvasRenderingContext2D, width: number): void {
     const { step, at } = marks(this.seen.from, this.seen.to, (width - LABEL) / 120);
     for (const mark of at) {
+      const text = moment(mark, step);
       to.fillRect(this.xOf(mark), RULER - 5, 1, 5);
-      to.fillText(moment(mark, step), this.xOf(mark) + 3, RULER - 8);
+      if (this.xOf(mark) + 3 + to.measureText(text).width < width) to.fillText(text, this.xOf(mark) + 3, RULER - 8);
     }
-    to.fillText(words(this.seen.to - this.seen.from), 4, RULER - 8);
+    to.fillText(words(this.seen.to - this.seen.from), 4, RULER - 8, LABEL - 8);
+  }
+
+  /** Brackets the row that was chosen last. */
+  private drawCurrent(to: CanvasRenderingContext2D, height: number, ink: string): void {
+    if (!this.current) return;
+    const { from, to: until } = placeOf(this.current);
+    to.strokeStyle = ink;
+    to.lineWidth = 1;
+    to.setLineDash([3, 3]);
+    for (const x of [this.xOf(from), this.xOf(until)]) {
+      if (x < LABEL) continue;
+      to.beginPath();
+      to.moveTo(x, RULER);
+      to.lineTo(x, height);
+      to.stroke();
+    }
+    to.setLineDash([]);
+  }
+
+  /** Says at the end of the ruler what is not as it should be. */
+  private drawTrouble(to: CanvasRenderingContext2D, width: number): void {
+    const widest = Math.max(...this.panels.map((panel) => panel.finestNs));
+    const lines: string[] = [];
+    if (this.store.fails) lines.push("wastenot does not answer: does it still run?");
+    else if (widest > 0 && this.store.settled) lines.push(`averages over ${words(widest)}: finer cells are not here`);
+    const text = lines.join(" ");
+    if (!text) return;
+    const wide = to.measureText(text).width;
+    to.fillStyle = `rgb(${IN_VAIN.join()})`;
+    to.fillRect(width - wide - 12, 0, wide + 12, 15);
+    to.fillStyle = "#fff";
+    to.fillText(text, width - wide - 6, 11);
   }
 
   private drawMeasured(to: CanvasRenderingContext2D, height: number, ink: string): void {
@@ -374,8 +468,23 @@ export class Page {
   }
 }
 
-/** A pattern with * and ?, for a name, a tid, or both as name:tid. */
-function glob(pattern: string): RegExp {
-  const of = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
-  return new RegExp(`^(${of})$|^(${of}):|:(${of})$`, "i");
+/** Something in words that has a time, in the words about a recording. */
+interface Row {
+  element: HTMLElement;
+  panel: Panel;
+}
+
+/** Where it leads. */
+function placeOf({ element, panel }: Row): Span {
+  const { from, to } = element.dataset;
+  return { from: Number(from) + panel.shift, to: Number(to) + panel.shift };
+}
+
+/** What a row of a table says, with the names of its columns; another element as it is. */
+function inWords(element: HTMLElement): string {
+  const table = element.closest("table");
+  if (!table) return element.innerText;
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => head.textContent ?? "");
+  const cells = [...element.querySelectorAll("td")].map((cell) => cell.textContent ?? "");
+  return cells.map((cell, n) => `${heads[n]}: ${cell}`).filter((_, n) => cells[n] !== "").join(", ");
 }

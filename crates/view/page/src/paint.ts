@@ -20,36 +20,46 @@ const TASKS: Rgb[] = [
   [168, 214, 181],
   [176, 199, 216],
 ];
-const QUEUE: Rgb[] = [
+export const QUEUE: Rgb[] = [
   [140, 179, 217],
   [240, 184, 95],
   [224, 142, 61],
   [200, 98, 42],
   [160, 58, 42],
 ];
+/** Of causes, those that took most first; all others share the last. */
 const CAUSES: Rgb[] = [
-  [0, 114, 178],
   [213, 94, 0],
+  [0, 114, 178],
   [0, 158, 115],
   [204, 121, 167],
   [230, 159, 0],
   [86, 180, 233],
-  [120, 94, 40],
+  [110, 60, 160],
+  [90, 90, 90],
 ];
+/** More tasks waited than CPUs were idle. */
+const UNCHARGED: Rgb = [150, 110, 90];
 export const IN_VAIN: Rgb = [213, 94, 0];
 /** Where a second recording has less. */
 export const LESS: Rgb = [0, 114, 178];
 const NOT_FOUND: Rgb = [200, 200, 200];
 const NOT_FOUND_DARK: Rgb = [84, 84, 84];
 const UNNAMED: Rgb = [136, 136, 136];
-const PLAIN: Rgb = [170, 178, 186];
+export const PLAIN: Rgb = [170, 178, 186];
 export const WAKING: Rgb = [240, 228, 66];
 export const HATCH: Rgb = [153, 153, 153];
 export const LIGHT = { paper: [242, 242, 242] as Rgb, wanted: [250, 222, 190] as Rgb };
 export const DARK = { paper: [36, 36, 36] as Rgb, wanted: [92, 62, 30] as Rgb };
 
-/** Colour of a cause. */
-export const causeColour = (code: number): Rgb => (code === NOT_CHARGED ? [150, 110, 90] : (CAUSES[code % CAUSES.length] ?? IN_VAIN));
+/** Colour of a cause, by its place in the table of causes: the first has taken most. */
+export function causeColour(code: number, ranks: Map<number, number>): Rgb {
+  if (code === NOT_CHARGED) return UNCHARGED;
+  return CAUSES[Math.min(ranks.get(code) ?? CAUSES.length, CAUSES.length - 1)] ?? IN_VAIN;
+}
+
+/** The part of a lane's height, from above, in which waits in vain are marked. */
+export const BAND = 0.3;
 
 /** How time is coloured. */
 export interface Look {
@@ -69,6 +79,8 @@ export interface Tasks {
   found: Set<number> | undefined;
   /** A number for each task's command. */
   commands: number[];
+  /** The place of each cause in the table of causes. */
+  causes: Map<number, number>;
 }
 
 const pixel = ([red, green, blue]: Rgb): number => (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
@@ -108,7 +120,7 @@ export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks
   const scheme = look.dark ? DARK : LIGHT;
   const [paper, wanted] = [pixel(scheme.paper), pixel(scheme.wanted)];
   const height = tall - gap;
-  const band = Math.max(2, Math.round(height * 0.3));
+  const band = Math.max(2, Math.round(height * BAND));
   for (let lane = 0; lane < lanes; lane++) {
     const of = (field: Field): number => (lane * CELL + field) * cells;
     const [busyAt, wakingAt, unknownAt, offlineAt] = [of(Field.Busy), of(Field.Waking), of(Field.Unknown), of(Field.Offline)];
@@ -125,7 +137,7 @@ export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks
         colour = busyPixel(task, byte(waitingAt + x), look, tasks);
       }
       const marked = (below: number): number => {
-        const pure = look.colouring === "cause" ? pixel(causeColour(byte(whyAt + x))) : IN_VAIN_PIXEL;
+        const pure = look.colouring === "cause" ? pixel(causeColour(byte(whyAt + x), tasks.causes)) : IN_VAIN_PIXEL;
         return mix(below, pure, LEAST_MARK + (((256 - LEAST_MARK) * vain) >> 8));
       };
       let at = lane * tall * cells + x;
@@ -168,10 +180,15 @@ function busyPixel(task: number, waiting: number, { colouring, dark }: Look, { f
 export class Painted {
   private readonly kept = new Map<string, { canvas: OffscreenCanvas; version: number }>();
 
-  constructor(
-    private readonly most: number,
-    private readonly cells: number,
-  ) {}
+  constructor(private readonly cells: number) {}
+
+  /** Forgets what was used longest ago, down to so many. */
+  keep(most: number): void {
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= most) break;
+      this.kept.delete(oldest);
+    }
+  }
 
   /** The tile as it looks now. Where `hurry` and an older look is here, that. */
   get(key: string, tile: Uint8Array, look: Look, tasks: Tasks, hurry: boolean): { canvas: OffscreenCanvas; fresh: boolean } | undefined {
@@ -184,10 +201,6 @@ export class Painted {
     if (hurry) return undefined;
     const canvas = paint(tile, this.cells, look, tasks);
     this.kept.set(key, { canvas, version: look.version });
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= this.most) break;
-      this.kept.delete(oldest);
-    }
     return { canvas, fresh: true };
   }
 }

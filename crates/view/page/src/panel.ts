@@ -1,7 +1,8 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
 import { CELL, Field, Fold, levelFor, NO_TASK, Recording, Stretch, Sum } from "./data";
-import { IN_VAIN, Look, Painted, Tasks } from "./paint";
+import { ranks } from "./legend";
+import { BAND, IN_VAIN, Look, Painted, Tasks } from "./paint";
 
 /** What is seen: the begin and the end, in ns. */
 export interface Span {
@@ -14,8 +15,12 @@ export const LABEL = 84;
 /** Height of the curves above the lanes, in pixels. */
 export const CURVE = 56;
 
-/** Painted tiles that are kept. */
-const PAINTED = 300;
+/** Painted tiles that are kept, for each that is seen. */
+const PAINTED = 2;
+
+/** Lanes that are so high, and runs that are so wide, have names in them, in pixels. */
+const NAMED_LANE = 14;
+const NAMED_WIDTH = 36;
 
 /** Where things stand on the canvas, in pixels of the screen. */
 export interface Place {
@@ -38,7 +43,12 @@ export interface Told {
   waitingMax: number;
   why: number;
   task: number;
+  /** Width of the cell, where it is wider than a pixel: narrower ones are not here. */
+  widthNs: number;
 }
+
+/** The most of some numbers, of which some may be unknown. */
+export const most = (values: Float32Array): number => values.reduce((a, b) => (b > a ? b : a), 0);
 
 /** A recording on the page. */
 export class Panel {
@@ -47,8 +57,11 @@ export class Panel {
   /** A moment that the user marked. */
   mark: number | undefined;
   place: Place = { top: 0, width: 0, lane: 1, ratio: 1 };
-  way: { task: number; stretches: Stretch[] } | undefined;
+  /** Where the task that is followed ran and waited; `isFound` if it is followed since it was found. */
+  way: { task: number; stretches: Stretch[]; isFound: boolean } | undefined;
   readonly tasks: Tasks;
+  /** Width of the widest cells that are drawn in the place of narrower ones; 0 where none are. */
+  finestNs = 0;
   private isAsking = false;
   private nextWay: { seen: Span; nsPerPixel: number } | undefined;
   private readonly painted: Painted;
@@ -61,26 +74,32 @@ export class Panel {
     commands: Map<string, number>,
   ) {
     const { head } = recording;
-    this.painted = new Painted(PAINTED, head.tile.cells);
+    this.painted = new Painted(head.tile.cells);
     const number = (name: string): number => {
       const known = commands.get(name) ?? commands.size;
       commands.set(name, known);
       return known;
     };
-    this.tasks = { found: undefined, commands: head.tasks.map(([, name]) => number(name)) };
+    this.tasks = { found: undefined, commands: head.tasks.map(([, name]) => number(name)), causes: ranks(recording.place, head.causes) };
   }
 
   /** Finds tasks by name, tid or both; all stand out where there is no pattern. */
-  search(pattern: RegExp | undefined): Set<number> | undefined {
-    const { tasks } = this.recording.head;
-    const all = tasks.flatMap(([tid, name], task) => (pattern?.test(`${name}:${tid}`) ? [task] : []));
-    this.tasks.found = pattern && new Set(all);
-    return this.tasks.found;
+  search(isMeant: ((tid: number, name: string) => boolean) | undefined): Set<number> | undefined {
+    const { tasks, chosen } = this.recording.head;
+    const all = isMeant && tasks.flatMap(([tid, name], task) => (isMeant(tid, name) ? [task] : []));
+    this.tasks.found = all ? new Set(all) : chosen ? new Set(chosen) : undefined;
+    return all && this.tasks.found;
   }
 
   /** How CPUs are put on lanes. */
   fold(n: number): Fold {
     return this.recording.head.folds[n] ?? { name: "", lanes: [] };
+  }
+
+  /** Whether a height on the canvas is in the upper part of a lane, where waits in vain are marked. */
+  isOnBand(y: number): boolean {
+    const { top, lane } = this.place;
+    return ((y - top - CURVE) % lane) / lane < BAND;
   }
 
   /** The lane at a height on the canvas. */
@@ -95,8 +114,9 @@ export class Panel {
   }
 
   /** Follows the way of a task; of none. */
-  follow(task: number | undefined): void {
-    this.way = task === undefined || task === NO_TASK ? undefined : { task, stretches: [] };
+  follow(task: number | undefined, isFound = false): void {
+    if (task === this.way?.task) return;
+    this.way = task === undefined || task === NO_TASK ? undefined : { task, stretches: [], isFound };
   }
 
   /** Asks for the way of the task that is followed: one question at a time, the last one asked. */
@@ -116,13 +136,14 @@ export class Panel {
     this.isAsking = false;
   }
 
-  /** When the first of the tasks that the search found first ran or waited. */
+  /** When the first of the tasks that the search found first ran. */
   async begin(): Promise<number | undefined> {
     const [task] = this.tasks.found ?? [];
     if (task === undefined) return undefined;
     const { span } = this.recording.head;
     const stretches = await this.recording.way(task, 0, span, span);
-    return stretches.reduce<number | undefined>((least, [, from]) => Math.min(least ?? from, from), undefined);
+    const runs = stretches.filter(([, , , origin]) => origin === null);
+    return runs.reduce<number | undefined>((least, [, from]) => Math.min(least ?? from, from), undefined);
   }
 
   /** Draws all of it. Gives whether it is as it should be, and not stale. */
@@ -157,6 +178,7 @@ export class Panel {
     const x = (time: number): number => Math.round((LABEL + (time - from) / perPixel) * ratio) / ratio;
     const [first, last] = [Math.max(0, Math.floor(from / tileNs)), Math.floor(Math.min(until, head.span) / tileNs)];
     let fresh = true;
+    this.finestNs = 0;
     to.save();
     to.beginPath();
     // Beyond its begin and its end there is nothing, which is not idle.
@@ -164,12 +186,15 @@ export class Panel {
     to.rect(begin, top + CURVE, Math.max(0, end - begin), lane * lanes.length);
     to.clip();
     to.imageSmoothingEnabled = false;
+    let seenTiles = 0;
     for (let group = 0; group * head.tile.lanes < lanes.length; group++) {
       const y = top + CURVE + group * head.tile.lanes * lane;
       for (let n = first; n <= last; n++) {
         const found = this.recording.tile(fold, level, n, group);
         if (!found) continue;
-        const { tile, key, up } = found;
+        const { bytes: tile, key, up } = found;
+        this.finestNs = Math.max(this.finestNs, up > 0 ? 4 ** (level + up) : 0);
+        seenTiles++;
         const image = this.painted.get(key, tile, look, this.tasks, performance.now() > look.until);
         if (!image?.fresh) fresh = false;
         if (!image) continue;
@@ -180,9 +205,46 @@ export class Panel {
         to.drawImage(image.canvas, skipped, 0, cells, image.canvas.height, x0, y, x1 - x0, rows * lane);
       }
     }
+    this.drawNames(to, fold, first, last, level, x);
     to.restore();
+    this.painted.keep(seenTiles * PAINTED);
     this.drawLabels(to, fold);
     return fresh;
+  }
+
+  /** Names tasks where they ran for long enough. */
+  private drawNames(to: CanvasRenderingContext2D, fold: number, first: number, last: number, level: number, x: (time: number) => number): void {
+    const { top, lane } = this.place;
+    if (lane < NAMED_LANE) return;
+    const { head } = this.recording;
+    const { cells, lanes: together } = head.tile;
+    const ink = to.fillStyle;
+    to.fillStyle = "#1a1a1a";
+    this.fold(fold).lanes.forEach((_, n) => {
+      let [task, since] = [NO_TASK, 0];
+      const end = (time: number): void => {
+        const [x0, x1] = [Math.max(x(since), LABEL), x(time)];
+        const isSeen = task !== NO_TASK && (this.tasks.found?.has(task) ?? true);
+        if (isSeen && x1 - x0 > NAMED_WIDTH) {
+          to.fillText(this.recording.name(task), x0 + 3, top + CURVE + n * lane + lane - 5, x1 - x0 - 6);
+        }
+      };
+      for (let tileAt = first; tileAt <= last; tileAt++) {
+        const found = this.recording.tile(fold, level, tileAt, Math.floor(n / together));
+        const up = found?.up ?? 0;
+        const [begin, count] = [(tileAt % 4 ** up) * (cells / 4 ** up), Math.max(1, cells / 4 ** up)];
+        for (let cell = Math.floor(begin); cell < begin + count; cell++) {
+          const of = (field: number): number => found?.bytes[((n % together) * CELL + field) * cells + cell] ?? 0;
+          const runs = of(Field.Busy) < 128 ? NO_TASK : of(Field.Task) | (of(Field.Task + 1) << 8) | (of(Field.Task + 2) << 16);
+          if (runs === task) continue;
+          const time = (Math.floor(tileAt / 4 ** up) * cells + cell) * 4 ** (level + up);
+          end(time);
+          [task, since] = [runs, time];
+        }
+      }
+      end(Math.min((last + 1) * cells * 4 ** level, head.span));
+    });
+    to.fillStyle = ink;
   }
 
   private drawLabels(to: CanvasRenderingContext2D, fold: number): void {
@@ -198,17 +260,16 @@ export class Panel {
     const { top, width } = this.place;
     const columns = Math.round(width - LABEL);
     const of = (sum: Sum): Float32Array => this.sums(sum, seen, columns);
-    const most = (values: Float32Array): number => values.reduce((a, b) => Math.max(a, b), 0);
     const [busy, waiting, vain] = [of(Sum.Busy), of(Sum.Waiting), of(Sum.InVain)];
     const half = CURVE / 2;
-    const strip = (top: number, values: Float32Array, most: number, style: string): void => {
+    const strip = (top: number, values: Float32Array, scale: number, style: string): void => {
       const [bottom, high] = [top + half - 3, half - 6];
       to.fillStyle = style;
       to.beginPath();
       to.moveTo(LABEL, bottom);
       values.forEach((value, n) => {
         // What is above zero is seen.
-        const y = bottom - (value > 0 ? Math.max(1, (value / most) * high) : 0);
+        const y = bottom - (value > 0 ? Math.max(1, (value / scale) * high) : 0);
         to.lineTo(LABEL + n, y);
         to.lineTo(LABEL + n + 1, y);
       });
@@ -226,18 +287,19 @@ export class Panel {
     to.fillText(`waiting ${digits(most(waiting))}`, 4, top + CURVE - 6, LABEL - 8);
   }
 
-  /** A number of all CPUs on each pixel column; the most of the cells that fall on it. */
+  /** A number of all CPUs on each pixel column: the most of the cells that fall on it. NaN is beyond the recording. */
   sums(sum: Sum, seen: Span, columns: number): Float32Array {
     const { head } = this.recording;
     const [from, perColumn] = [seen.from - this.shift, (seen.to - seen.from) / columns];
     const level = levelFor(perColumn);
     const { cells } = head.tile;
     const tileNs = cells * 4 ** level;
-    const values = new Float32Array(columns);
+    const values = new Float32Array(columns).fill(Number.NaN);
     let known: { n: number; found: ReturnType<Recording["totals"]> } | undefined;
     for (let column = 0; column < columns; column++) {
       const time = from + column * perColumn;
       if (time < 0 || time >= head.span) continue;
+      values[column] = 0;
       // Cells are a pixel wide or wider: the one at the column's begin and the one at its end.
       for (const at of [time, Math.min(time + perColumn * 0.999, head.span - 1)]) {
         const n = Math.floor(at / tileNs);
@@ -260,7 +322,7 @@ export class Panel {
     const found = this.recording.tile(fold, level, Math.floor(at / (cells * 4 ** level)), Math.floor(lane / lanes));
     if (!found || at < 0 || at >= head.span) return undefined;
     const cell = Math.floor(at / 4 ** (level + found.up)) % cells;
-    const of = (field: number): number => found.tile[((lane % lanes) * CELL + field) * cells + cell] ?? 0;
+    const of = (field: number): number => found.bytes[((lane % lanes) * CELL + field) * cells + cell] ?? 0;
     return {
       busy: of(Field.Busy),
       waking: of(Field.Waking),
@@ -271,6 +333,7 @@ export class Panel {
       waitingMax: of(Field.WaitingMax),
       why: of(Field.Why),
       task: of(Field.Task) | (of(Field.Task + 1) << 8) | (of(Field.Task + 2) << 16),
+      widthNs: found.up > 0 ? 4 ** (level + found.up) : 0,
     };
   }
 

@@ -103,9 +103,9 @@ describe.skipIf(lacks)("in a browser", () => {
     await expect.poll(() => page.textContent("#hover")).toMatch(/busy 100 %[^]*runs .+:\d+ for /);
     await page.mouse.click(x, y);
     await expect.poll(() => page.textContent("#selected")).toMatch(/^CPU 3 at .*\nruns /);
-    expect(page.url()).toContain("task=");
+    await expect.poll(() => page.url()).toContain("task=");
     await page.keyboard.press("Escape");
-    expect(page.url()).not.toContain("task=");
+    await expect.poll(() => page.url()).not.toContain("task=");
     expect(await page.isVisible("#selected")).toBe(false);
     await opened.close();
   });
@@ -156,6 +156,100 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await page.textContent("#hover")).toContain("CPU 3");
     expect(opened.requests.filter((url) => !url.startsWith("file:"))).toEqual([]);
     expect(opened.complaints).toEqual([]);
+    await opened.close();
+  });
+
+  test("a file shows the finest that it has, and says if that is coarse", async () => {
+    const file = join(folder, "small.html");
+    await run(["report", trace(WIDE), "--machine", "s4x16x2", "--size", "1MB", "-o", file]);
+    const opened = await open(`file://${file}`);
+    const { page } = opened;
+    for (let n = 0; n < 30; n++) await page.keyboard.press("n");
+    await settled(page);
+    await page.reload();
+    await settled(page);
+    for (let n = 0; n < 4; n++) {
+      const [x, y] = await onLane(opened, 0, 600);
+      await page.mouse.move(x, y - 10);
+      const words = await page.textContent("#hover");
+      expect(words).not.toContain("…");
+      expect(words).toContain("on average over");
+      await page.keyboard.press("f");
+      await settled(page);
+    }
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+  });
+
+  test("many moves do no harm to the address and the browser's history", async () => {
+    const opened = await served([trace(SMALL)]);
+    const { page } = opened;
+    const [x, y] = await onLane(opened, 2, 300);
+    await page.mouse.move(x, y);
+    for (let n = 0; n < 300; n++) await page.mouse.wheel(0, n % 2 ? 40 : -60);
+    await settled(page);
+    await seen(page);
+    await page.keyboard.press("n");
+    const first = await seen(page);
+    await page.keyboard.press("n");
+    await page.goBack();
+    expect(await seen(page)).toEqual(first);
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+  });
+
+  test("next and previous go through all violations that are listed", async () => {
+    const opened = await served([trace(SMALL)]);
+    const { page } = opened;
+    const all = await page.locator('table[data-name="violations"] tr[data-from]').count();
+    const walk = async (key: string): Promise<number> => {
+      const visited = new Set<string>();
+      for (let n = 0; n < all + 5; n++) {
+        await page.keyboard.press(key);
+        visited.add(await page.evaluate(() => [...document.querySelectorAll("tr")].indexOf(document.querySelector("tr.current")!).toString()));
+      }
+      return visited.size;
+    };
+    expect(all).toBeGreaterThan(100);
+    expect(await walk("n")).toBe(all);
+    expect(await walk("p")).toBe(all - 1);
+    await opened.close();
+  });
+
+  test("a window too narrow for lanes does not stop the page", async () => {
+    const opened = await served([trace(SMALL)]);
+    const { page } = opened;
+    for (const width of ["60px", "0", "100%"]) {
+      await page.evaluate((width) => void (document.getElementById("lanes")!.style.width = width), width);
+      await page.keyboard.press("w");
+      await page.waitForTimeout(100);
+    }
+    await settled(page);
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("marks align two recordings, whatever is said first", async () => {
+    const opened = await served([trace("5.10-t4x4-make.dat"), trace(SMALL)], { height: 1600 });
+    const { page } = opened;
+    const box = await page.locator("#canvas").boundingBox();
+    await page.selectOption("#aligned", "marks");
+    expect(await page.textContent("#alignment")).toContain("before and after");
+    // The second is below the lanes of the first.
+    const lane = (box!.height - 22 - 2 * 56 - 86) / 32;
+    await page.mouse.move(box!.x + 300, box!.y + 22 + 56 + lane);
+    await page.keyboard.press("m");
+    expect(await page.textContent("#alignment")).toContain("a moment of after");
+    await page.mouse.move(box!.x + 500, box!.y + 22 + 2 * 56 + 17 * lane);
+    await page.keyboard.press("M");
+    await expect.poll(() => page.url()).toContain("shift=");
+    expect(await page.textContent("#alignment")).toBe("");
+    const shift = new URLSearchParams(new URL(page.url()).hash.slice(1)).get("shift");
+    await page.reload();
+    await settled(page);
+    await page.keyboard.press("w");
+    await expect.poll(() => page.url()).toContain(`shift=${encodeURIComponent(shift ?? "")}`);
+    expectQuiet(opened);
     await opened.close();
   });
 

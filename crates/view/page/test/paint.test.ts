@@ -3,7 +3,7 @@ import { CELL, Field } from "../src/data";
 import { Colouring, Look, pixels, Tasks } from "../src/paint";
 
 const CELLS = 8;
-const tasks: Tasks = { found: undefined, commands: [] };
+const tasks: Tasks = { found: undefined, commands: [], causes: new Map([[1, 0]]) };
 
 /** One lane, of which some fields of the cell at 3 are set. */
 function tile(fields: Partial<Record<Field, number>>): Uint8Array {
@@ -49,7 +49,7 @@ test("a cell is painted in its own column alone", () => {
 test("tasks that the search did not find are dimmed", () => {
   const busy = tile({ [Field.Busy]: 255, [Field.Task]: 5 });
   const it = look(24, "task", false);
-  const of = (found: number[]): Uint32Array => pixels(busy, CELLS, it, { found: new Set(found), commands: [] });
+  const of = (found: number[]): Uint32Array => pixels(busy, CELLS, it, { ...tasks, found: new Set(found) });
   expect(of([5])).toEqual(pixels(busy, CELLS, it, tasks));
   expect(of([6])).not.toEqual(of([5]));
 });

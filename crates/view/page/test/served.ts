@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Browser, chromium, Page } from "playwright-core";
+import { expect } from "vitest";
 
 const root = resolve(import.meta.dirname, "../../../..");
 export const program = join(process.env["CARGO_TARGET_DIR"] ?? join(root, "target"), "debug/wastenot");
@@ -28,7 +29,9 @@ let browser: Browser | undefined;
 export async function begin(): Promise<void> {
   // As root there is no sandbox; without a GPU it is as slow as anywhere.
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-  browser = await chromium.launch({ executablePath: browserPath ?? "", args, downloadsPath: folder });
+  // People's browsers slow down pages that change their address too often.
+  const ignoreDefaultArgs = ["--disable-ipc-flooding-protection"];
+  browser = await chromium.launch({ executablePath: browserPath ?? "", args, ignoreDefaultArgs, downloadsPath: folder });
 }
 
 export async function end(): Promise<void> {
@@ -100,11 +103,16 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForSelector("#lanes[data-settled=true]", { timeout: 20_000 });
 }
 
-/** The span that the address says. */
+/** The span that is seen. The address says it a little later. */
 export async function seen(page: Page): Promise<[number, number]> {
+  const shown = await page.evaluate(() => {
+    const { from, to } = (window as unknown as { wastenot: { seen: { from: number; to: number } } }).wastenot.seen;
+    return [Math.round(from), Math.round(to)] as [number, number];
+  });
+  await page.waitForTimeout(250);
   const told = await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("t"));
-  const [from = Number.NaN, to = Number.NaN] = (told ?? "").split(",").map(Number);
-  return [from, to];
+  expect((told ?? shown.join()).split(",").map(Number)).toEqual(shown);
+  return shown;
 }
 
 /** A place on a lane, from its left edge on; of recordings whose lanes are as high as they can be. */

@@ -35,6 +35,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let view = wastenot_view::View::new(recording);
     let (page, _) = progress::during("writing", || view.file(args.size as usize));
     target.write(|file| file.write_all(page.as_bytes()))?;
+    if page.len() as u64 > args.size {
+        let (has, size) = (page.len(), args.size);
+        out::note(&format!("the page has {has} bytes, not {size}: its words alone take so much"));
+    }
     if target.is_file() {
         let verdict = report.whole_verdict();
         let (verdict, page) = (printable(&verdict), target.path().display());

@@ -86,7 +86,7 @@ pub(super) fn recording(
     if has_picture {
         draw_worst(&mut report, &history, &found, window.is_asked().then_some(asked), select);
     }
-    let recording = Recording::new(&history, counted, &found, &report, tiles);
+    let recording = Recording::new(&history, &options, &found, &report, tiles);
     Ok((recording, report))
 }
 
