@@ -57,6 +57,8 @@ export class Hover {
     const room = box.parentElement?.clientWidth ?? 0;
     const left = x + 16 + box.offsetWidth > room ? x - 16 - box.offsetWidth : x + 16;
     box.style.left = `${Math.max(0, left)}px`;
-    box.style.top = `${y + 8}px`;
+    // Above the pointer where there is no room in the window below it.
+    const below = (box.parentElement?.getBoundingClientRect().top ?? 0) + y + 8 + box.offsetHeight;
+    box.style.top = `${below > window.innerHeight ? y - 8 - box.offsetHeight : y + 8}px`;
   }
 }

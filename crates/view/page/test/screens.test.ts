@@ -4,7 +4,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { begin, end, folder, lacks, onLane, open, Opened, run, served, settled, trace } from "./served";
+import { begin, end, folder, lacks, onLane, open, Opened, run, served, settled } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const keeps = process.env["SNAPSHOTS"] === "overwrite";
@@ -12,10 +12,10 @@ const into = keeps ? resolve(import.meta.dirname, "../../../../docs/view") : fol
 
 /** What is done before each picture is taken, and with which recordings. */
 const SCREENS: [string, () => Promise<Opened>, (opened: Opened) => Promise<void>][] = [
-  ["overview", () => served([trace(SMALL)]), async () => undefined],
+  ["overview", () => served([SMALL]), async () => undefined],
   [
     "violation",
-    () => served([trace(SMALL)]),
+    () => served([SMALL]),
     async ({ page }) => {
       await page.keyboard.press("n");
       await page.keyboard.press("n");
@@ -23,34 +23,34 @@ const SCREENS: [string, () => Promise<Opened>, (opened: Opened) => Promise<void>
   ],
   [
     "moment",
-    () => served([trace(SMALL)]),
+    () => served([SMALL]),
     async (opened) => {
       const { page } = opened;
       for (let n = 0; n < 4; n++) await page.keyboard.press("n");
       await settled(page);
-      await page.mouse.move(...(await onLane(opened, 8, 500)));
-      await expect.poll(() => page.textContent("#hover")).toContain("idle then");
+      await page.mouse.move(...(await onLane(opened, 15, 560)));
+      await expect.poll(() => page.textContent("#hover")).toContain("waits here");
     },
   ],
   [
     "way",
-    () => served([trace(SMALL)]),
+    () => served([SMALL]),
     async ({ page }) => {
       await page.fill("#search", "make:*");
       await page.locator("#lanes").focus();
       await page.keyboard.press("w");
     },
   ],
-  ["causes", () => served([trace(SMALL)]), async ({ page }) => void (await page.selectOption("#colour", "cause"))],
-  ["wide", () => served([trace("7.2-s4x16x2-make.dat"), "--machine", "s4x16x2"]), async () => undefined],
+  ["causes", () => served([SMALL]), async ({ page }) => void (await page.selectOption("#colour", "cause"))],
+  ["wide", () => served(["7.2-s4x16x2-make.dat", "--machine", "s4x16x2"]), async () => undefined],
   [
     "folded",
-    () => served([trace("7.2-s4x16x2-make.dat"), "--machine", "s4x16x2"]),
+    () => served(["7.2-s4x16x2-make.dat", "--machine", "s4x16x2"]),
     async ({ page }) => void (await page.selectOption("#rows", { label: "cores (64)" })),
   ],
   [
     "beside",
-    () => served([trace("5.10-t4x4-make.dat"), trace(SMALL)], { height: 1100 }),
+    () => served(["5.10-t4x4-make.dat", SMALL], { height: 1100 }),
     async ({ page }) => {
       await page.fill("#search", "make");
       await page.selectOption("#aligned", "task");
@@ -59,7 +59,7 @@ const SCREENS: [string, () => Promise<Opened>, (opened: Opened) => Promise<void>
   ],
   [
     "dark",
-    () => served([trace(SMALL)], { dark: true }),
+    () => served([SMALL], { dark: true }),
     async (opened) => {
       const { page } = opened;
       await page.keyboard.press("n");
@@ -77,7 +77,7 @@ const SCREENS: [string, () => Promise<Opened>, (opened: Opened) => Promise<void>
     "file",
     async () => {
       const file = join(folder, "file.html");
-      await run(["report", trace(SMALL), "-o", file]);
+      await run(["report", SMALL, "-o", file]);
       return open(`file://${file}`);
     },
     async ({ page }) => {

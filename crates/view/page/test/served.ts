@@ -18,8 +18,8 @@ export const lacks = !browserPath
     ? "no program: cargo build -p wastenot"
     : undefined;
 
-/** A recording of this project. */
-export const trace = (name: string): string => join(root, "traces", name);
+/** Where the program runs: beside recordings of this project, which pages then name as a user would. */
+const cwd = join(root, "traces");
 
 /** A folder that is removed at the end. */
 export const folder = mkdtempSync(join(tmpdir(), "wastenot-page-"));
@@ -41,7 +41,7 @@ export async function end(): Promise<void> {
 
 /** Runs the program to its end. */
 export function run(words: string[]): Promise<void> {
-  const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd: folder });
+  const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd });
   return new Promise((done, failed) => {
     child.on("error", failed);
     child.on("exit", (code) => (code === 0 ? done() : failed(new Error(`${words.join(" ")}: ${code}`))));
@@ -62,7 +62,7 @@ export interface Opened {
 
 /** Serves recordings, and opens their page. */
 export async function served(files: string[], look: { dark?: boolean; height?: number } = {}): Promise<Opened> {
-  const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"], cwd });
   const address = await new Promise<string>((done, failed) => {
     child.stdout.once("data", (line: Buffer) => done(line.toString().trim()));
     child.once("exit", (code) => failed(new Error(`view ended: ${code}`)));
