@@ -52,42 +52,74 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     /// The start is told: who comes to run comes from a wait.
     begun: bool,
-    tasks: Vec<Waiter>,
-    cpus: Vec<Waiter>,
+    tasks: Waiters,
+    cpus: Waiters,
     found: Waits,
 }
 
-/// A task or a CPU. The buckets of one distribution fill many cache lines, and those of all of them
-/// no cache: so the last waits are collected side by side, and go to their buckets together.
+/// Tasks or CPUs. The buckets of one distribution fill many cache lines, and those of all of them
+/// no cache: so the last waits of each are collected side by side, and go to their buckets together.
+#[derive(Debug)]
+struct Waiters {
+    waited: Vec<Waited>,
+    /// Of each, once it has buckets.
+    recent: Vec<Option<Box<Recent>>>,
+}
+
+/// Waits, in ns, that are no part of their distribution yet.
 #[derive(Clone, Debug, Default)]
-struct Waiter {
-    waited: Waited,
-    /// The last waits, in ns.
-    recent: [u64; 8],
-    /// How many of `recent` are no part of `waited` yet.
+struct Recent {
+    waits: [u64; 8],
     kept: usize,
 }
 
-impl Waiter {
+impl Waiters {
+    fn new(count: usize) -> Waiters {
+        Waiters { waited: vec![Waited::default(); count], recent: vec![None; count] }
+    }
+
+    /// The `n`th ran for `ns`.
     #[inline]
-    fn add(&mut self, wait_ns: u64) {
-        if self.kept == self.recent.len() {
-            self.settle();
+    fn ran(&mut self, n: usize, ns: u64) {
+        if let Some(waited) = self.waited.get_mut(n) {
+            waited.run_ns = waited.run_ns.saturating_add(ns);
         }
-        self.recent[self.kept] = wait_ns;
-        self.kept += 1;
+    }
+
+    /// The `n`th starts to run, after it waited for `wait_ns` if that is known.
+    #[inline]
+    fn starts(&mut self, n: usize, wait_ns: Option<u64>) {
+        self.waited[n].runs += 1;
+        let Some(wait_ns) = wait_ns else { return };
+        match &mut self.recent[n] {
+            Some(recent) if recent.kept < recent.waits.len() => {
+                recent.waits[recent.kept] = wait_ns;
+                recent.kept += 1;
+            }
+            _ => self.add_slowly(n, wait_ns),
+        }
     }
 
     #[inline(never)]
-    fn settle(&mut self) {
-        for &wait_ns in &self.recent[..std::mem::take(&mut self.kept)] {
-            self.waited.waits.add(wait_ns);
+    fn add_slowly(&mut self, n: usize, wait_ns: u64) {
+        self.settle(n);
+        let waits = &mut self.waited[n].waits;
+        waits.add(wait_ns);
+        if self.recent[n].is_none() && waits.count > Distribution::EXACT as u64 {
+            self.recent[n] = Some(Box::default());
         }
     }
 
-    /// Every wait is part of it.
-    fn finish(mut self) -> Waited {
-        self.settle();
+    /// Every wait of the `n`th is part of its distribution.
+    fn settle(&mut self, n: usize) {
+        let Some(recent) = &mut self.recent[n] else { return };
+        for &wait_ns in &recent.waits[..std::mem::take(&mut recent.kept)] {
+            self.waited[n].waits.add(wait_ns);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Waited> {
+        (0..self.waited.len()).for_each(|n| self.settle(n));
         self.waited
     }
 }
@@ -98,16 +130,16 @@ impl<'a> Watch<'a> {
         Watch {
             scope,
             begun: false,
-            tasks: vec![Waiter::default(); history.task_count()],
-            cpus: vec![Waiter::default(); history.cpu_count()],
+            tasks: Waiters::new(history.task_count()),
+            cpus: Waiters::new(history.cpu_count()),
             found: Waits::default(),
         }
     }
 
     /// What was measured, once the replay has ended.
     pub fn finish(mut self) -> Waits {
-        self.found.by_task = self.tasks.into_iter().map(Waiter::finish).collect();
-        let cpus: Vec<Waited> = self.cpus.into_iter().map(Waiter::finish).collect();
+        self.found.by_task = self.tasks.finish();
+        let cpus = self.cpus.finish();
         for waited in &cpus {
             self.found.all.waits.merge(&waited.waits);
             self.found.all.run_ns = self.found.all.run_ns.saturating_add(waited.run_ns);
@@ -125,11 +157,10 @@ impl<'a> Watch<'a> {
             return;
         }
         let ns = self.scope.counted_ns(window.from, window.to);
-        if let Some(task) = task.index().and_then(|index| self.tasks.get_mut(index)) {
-            task.waited.run_ns = task.waited.run_ns.saturating_add(ns);
+        if let Some(index) = task.index() {
+            self.tasks.ran(index, ns);
         }
-        let cpu = &mut self.cpus[cpu.index()].waited;
-        cpu.run_ns = cpu.run_ns.saturating_add(ns);
+        self.cpus.ran(cpu.index(), ns);
     }
 
     #[inline]
@@ -147,16 +178,13 @@ impl<'a> Watch<'a> {
             Origin::Released => was.phase == Phase::Waiting && was.since < now,
             _ => was.phase == Phase::Waiting,
         };
-        let (task, cpu) = (&mut self.tasks[index], &mut self.cpus[cpu.index()]);
-        task.waited.runs += 1;
-        cpu.waited.runs += 1;
-        if !known {
+        let wait_ns = known.then(|| now.since(was.since).0);
+        self.tasks.starts(index, wait_ns);
+        self.cpus.starts(cpu.index(), wait_ns);
+        let Some(wait_ns) = wait_ns else {
             self.found.unknown_starts += 1;
             return;
-        }
-        let wait_ns = now.since(was.since).0;
-        task.add(wait_ns);
-        cpu.add(wait_ns);
+        };
         let wait = Length::new(wait_ns);
         match was.origin {
             Origin::Wakeup | Origin::NoSelection | Origin::Waking => {
