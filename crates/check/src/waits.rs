@@ -58,7 +58,8 @@ pub struct Watch<'a> {
 }
 
 /// Tasks or CPUs. The buckets of one distribution fill many cache lines, and those of all of them
-/// no cache: so the last waits of each are collected side by side, and go to their buckets together.
+/// fit no cache: so the last waits of each are collected side by side, and go to their buckets
+/// together.
 #[derive(Debug)]
 struct Waiters {
     waited: Vec<Waited>,
