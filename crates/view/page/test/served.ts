@@ -31,7 +31,9 @@ export async function begin(): Promise<void> {
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
   // People's browsers slow down pages that change their address too often.
   const ignoreDefaultArgs = ["--disable-ipc-flooding-protection"];
-  browser = await chromium.launch({ executablePath: browserPath ?? "", args, ignoreDefaultArgs, downloadsPath: folder });
+  // What it writes into the home of its user goes with the folder.
+  const env = { ...process.env, HOME: folder, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
+  browser = await chromium.launch({ executablePath: browserPath ?? "", args, ignoreDefaultArgs, downloadsPath: folder, env });
 }
 
 export async function end(): Promise<void> {
