@@ -111,8 +111,8 @@ impl Part<'_> {
         narrowest
     }
 
-    /// Takes in what is around violations, the worst first, in narrower cells than those of `level`,
-    /// until they are wide enough to be seen.
+    /// Takes in what is around violations, the worst first, in narrower cells than those of
+    /// `level`, until they are wide enough to be seen.
     /// Gives how many there are.
     fn around_violations(&self, answers: &mut Answers, level: u32, most: usize) -> usize {
         let begin = self.1.tiles.window().from;
