@@ -148,7 +148,7 @@ pub struct Watch<'a> {
     candidate_count: usize,
     sums: Vec<Sum>,
     worst: Worst<Rank, Violation>,
-    /// Kept for its memory.
+    /// Stretches that together are the time in which a CPU was idle for the last violation.
     stretches: Vec<(Time, Time)>,
     found: Violations,
 }
@@ -428,6 +428,10 @@ impl<'a> Watch<'a> {
             let nearest = nearest.expect("found with the stretch");
             Idled { cpu, stretch, covered_ns, nearest }
         });
+        if whole {
+            stretches.clear();
+            stretches.push((window.from, window.to));
+        }
         self.stretches = stretches;
         found
     }

@@ -97,8 +97,10 @@ fn key(path: &Path, what: &str) -> io::Result<Option<String>> {
     let (places, length) = SAMPLES;
     let mut sample = vec![0; length];
     for place in 0..places {
-        let last = known.len().saturating_sub(length as u64);
-        file.seek(SeekFrom::Start(last / (places - 1) * place))?;
+        // From the first byte to the last one.
+        let last = u128::from(known.len().saturating_sub(length as u64));
+        let at = (last * u128::from(place) / u128::from(places - 1)) as u64;
+        file.seek(SeekFrom::Start(at))?;
         let count = file.read(&mut sample)?;
         hash.update(&sample[..count]);
     }
