@@ -315,7 +315,7 @@ fn put_activity(activity: Activity) -> (u8, Option<TaskId>) {
     match activity {
         Activity::Unknown => (UNKNOWN, None),
         Activity::Offline => (OFFLINE, None),
-        // About to start a task is: idle, and somebody waits.
+        // A CPU that is about to start a task is idle, and a task waits on it.
         Activity::Idle | Activity::Waking => (IDLE, None),
         Activity::Run(task) => (RUN, Some(task)),
     }
@@ -323,7 +323,7 @@ fn put_activity(activity: Activity) -> (u8, Option<TaskId>) {
 
 /// What a reader keeps of those who wait on a CPU.
 pub(crate) trait Queue {
-    /// Nobody waits.
+    /// No task waits any more.
     fn clear(&mut self) {}
     /// This task waits as well.
     fn join(&mut self, waiter: Waiter) {
@@ -416,7 +416,7 @@ impl<Q: Queue> Reader<'_, Q> {
         })
     }
 
-    /// Goes to the next change; false if there is none.
+    /// Moves to the next change. Returns false if the strip has no more.
     pub(crate) fn step(&mut self) -> bool {
         if self.at >= self.strip.bytes.len() {
             return false;

@@ -19,8 +19,8 @@ pub(crate) struct Entry(PathBuf);
 
 impl Entry {
     /// Of what this program finds in `file` when it is asked for `what`. The file is known by its
-    /// size, the time of its last change, and samples of its content. `None` where there is no
-    /// cache, or the file is none that can be recognised again.
+    /// size, the time of its last change, and samples of its content. `None` if the
+    /// user has no folder for caches, or if `file` is not a regular file.
     pub(crate) fn of(file: &Path, what: &str) -> Option<Entry> {
         let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));

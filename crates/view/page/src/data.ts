@@ -59,6 +59,16 @@ export const enum Field {
 }
 /** Bytes of a cell. */
 export const CELL = 12;
+/** Reads a field of cell `cell` of a lane of a tile that has `cells` cells a lane. */
+export const fieldAt = (tile: Uint8Array, cells: number, lane: number, cell: number, field: number): number =>
+  tile[(lane * CELL + field) * cells + cell] ?? 0;
+
+/** Reads the task of a cell in the same way: the lowest byte comes first. */
+export const taskAt = (tile: Uint8Array, cells: number, lane: number, cell: number): number =>
+  fieldAt(tile, cells, lane, cell, Field.Task) |
+  (fieldAt(tile, cells, lane, cell, Field.Task + 1) << 8) |
+  (fieldAt(tile, cells, lane, cell, Field.Task + 2) << 16);
+
 export const NO_TASK = 0xffffff;
 /** Why a task waited in vain: more tasks waited than CPUs were idle. */
 export const NOT_CHARGED = 255;
@@ -72,7 +82,7 @@ export const enum Sum {
   InVain,
 }
 
-/** Where answers come from: undefined where there is none. */
+/** Answers a question of the page. It gives undefined if it has no answer. */
 export type Source = (path: string) => Promise<Uint8Array | undefined>;
 
 /** A server's answers. */

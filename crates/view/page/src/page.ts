@@ -360,7 +360,7 @@ export class Page {
     if (how === "marks") [a, b] = [before.mark, after.mark];
     if (how === "task") [a, b] = await Promise.all([before.begin(), after.begin()]);
     const lacks = [a === undefined ? "before" : "", b === undefined ? "after" : ""].filter(Boolean).join(" and ");
-    const help = how === "marks" ? `point at a moment of ${lacks}, and press M` : `search for a task that runs in both; there is none ${lacks}`;
+    const help = how === "marks" ? `point at a moment of ${lacks}, and press M` : `search for a task that runs in both: none is found ${lacks}`;
     element<HTMLOutputElement>("alignment").value = lacks && help;
     if (a === undefined || b === undefined) return;
     const shift = Math.round(a - b);

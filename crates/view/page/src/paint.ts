@@ -1,7 +1,7 @@
 // Cells as pixels: a tile is painted once, a pixel for each cell, and drawn at any scale from one
 // pixel a cell on, so that none is left out.
 
-import { CELL, Field, NO_TASK, NOT_CHARGED } from "./data";
+import { CELL, Field, NO_TASK, NOT_CHARGED, taskAt } from "./data";
 
 export type Colouring = "task" | "command" | "queue" | "cause";
 
@@ -124,7 +124,7 @@ export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks
   for (let lane = 0; lane < lanes; lane++) {
     const of = (field: Field): number => (lane * CELL + field) * cells;
     const [busyAt, wakingAt, unknownAt, offlineAt] = [of(Field.Busy), of(Field.Waking), of(Field.Unknown), of(Field.Offline)];
-    const [wantedAt, vainAt, whyAt, taskAt] = [of(Field.Wanted), of(Field.InVain), of(Field.Why), of(Field.Task)];
+    const [wantedAt, vainAt, whyAt] = [of(Field.Wanted), of(Field.InVain), of(Field.Why)];
     const waitingAt = of(Field.Waiting);
     const byte = (at: number): number => tile[at] ?? 0;
     for (let x = 0; x < cells; x++) {
@@ -133,8 +133,7 @@ export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks
       const idle = wants > 0 ? mix(paper, wanted, LEAST_SHARE + (((256 - LEAST_SHARE) * wants) >> 8)) : paper;
       let colour = idle;
       if (busy > 0) {
-        const task = byte(taskAt + x) | (byte(taskAt + cells + x) << 8) | (byte(taskAt + 2 * cells + x) << 16);
-        colour = busyPixel(task, byte(waitingAt + x), look, tasks);
+        colour = busyPixel(taskAt(tile, cells, lane, x), byte(waitingAt + x), look, tasks);
       }
       const marked = (below: number): number => {
         const pure = look.colouring === "cause" ? pixel(causeColour(byte(whyAt + x), tasks.causes)) : IN_VAIN_PIXEL;

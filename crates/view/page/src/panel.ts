@@ -1,6 +1,6 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
-import { CELL, Field, Fold, levelFor, NO_TASK, Recording, Stretch, Sum } from "./data";
+import { Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Stretch, Sum, taskAt } from "./data";
 import { ranks } from "./legend";
 import { BAND, IN_VAIN, Look, Painted, Tasks } from "./paint";
 
@@ -234,8 +234,8 @@ export class Panel {
         const up = found?.up ?? 0;
         const [begin, count] = [(tileAt % 4 ** up) * (cells / 4 ** up), Math.max(1, cells / 4 ** up)];
         for (let cell = Math.floor(begin); cell < begin + count; cell++) {
-          const of = (field: number): number => found?.bytes[((n % together) * CELL + field) * cells + cell] ?? 0;
-          const runs = of(Field.Busy) < 128 ? NO_TASK : of(Field.Task) | (of(Field.Task + 1) << 8) | (of(Field.Task + 2) << 16);
+          const isBusy = found && fieldAt(found.bytes, cells, n % together, cell, Field.Busy) >= 128;
+          const runs = isBusy ? taskAt(found.bytes, cells, n % together, cell) : NO_TASK;
           if (runs === task) continue;
           const time = (Math.floor(tileAt / 4 ** up) * cells + cell) * 4 ** (level + up);
           end(time);
@@ -322,7 +322,7 @@ export class Panel {
     const found = this.recording.tile(fold, level, Math.floor(at / (cells * 4 ** level)), Math.floor(lane / lanes));
     if (!found || at < 0 || at >= head.span) return undefined;
     const cell = Math.floor(at / 4 ** (level + found.up)) % cells;
-    const of = (field: number): number => found.bytes[((lane % lanes) * CELL + field) * cells + cell] ?? 0;
+    const of = (field: number): number => fieldAt(found.bytes, cells, lane % lanes, cell, field);
     return {
       busy: of(Field.Busy),
       waking: of(Field.Waking),
@@ -332,7 +332,7 @@ export class Panel {
       inVain: of(Field.InVain),
       waitingMax: of(Field.WaitingMax),
       why: of(Field.Why),
-      task: of(Field.Task) | (of(Field.Task + 1) << 8) | (of(Field.Task + 2) << 16),
+      task: taskAt(found.bytes, cells, lane % lanes, cell),
       widthNs: found.up > 0 ? 4 ** (level + found.up) : 0,
     };
   }

@@ -21,7 +21,7 @@ describe.skipIf(lacks)("in a browser", () => {
   beforeAll(begin, 60_000);
   afterAll(end);
 
-  test("the first screen of 128 CPUs is small, and nobody else is asked", async () => {
+  test("the first screen of 128 CPUs is small, and the page asks its own server alone", async () => {
     const opened = await served([WIDE, "--machine", "s4x16x2"]);
     expect(opened.bytes).toBeLessThan(SCREEN);
     expect(await opened.page.textContent(".verdict")).toContain("of CPU time wasted");
