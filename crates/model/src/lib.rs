@@ -49,7 +49,7 @@ pub use history::spans::{
 pub use history::state::past::{Moves, Past, Seen};
 pub use history::state::replay::{Replay, Silent, Start, replay};
 pub use history::state::{Contradiction, CpuMode, CpuState, Origin, Phase, State, TaskState};
-pub use history::{Annex, CHUNK_ROWS, Clock, Head, History, MaskId, NameId, Source, Task};
+pub use history::{Annex, Clock, Head, History, MaskId, NameId, Source, Task};
 pub use ids::{CpuId, CpuSet, TaskId};
 pub use kthread::is_kernel_thread;
 pub use loss::{Loss, LossKind, Severity};

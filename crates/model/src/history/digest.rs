@@ -21,7 +21,7 @@ impl History {
     /// Of every event, task, name, affinity and the window; not of machine, source and annexes.
     pub fn digest(&self) -> u64 {
         let mut digest = Digest(0xcbf2_9ce4_8422_2325);
-        for row in self.chunks().flatten() {
+        for row in self.rows.iter() {
             row.words().into_iter().for_each(|word| digest.word(word));
         }
         for (_, task) in self.tasks() {

@@ -77,20 +77,12 @@ impl History {
         // From the last to the first: so the places before stay what they are.
         found.sort_by_key(|early| std::cmp::Reverse(early.rows));
         let losses: Vec<Loss> = found.iter().map(|early| early.loss(&sign, &self)).collect();
-        found.iter().for_each(|early| self.insert(early.rows, &Entry::lost(early.last, early.cpu)));
+        found.iter().for_each(|early| {
+            self.rows.insert(early.rows, Row::pack(&Entry::lost(early.last, early.cpu)));
+        });
         self.lost_rows = true;
         losses.into_iter().rev().for_each(|loss| self.lose(loss));
         self
-    }
-
-    /// Puts a row behind so many.
-    fn insert(&mut self, mut rows: usize, entry: &Entry) {
-        for chunk in &mut self.chunks {
-            if rows <= chunk.len() {
-                return chunk.insert(rows, Row::pack(entry));
-            }
-            rows -= chunk.len();
-        }
     }
 }
 
@@ -148,7 +140,7 @@ impl<'h> Search<'h> {
         // A CPU without rows is silent, or `Missing`.
         let mut has_rows = vec![false; cpus];
         let mut left = 0;
-        for row in history.chunks().flatten() {
+        for row in history.rows.iter() {
             if left == cpus {
                 break;
             }
@@ -174,7 +166,7 @@ impl<'h> Search<'h> {
     /// What shows that a row is missing, and the CPUs of which it may be one.
     fn run(mut self) -> Option<(Sign, Vec<Early>)> {
         let mut rows = self.history.len();
-        for row in self.history.chunks.iter().rev().flat_map(|chunk| chunk.iter().rev()) {
+        for row in self.history.rows.backwards() {
             if self.left == 0 {
                 break;
             }

@@ -1,4 +1,5 @@
-//! Events as they are meant ([`Entry`], [`Event`]) and as they are kept ([`Row`], 24 bytes).
+//! Events as they are meant ([`Entry`], [`Event`]), and as rows of 24 bytes ([`Row`]), which
+//! `rows` packs further.
 //!
 //! `Entry` is the only way in and out: nobody else touches the fields of a row.
 
@@ -247,6 +248,10 @@ pub struct Row {
 }
 
 const NONE: u32 = u32::MAX;
+/// The first task that is not an idle one.
+const FIRST: u32 = CpuId::LIMIT as u32;
+/// See [`Row::tasks`]: more than any other task has.
+const OTHER_IDLE: u64 = 1 << 32;
 const NO_CPU: u32 = 0xffff;
 const CONTEXTS: [Context; 4] =
     [Context::Unknown, Context::Task, Context::Softirq, Context::Hardirq];
@@ -281,6 +286,34 @@ impl Row {
     /// The recording CPU, without unpacking the rest.
     pub fn cpu(&self) -> CpuId {
         CpuId(self.cpu)
+    }
+
+    /// Kind, flags and all that is neither time nor CPU nor task, in 48 bits.
+    pub(super) fn what(&self) -> u64 {
+        u64::from(self.aux) | u64::from(self.kind) << 32 | u64::from(self.flags) << 40
+    }
+    /// Its two tasks as numbers that are small where they often are: 0 for none, 1 for the idle
+    /// task of its CPU, then the other tasks in their order, last the idle tasks of other CPUs.
+    pub(super) fn tasks(&self) -> [u64; 2] {
+        let own = u32::from(self.cpu);
+        [self.task, self.other].map(|task| match task {
+            NONE => 0,
+            task if task >= FIRST => u64::from(task - FIRST) + 2,
+            task if task == own => 1,
+            task => OTHER_IDLE + u64::from(task),
+        })
+    }
+    /// The row of which these are the parts.
+    #[inline(always)]
+    pub(super) fn from_parts(time: u64, cpu: u16, what: u64, tasks: [u64; 2]) -> Row {
+        let [task, other] = tasks.map(|task| match task {
+            0 => NONE,
+            1 => u32::from(cpu),
+            task if task < OTHER_IDLE => (task - 2) as u32 + FIRST,
+            task => (task - OTHER_IDLE) as u32,
+        });
+        let (aux, kind, flags) = (what as u32, (what >> 32) as u8, (what >> 40) as u8);
+        Row { time, task, other, aux, cpu, kind, flags }
     }
 
     /// Its fields, for a digest.

@@ -181,7 +181,7 @@ impl Search {
         if history.marks_its_losses() {
             return search;
         }
-        for row in history.chunks().flatten() {
+        for row in history.rows.iter() {
             if search.left == 0 {
                 break;
             }

@@ -7,15 +7,14 @@ mod early;
 pub(crate) mod event;
 pub(crate) mod missing;
 pub(crate) mod observer;
+pub(crate) mod rows;
 pub(crate) mod same;
 pub(crate) mod sink;
 pub(crate) mod spans;
 pub(crate) mod state;
 
-use crate::{Carries, CpuId, CpuSet, Entry, Loss, Machine, Row, TaskId, Time, Value, Window};
-
-/// Most rows that one chunk holds.
-pub const CHUNK_ROWS: usize = 65_536;
+use self::rows::Rows;
+use crate::{Carries, CpuId, CpuSet, Entry, Loss, Machine, TaskId, Time, Value, Window};
 
 /// A text that the History interned: a command name, a cgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -164,7 +163,7 @@ pub struct History {
     names: Vec<Box<str>>,
     tasks: Vec<Task>,
     masks: Vec<CpuSet>,
-    chunks: Vec<Vec<Row>>,
+    rows: Rows,
     losses: Vec<Loss>,
     /// Whether some row says that others were lost.
     lost_rows: bool,
@@ -175,24 +174,19 @@ pub struct History {
 impl History {
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.chunks.iter().map(Vec::len).sum()
+        self.rows.len()
     }
     /// Whether nothing happened.
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
-    }
-    /// Rows in chunks of at most [`CHUNK_ROWS`], in time order.
-    pub fn chunks(&self) -> impl Iterator<Item = &[Row]> {
-        self.chunks.iter().map(Vec::as_slice)
+        self.len() == 0
     }
     /// How many rows there are up to `time`, those at that time included.
     pub fn rows_until(&self, time: Time) -> usize {
-        let upto = |chunk: &Vec<Row>| chunk.partition_point(|row| row.time() <= time);
-        self.chunks.iter().map(upto).sum()
+        self.rows.until(time)
     }
     /// Every entry in time order.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        self.chunks.iter().flatten().map(Row::unpack)
+        self.rows.iter().map(|row| row.unpack())
     }
     /// All tasks but the idle ones, with their ids.
     pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::rows::Rows;
 use super::state::replay::Start;
 use super::{Annex, Head, History, MaskId, NameId, Task};
-use crate::{CHUNK_ROWS, CpuId, CpuSet, Entry, Event, Loss, Machine, Row, TaskId, Time};
+use crate::{CpuId, CpuSet, Entry, Event, Loss, Machine, Row, TaskId, Time};
 
 /// Takes what a producer has, in time order: a History in memory, a file, a flight recorder.
 pub trait Sink {
@@ -34,7 +35,7 @@ pub trait Sink {
     }
 }
 
-/// Builds a [`History`] in memory, 24 bytes an event.
+/// Builds a [`History`] in memory, about 7 bytes an event.
 #[derive(Debug)]
 pub struct Builder {
     history: History,
@@ -51,7 +52,7 @@ impl Builder {
             names: Vec::new(),
             tasks: Vec::new(),
             masks: Vec::new(),
-            chunks: Vec::new(),
+            rows: Rows::default(),
             losses: Vec::new(),
             lost_rows: false,
             annexes: Vec::new(),
@@ -85,13 +86,11 @@ impl Builder {
     /// holds every event.
     pub fn finish(mut self) -> History {
         let head = &mut self.history.head;
-        let first = self.history.chunks.first().and_then(|chunk| chunk.first());
-        let first = first.map_or(head.window.from.min(head.window.to), Row::time);
+        let first = self.history.rows.iter().next();
+        let first = first.map_or(head.window.from.min(head.window.to), |row| row.time());
         head.window.from = head.window.from.min(first);
         head.window.to = head.window.to.max(self.last).max(head.window.from);
-        if let Some(chunk) = self.history.chunks.last_mut() {
-            chunk.shrink_to_fit();
-        }
+        self.history.rows.end();
         self.history
     }
 
@@ -103,16 +102,7 @@ impl Builder {
         if entry.cpu.index() >= self.history.head.machine.cpus.len() {
             self.grow(entry.cpu);
         }
-        match self.history.chunks.last_mut() {
-            Some(chunk) if chunk.len() < CHUNK_ROWS => chunk.push(Row::pack(&entry)),
-            _ => {
-                // The first chunks grow, so that a small History stays small.
-                let first = self.history.chunks.is_empty();
-                let mut chunk = Vec::with_capacity(if first { 1024 } else { CHUNK_ROWS });
-                chunk.push(Row::pack(&entry));
-                self.history.chunks.push(chunk);
-            }
-        }
+        self.history.rows.push(Row::pack(&entry));
     }
 
     fn grow(&mut self, cpu: CpuId) {

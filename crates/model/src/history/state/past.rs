@@ -116,7 +116,7 @@ impl Seen {
             }
         }
         let mut look = Look(seen);
-        history.chunks().flatten().for_each(|row| row.with(&mut look));
+        history.rows.iter().for_each(|row| row.with(&mut look));
     }
 
     /// Calls `see` with each task that `entry` shows on a CPU, and that CPU.

@@ -6,6 +6,7 @@ use super::doubt::{Doubt, Doubts, Gaps};
 use super::past::Past;
 use super::{CpuMode, CpuState, Origin, Phase, State, TaskState};
 use crate::history::event::Each;
+use crate::history::rows::Reader;
 use crate::{Carries, CpuId, Entry, Event, History, Missing, Observer, TaskId, Time};
 
 /// What was so when the recording began.
@@ -307,6 +308,7 @@ pub struct Replay<'h> {
     gaps: Vec<Gaps>,
     /// So many rows were applied.
     rows: usize,
+    left: Reader<'h>,
 }
 
 impl<'h> Replay<'h> {
@@ -318,7 +320,14 @@ impl<'h> Replay<'h> {
         let mut state = State::at(history.window().from, &start, cpus, carries, observer);
         let Doubts { all, gaps, lacking } = Doubts::of(history, &start, &missing);
         state.lacking = lacking;
-        Replay { history, state, doubts: all.into_iter().peekable(), gaps, rows: 0 }
+        Replay {
+            history,
+            state,
+            doubts: all.into_iter().peekable(),
+            gaps,
+            rows: 0,
+            left: history.rows.iter(),
+        }
     }
 
     /// What is known now, as the start of the part that begins at `from`; `past` as in
@@ -342,18 +351,18 @@ impl<'h> Replay<'h> {
     /// Goes on until so many rows of the History were applied, and what is in doubt after the last
     /// of them is told.
     pub fn go<O: Observer>(&mut self, rows: usize, observer: &mut O) {
-        let mut left = self.history.chunks().flatten().skip(self.rows);
         let mut applying = Applying { state: &mut self.state, observer };
         while let Some(doubt) = self.doubts.next_if(|doubt| doubt.after <= rows) {
             let next = doubt.after - std::mem::replace(&mut self.rows, doubt.after);
-            left.by_ref().take(next).for_each(|row| row.with(&mut applying));
+            self.left.by_ref().take(next).for_each(|row| row.with(&mut applying));
             applying.state.doubt(doubt.what, applying.observer);
         }
         let next = rows - std::mem::replace(&mut self.rows, rows);
         if rows == self.history.len() {
-            return left.for_each(|row| row.with(&mut applying)); // counts no rows
+            // Counts no rows.
+            return self.left.by_ref().for_each(|row| row.with(&mut applying));
         }
-        left.take(next).for_each(|row| row.with(&mut applying));
+        self.left.by_ref().take(next).for_each(|row| row.with(&mut applying));
     }
 }
 

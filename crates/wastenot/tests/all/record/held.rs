@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -139,7 +140,17 @@ impl Cpuset {
 
 impl Drop for Cpuset {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
+        // A thread can be joined a moment before the kernel takes it out of its cgroup.
+        let is_gone = |_: &i32| {
+            let busy = fs::remove_dir(&self.0).is_err() && self.0.exists();
+            if busy {
+                thread::sleep(Duration::from_millis(10));
+            }
+            !busy
+        };
+        if (0..500).find(is_gone).is_none() && !thread::panicking() {
+            panic!("{}: tasks are left in it", self.0.display());
+        }
     }
 }
 
