@@ -248,10 +248,6 @@ pub struct Row {
 }
 
 const NONE: u32 = u32::MAX;
-/// The first task that is not an idle one.
-const FIRST: u32 = CpuId::LIMIT as u32;
-/// See [`Row::tasks`]: more than any other task has.
-const OTHER_IDLE: u64 = 1 << 32;
 const NO_CPU: u32 = 0xffff;
 const CONTEXTS: [Context; 4] =
     [Context::Unknown, Context::Task, Context::Softirq, Context::Hardirq];
@@ -292,26 +288,13 @@ impl Row {
     pub(super) fn what(&self) -> u64 {
         u64::from(self.aux) | u64::from(self.kind) << 32 | u64::from(self.flags) << 40
     }
-    /// Its two tasks as numbers that are small where they often are: 0 for none, 1 for the idle
-    /// task of its CPU, then the other tasks in their order, last the idle tasks of other CPUs.
-    pub(super) fn tasks(&self) -> [u64; 2] {
-        let own = u32::from(self.cpu);
-        [self.task, self.other].map(|task| match task {
-            NONE => 0,
-            task if task >= FIRST => u64::from(task - FIRST) + 2,
-            task if task == own => 1,
-            task => OTHER_IDLE + u64::from(task),
-        })
+    /// Its two tasks, or what stands in their place.
+    pub(super) fn tasks(&self) -> [u32; 2] {
+        [self.task, self.other]
     }
     /// The row of which these are the parts.
     #[inline(always)]
-    pub(super) fn from_parts(time: u64, cpu: u16, what: u64, tasks: [u64; 2]) -> Row {
-        let [task, other] = tasks.map(|task| match task {
-            0 => NONE,
-            1 => u32::from(cpu),
-            task if task < OTHER_IDLE => (task - 2) as u32 + FIRST,
-            task => (task - OTHER_IDLE) as u32,
-        });
+    pub(super) fn from_parts(time: u64, cpu: u16, what: u64, [task, other]: [u32; 2]) -> Row {
         let (aux, kind, flags) = (what as u32, (what >> 32) as u8, (what >> 40) as u8);
         Row { time, task, other, aux, cpu, kind, flags }
     }
