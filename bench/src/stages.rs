@@ -118,7 +118,8 @@ fn stage(
         "check" => timed(|| check(history, asked)),
         "tiles" => {
             let asked = Asked { causes: false, ..asked.clone() };
-            let mut tiles = Builder::new(history);
+            let mut spilled = Vec::new();
+            let mut tiles = Builder::new(history, &mut spilled);
             timed(|| check_beside(history, &asked, &mut tiles))
         }
         "report" => {

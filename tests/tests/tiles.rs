@@ -11,18 +11,20 @@ use wastenot_read::read;
 use wastenot_tests::Rng;
 use wastenot_tests::random::Plan;
 use wastenot_tests::reference::{Piece, lanes};
-use wastenot_tiles::{Builder, Cell, Sum, Tiles, Total, Was};
+use wastenot_tiles::{Builder, Bytes, Cell, Sum, Tiles, Total, Was};
 
 use crate::cases;
 use crate::traces::{name, traces};
 
 /// Tiles, with why as the number of the task: the lowest of those that waited in vain on a CPU.
 fn tiles(history: &History) -> (Tiles, Vec<Waited>) {
-    let mut builder = Builder::new(history);
+    let mut spilled = Vec::new();
+    let mut builder = Builder::new(history, &mut spilled);
     let options = Options { causes: false, marks: true, ..Options::default() };
     let found = check_beside(history, &options, &mut builder);
     let waited = found.violations.marks.waited;
-    (builder.finish(waited.iter().map(|it| (it.cpu, it.window, why(it)))), waited)
+    let tiles = builder.finish(waited.iter().map(|it| (it.cpu, it.window, why(it))));
+    (tiles.expect("memory does not fail"), waited)
 }
 
 fn why(waited: &Waited) -> u8 {
@@ -191,10 +193,12 @@ fn totals_are_sums(tiles: &Tiles, name: &str) {
 fn agrees(history: &History, name: &str, seed: u64) {
     let (made, waited) = tiles(history);
     // What is kept in a file is what was made.
-    let bytes = made.to_bytes();
-    let tiles = Tiles::from_bytes(&bytes).expect("tiles");
-    assert_eq!(tiles.to_bytes(), bytes, "{name}");
-    assert!(Tiles::from_bytes(&bytes[..bytes.len() - 1]).is_none(), "{name}");
+    let (spilled, tail) = (made.spilled().clone(), made.tail());
+    let tiles = Tiles::from_parts(spilled.clone(), &tail).expect("tiles");
+    assert_eq!(tiles.tail(), tail, "{name}");
+    assert!(Tiles::from_parts(spilled.clone(), &tail[..tail.len() - 1]).is_none(), "{name}");
+    let cut = Bytes::new(spilled[..spilled.len() - 1].to_vec());
+    assert!(Tiles::from_parts(cut, &tail).is_none(), "{name}");
     let window = history.window();
     let mut rng = Rng::new(seed);
     let rows = history.len() * 24;

@@ -180,28 +180,35 @@ pub struct Check {
     pub trigger: Option<trigger::Trigger>,
 }
 
+/// Rows from which on a second replay takes longer than to wake a thread for it.
+const MANY: usize = 10_000;
+
 /// Asks everything of a History.
 pub fn check(history: &History, options: &Options) -> Check {
     check_beside(history, options, &mut ())
 }
 
 /// The same, with another analysis in the same replay.
-pub fn check_beside(history: &History, options: &Options, beside: &mut impl Beside) -> Check {
+pub fn check_beside(
+    history: &History,
+    options: &Options,
+    beside: &mut (impl Beside + Send),
+) -> Check {
     let movable = Movable::survey(history);
     let scope = Scope::new(history, options);
     let mut sanity = sanity::Checker::new(options.sanity, scope.window.from);
     let waste = waste::Waste::new(history, &scope, &movable, options);
     // By value and not by reference: they lie side by side, at places that the compiler knows.
     let mut all = (
+        (waste::With::new(waste, beside), throttled::Watch::new(history, &scope)),
         (
             (
-                waste::With::new(waste, beside),
                 violations::Watch::new(history, &scope, &movable, options),
+                (
+                    waits::Watch::new(history, &scope),
+                    migrations::Watch::new(history, &scope, options),
+                ),
             ),
-            throttled::Watch::new(history, &scope),
-        ),
-        (
-            (waits::Watch::new(history, &scope), migrations::Watch::new(history, &scope, options)),
             (
                 (depth::Watch::new(&scope), placements::Watch::new(history, &scope, &movable)),
                 (
@@ -214,8 +221,17 @@ pub fn check_beside(history: &History, options: &Options, beside: &mut impl Besi
             ),
         ),
     );
-    replay(history, options.silent, &mut all);
-    let (((waste, violations), throttled), ((waits, migrations), (others, rest))) = all;
+    // A second thread may replay the same for half of them, which takes about as long.
+    if rayon::current_num_threads() > 1 && history.len() >= MANY {
+        let (one, other) = &mut all;
+        rayon::join(
+            || drop(replay(history, options.silent, one)),
+            || drop(replay(history, options.silent, other)),
+        );
+    } else {
+        replay(history, options.silent, &mut all);
+    }
+    let ((waste, throttled), ((violations, (waits, migrations)), (others, rest))) = all;
     let ((depth, placements), waste) = (others, waste.waste());
     let ((schedviz, (systing, _)), contradictions) = rest;
     let violations = violations.finish();

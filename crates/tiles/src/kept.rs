@@ -10,7 +10,7 @@ use crate::codes::Codes;
 use crate::lane::{Lane, Level};
 use crate::strip::Strip;
 use crate::totals::{Total, Totals};
-use crate::{FACTOR, NARROWEST_NS, Tiles};
+use crate::{Bytes, FACTOR, NARROWEST_NS, Tiles};
 
 /// Bytes that grow.
 #[derive(Default)]
@@ -69,9 +69,15 @@ impl<'b> Reader<'b> {
 }
 
 impl Tiles {
-    /// All of it.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// What was spilled; in a file it stands first.
+    pub fn spilled(&self) -> &Bytes {
+        &self.heap
+    }
+
+    /// All the rest.
+    pub fn tail(&self) -> Vec<u8> {
         let mut to = Writer::default();
+        to.number(self.heap.len() as u64);
         to.window(self.window);
         to.number(self.width_ns);
         to.all(&self.lanes, |to, lane| {
@@ -89,9 +95,11 @@ impl Tiles {
         to.0
     }
 
-    /// What [`Tiles::to_bytes`] gave; `None` where it is not that.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Tiles> {
-        let mut from = Reader(bytes);
+    /// Of what [`Tiles::tail`] gave, and of bytes that begin with what was spilled; these are read
+    /// in place. `None` where it is not that.
+    pub fn from_parts(heap: Bytes, tail: &[u8]) -> Option<Tiles> {
+        let mut from = Reader(tail);
+        let spilled = from.number().filter(|length| *length <= heap.len() as u64)?;
         let window = from.window()?;
         let width_ns = from.number()?;
         let is_width = width_ns.is_power_of_two() && width_ns.trailing_zeros().is_multiple_of(2);
@@ -100,7 +108,7 @@ impl Tiles {
         }
         let mut cpu = 0..CpuId::LIMIT;
         let lanes = from.all(|from| {
-            let strip = Strip::read_from(from)?;
+            let strip = Strip::read_from(from, spilled)?;
             let in_vain = Codes::read_from(from)?;
             let levels = from.all(|from| {
                 let (cells, []) = from.bytes()?.as_chunks() else { return None };
@@ -121,6 +129,7 @@ impl Tiles {
         })?;
         let totals = Totals { levels };
         (from.0.is_empty() && clock.cpus() == lanes.len()).then_some(Tiles {
+            heap,
             lanes,
             clock,
             totals,

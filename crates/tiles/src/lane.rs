@@ -4,6 +4,7 @@ use wastenot_model::{Activity, CpuId, Time, Window};
 
 use crate::clock::Clock;
 use crate::codes::Codes;
+use crate::heap::Heap;
 use crate::strip::{Change, Strip, Waiter};
 use crate::totals::Totals;
 use crate::{Cell, Doing, FACTOR, Sum};
@@ -95,11 +96,12 @@ impl Lane {
         wanted: &Clock,
         totals: &mut Totals,
         width_ns: u64,
+        heap: &mut Heap<'_>,
     ) {
         if self.next.is != self.strip.now() {
             self.fill(now, wanted, totals, width_ns);
         }
-        self.strip.push(now, self.next.is, &self.next.changes, queue);
+        self.strip.push(now, self.next.is, &self.next.changes, queue, heap);
         self.next.any = false;
         self.next.changes.clear();
     }

@@ -23,6 +23,7 @@
 mod cell;
 mod clock;
 mod codes;
+mod heap;
 mod kept;
 mod lane;
 mod leb128;
@@ -31,6 +32,7 @@ mod totals;
 mod way;
 
 use std::collections::BTreeMap;
+use std::io;
 
 use wastenot_model::{
     Activity, Beside, CpuId, CpuState, Entry, History, Observer, Phase, State, TaskId, TaskState,
@@ -39,6 +41,8 @@ use wastenot_model::{
 
 pub use self::cell::{Cell, Sum};
 use self::clock::Clock;
+use self::heap::Heap;
+pub use self::heap::{Bytes, Spill};
 use self::lane::{Lane, Next};
 use self::strip::Change;
 pub use self::strip::{Doing, Waiter};
@@ -56,8 +60,9 @@ pub const CELL_BYTES: usize = 1;
 const CELL_BYTES_FREE: usize = 1 << 18;
 
 /// Makes [`Tiles`] while a History is replayed.
-#[derive(Clone, Debug)]
-pub struct Builder {
+#[derive(Debug)]
+pub struct Builder<'s> {
+    heap: Heap<'s>,
     lanes: Vec<Lane>,
     clock: Clock,
     totals: Totals,
@@ -69,13 +74,15 @@ pub struct Builder {
     touched: Vec<CpuId>,
 }
 
-impl Builder {
-    /// For all CPUs of `history`.
-    pub fn new(history: &History) -> Builder {
+impl<'s> Builder<'s> {
+    /// For all CPUs of `history`. Strips go to `spill` block by block, so that only the cells are
+    /// in memory.
+    pub fn new(history: &History, spill: &'s mut dyn Spill) -> Builder<'s> {
         let window = history.window();
         let lanes: Vec<Lane> = history.cpus().map(|cpu| Lane::new(cpu, window.from)).collect();
         let clock = Clock::new(lanes.len(), window.from);
         Builder {
+            heap: Heap::new(spill),
             lanes,
             clock,
             totals: Totals::new(),
@@ -118,15 +125,23 @@ impl Builder {
         for cpu in std::mem::take(&mut self.touched).drain(..) {
             let queue = state.waiting(cpu).map(|task| Waiter::of(task, &state.task(task)));
             let lane = &mut self.lanes[cpu.index()];
-            lane.settle(now, queue, &self.clock, &mut self.totals, self.width_ns);
+            let (totals, heap) = (&mut self.totals, &mut self.heap);
+            lane.settle(now, queue, &self.clock, totals, self.width_ns, heap);
         }
     }
 
     /// The tiles, once the replay has ended. In `in_vain` are the windows in which tasks waited on
     /// a CPU while another that they may use was idle, each with a number above 0 that says why;
     /// where windows overlap the lowest number counts.
-    pub fn finish(self, in_vain: impl IntoIterator<Item = (CpuId, Window, u8)>) -> Tiles {
-        let Builder { mut lanes, clock, mut totals, window, width_ns, .. } = self;
+    ///
+    /// # Errors
+    /// That of the first [`Spill::put`] that failed, or of [`Spill::read`].
+    pub fn finish(
+        self,
+        in_vain: impl IntoIterator<Item = (CpuId, Window, u8)>,
+    ) -> io::Result<Tiles> {
+        let Builder { mut heap, mut lanes, clock, mut totals, window, width_ns, .. } = self;
+        lanes.iter_mut().for_each(|lane| lane.strip.end_block(&mut heap));
         // Per CPU when which number begins and ends to hold.
         let mut changes: Vec<(CpuId, Time, u8, bool)> = Vec::new();
         for (cpu, it, why) in in_vain {
@@ -148,11 +163,11 @@ impl Builder {
             lane.fill_in_vain(window, &mut totals, width_ns);
         }
         totals.finish();
-        Tiles { lanes, clock, totals, window, width_ns }
+        Ok(Tiles { heap: heap.read()?, lanes, clock, totals, window, width_ns })
     }
 }
 
-impl Observer for Builder {
+impl Observer for Builder<'_> {
     #[inline]
     fn held(&mut self, state: &State, from: Time, _: Time) {
         self.settle(state, from);
@@ -193,7 +208,7 @@ impl Observer for Builder {
     }
 }
 
-impl Beside for Builder {
+impl Beside for Builder<'_> {
     fn wanted(&mut self, now: Time, wanted: &Wanted) {
         self.come_to(now);
         self.clock.set(now, wanted);
@@ -203,6 +218,7 @@ impl Beside for Builder {
 /// What happened on each CPU.
 #[derive(Clone, Debug)]
 pub struct Tiles {
+    heap: Bytes,
     lanes: Vec<Lane>,
     clock: Clock,
     totals: Totals,
@@ -227,9 +243,10 @@ impl Tiles {
         self.width_ns.trailing_zeros() / 2
     }
 
-    /// Bytes in memory.
+    /// Bytes of all that is kept, those that were spilled too.
     pub fn size(&self) -> usize {
-        self.lanes.iter().map(Lane::size).sum::<usize>() + self.clock.size() + self.totals.size()
+        let lanes: usize = self.lanes.iter().map(Lane::size).sum();
+        self.heap.len() + lanes + self.clock.size() + self.totals.size()
     }
 
     /// The widest width of cells at which `span_ns` has at least `cells` of them.
@@ -308,7 +325,7 @@ impl Tiles {
                 from = to;
             }
         };
-        let mut reader = lane.strip.read(window.from, ());
+        let mut reader = lane.strip.read(&self.heap, window.from, ());
         loop {
             let (from, is) = reader.now;
             let goes_on = from < window.to && reader.step();

@@ -22,6 +22,7 @@
 
 use wastenot_model::{Activity, CpuState, Origin, TaskId, TaskState, Time};
 
+use crate::heap::Heap;
 use crate::kept::{self, Writer};
 use crate::leb128;
 
@@ -112,8 +113,9 @@ fn code(origin: Origin) -> u8 {
 /// What one CPU did.
 #[derive(Clone, Debug)]
 pub(crate) struct Strip {
-    bytes: Vec<u8>,
     blocks: Vec<Block>,
+    /// Of the last block, as long as it grows; those of the others are in the heap.
+    bytes: Vec<u8>,
     /// Records of the last block.
     filled: u32,
     /// What holds, since when, and since when it does that.
@@ -124,16 +126,18 @@ pub(crate) struct Strip {
 #[derive(Clone, Copy, Debug)]
 struct Block {
     time: Time,
+    /// Its place in the heap.
     offset: u64,
-    /// Where its records begin.
-    records: u64,
+    length: u32,
+    /// Where in it its records begin.
+    records: u32,
 }
 
 impl Strip {
     pub(crate) fn new(from: Time) -> Strip {
         let mut strip = Strip {
-            bytes: Vec::new(),
             blocks: Vec::new(),
+            bytes: Vec::new(),
             filled: 0,
             last: (from, Doing::UNKNOWN),
             active_since: from,
@@ -148,7 +152,7 @@ impl Strip {
     }
 
     fn begin_block(&mut self, queue: impl Iterator<Item = Waiter>) {
-        let ((time, is), offset) = (self.last, self.bytes.len() as u64);
+        let (time, is) = self.last;
         let (activity, task) = put_activity(is.activity);
         self.bytes.push(activity);
         leb128::put(&mut self.bytes, time.since(self.active_since).0);
@@ -158,8 +162,17 @@ impl Strip {
         for waiter in queue.take(is.waiting as usize) {
             self.put_waiter(waiter, time);
         }
-        self.blocks.push(Block { time, offset, records: self.bytes.len() as u64 });
+        let records = self.bytes.len() as u32;
+        self.blocks.push(Block { time, offset: 0, length: 0, records });
         self.filled = 0;
+    }
+
+    /// The last block is complete.
+    pub(crate) fn end_block(&mut self, heap: &mut Heap<'_>) {
+        if let Some(last) = self.blocks.last_mut() {
+            (last.offset, last.length) = (heap.put(&self.bytes), self.bytes.len() as u32);
+        }
+        self.bytes.clear();
     }
 
     fn put_task(&mut self, task: Option<TaskId>) {
@@ -191,6 +204,7 @@ impl Strip {
         is: Doing,
         changes: &[Change],
         queue: impl Iterator<Item = Waiter>,
+        heap: &mut Heap<'_>,
     ) {
         let (before, was) = self.last;
         if was == is && changes.is_empty() {
@@ -210,9 +224,9 @@ impl Strip {
         self.bytes[flags_at] |= self.put_changes(now, was.activity, task, changes);
         self.filled += 1;
         self.last = (now, is);
-        let last = self.blocks.last().copied().expect("one at least");
-        let (begin, records) = (last.records - last.offset, self.bytes.len() as u64 - last.records);
-        if self.filled >= BLOCK && records >= begin * BLOCK_LONGER as u64 {
+        let begin = self.blocks.last().map_or(0, |last| last.records as usize);
+        if self.filled >= BLOCK && self.bytes.len() - begin >= begin * BLOCK_LONGER {
+            self.end_block(heap);
             self.begin_block(queue);
         }
     }
@@ -266,12 +280,19 @@ impl Strip {
         }
     }
 
-    /// What it did from `from` on. The reader's first state holds then, or began before it.
-    pub(crate) fn read<Q: Queue>(&self, from: Time, queue: Q) -> Reader<'_, Q> {
+    /// What it did from `from` on. The reader's first state holds then, or began before it. All
+    /// blocks are in `heap`.
+    pub(crate) fn read<'s, Q: Queue>(
+        &'s self,
+        heap: &'s [u8],
+        from: Time,
+        queue: Q,
+    ) -> Reader<'s, Q> {
         let after = self.blocks.partition_point(|block| block.time <= from).max(1);
         let mut reader = Reader {
-            strip: self,
-            block: after - 1,
+            heap,
+            bytes: &[],
+            blocks: &self.blocks[(after - 1).min(self.blocks.len())..],
             at: 0,
             now: (Time(0), Doing::UNKNOWN),
             active_since: Time(0),
@@ -285,27 +306,25 @@ impl Strip {
     }
 
     pub(crate) fn write(&self, to: &mut Writer) {
-        to.bytes(&self.bytes);
         to.all(&self.blocks, |to, block| {
-            [block.time.0, block.offset, block.records].into_iter().for_each(|it| to.number(it));
+            let parts = u64::from(block.length) << 32 | u64::from(block.records);
+            [block.time.0, block.offset, parts].into_iter().for_each(|it| to.number(it));
         });
     }
 
-    /// To be read, not to be continued.
-    pub(crate) fn read_from(from: &mut kept::Reader<'_>) -> Option<Strip> {
-        let bytes = from.bytes()?.to_vec();
+    /// To be read, not to be continued. So many bytes are in the heap.
+    pub(crate) fn read_from(from: &mut kept::Reader<'_>, heap: u64) -> Option<Strip> {
         let blocks = from.all(|from| {
-            let (time, offset, records) = (Time(from.number()?), from.number()?, from.number()?);
-            (offset <= records && records <= bytes.len() as u64).then_some(Block {
-                time,
-                offset,
-                records,
-            })
+            let (time, offset, parts) = (Time(from.number()?), from.number()?, from.number()?);
+            let (length, records) = ((parts >> 32) as u32, parts as u32);
+            let end = offset.checked_add(length.into())?;
+            (records <= length && end <= heap).then_some(Block { time, offset, length, records })
         })?;
         let last = (Time(0), Doing::UNKNOWN);
-        Some(Strip { bytes, blocks, filled: 0, last, active_since: Time(0) })
+        Some(Strip { blocks, bytes: Vec::new(), filled: 0, last, active_since: Time(0) })
     }
 
+    /// Bytes beside the heap.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len() + self.blocks.len() * size_of::<Block>()
     }
@@ -354,9 +373,11 @@ impl Queue for Vec<Waiter> {
 /// Moments at which something changed, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'s, Q> {
-    strip: &'s Strip,
-    /// The block that is read.
-    block: usize,
+    heap: &'s [u8],
+    /// The block that is read, and those after it.
+    blocks: &'s [Block],
+    /// Those of that block.
+    bytes: &'s [u8],
     at: usize,
     /// What holds, and since when.
     pub(crate) now: (Time, Doing),
@@ -368,7 +389,7 @@ pub(crate) struct Reader<'s, Q> {
 
 impl<Q: Queue> Reader<'_, Q> {
     fn number(&mut self) -> u64 {
-        leb128::get(&self.strip.bytes, &mut self.at)
+        leb128::get(self.bytes, &mut self.at)
     }
 
     fn task(&mut self) -> TaskId {
@@ -376,7 +397,7 @@ impl<Q: Queue> Reader<'_, Q> {
     }
 
     fn byte(&mut self) -> u8 {
-        let byte = self.strip.bytes.get(self.at).copied().unwrap_or(0);
+        let byte = self.bytes.get(self.at).copied().unwrap_or(0);
         self.at += 1;
         byte
     }
@@ -393,8 +414,9 @@ impl<Q: Queue> Reader<'_, Q> {
     }
 
     fn begin_block(&mut self) {
-        let Some(block) = self.strip.blocks.get(self.block) else { return };
-        self.at = block.offset as usize;
+        let Some(block) = self.blocks.first() else { return };
+        let bytes = self.heap.get(block.offset as usize..).unwrap_or_default();
+        (self.bytes, self.at) = (&bytes[..bytes.len().min(block.length as usize)], 0);
         let activity = self.byte();
         self.active_since = Time(block.time.0.saturating_sub(self.number()));
         let task = (activity == RUN).then(|| self.task());
@@ -410,15 +432,15 @@ impl<Q: Queue> Reader<'_, Q> {
     /// When the next change is.
     fn next_time(&self) -> Option<Time> {
         let mut ahead = self.at + 1;
-        (self.at < self.strip.bytes.len()).then(|| {
-            let since = leb128::get(&self.strip.bytes, &mut ahead);
+        (self.at < self.bytes.len()).then(|| {
+            let since = leb128::get(self.bytes, &mut ahead);
             Time(self.now.0.0.saturating_add(since))
         })
     }
 
     /// Moves to the next change. Returns false if the strip has no more.
     pub(crate) fn step(&mut self) -> bool {
-        if self.at >= self.strip.bytes.len() {
+        if self.at >= self.bytes.len() {
             return false;
         }
         let (time, was) = self.now;
@@ -463,10 +485,11 @@ impl<Q: Queue> Reader<'_, Q> {
             self.active_since = time;
         }
         self.now = (time, Doing { activity, waiting });
-        let next = self.strip.blocks.get(self.block + 1);
-        if next.is_some_and(|next| next.offset as usize <= self.at) {
+        if let (true, [_, next @ ..]) = (self.at >= self.bytes.len(), self.blocks)
+            && !next.is_empty()
+        {
             // It says again what holds now.
-            self.block += 1;
+            self.blocks = next;
             self.begin_block();
         }
         true

@@ -2,8 +2,8 @@
 
 use wastenot_model::{Activity, CpuId, Origin, TaskId, Time, Window};
 
-use crate::strip::{Doing, Queue, Waiter};
-use crate::{Lane, Tiles};
+use crate::Tiles;
+use crate::strip::{Doing, Queue, Reader, Waiter};
 
 /// What a task did in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ impl Tiles {
     /// What `cpu` did at `time`, since when, and who waited on it, in the order in which they came.
     pub fn at(&self, cpu: CpuId, time: Time) -> Option<(Doing, Time, Vec<Waiter>)> {
         let lane = self.lanes.get(cpu.index()).filter(|_| self.window.holds(time))?;
-        let reader = lane.strip.read(time, Vec::new());
+        let reader = lane.strip.read(&self.heap, time, Vec::new());
         Some((reader.now.1, reader.active_since, reader.queue))
     }
 
@@ -39,7 +39,9 @@ impl Tiles {
         let mut way = Vec::new();
         let Some((from, to)) = self.window.clip(window.from, window.to) else { return way };
         for (n, lane) in self.lanes.iter().enumerate() {
-            way_on(lane, CpuId(n as u16), task, Window { from, to }, &mut way);
+            let of = Of { task, waits: None };
+            let reader = lane.strip.read(&self.heap, from, of);
+            way_on(reader, CpuId(n as u16), Window { from, to }, &mut way);
         }
         way
     }
@@ -67,8 +69,8 @@ impl Queue for Of {
     }
 }
 
-fn way_on(lane: &Lane, cpu: CpuId, task: TaskId, window: Window, way: &mut Vec<Stretch>) {
-    let mut reader = lane.strip.read(window.from, Of { task, waits: None });
+fn way_on(mut reader: Reader<'_, Of>, cpu: CpuId, window: Window, way: &mut Vec<Stretch>) {
+    let task = reader.queue.task;
     let mut open: Option<(Time, Was)> = None;
     loop {
         let (now, is) = reader.now;

@@ -99,7 +99,7 @@ mod tests {
     use wastenot_model::{
         Builder, CpuId, Entry, Head, History, Left, Machine, Sink, Task, TaskId, Time,
     };
-    use wastenot_tiles::Cell;
+    use wastenot_tiles::{Bytes, Cell};
 
     use super::*;
     use crate::{TILE_CELLS, check};
@@ -117,7 +117,8 @@ mod tests {
 
     fn view() -> View {
         let (history, options) = (history(), Options::default());
-        let (found, tiles) = check(&history, &options);
+        let spilled = &mut Vec::new();
+        let (found, tiles) = check(&history, &options, spilled).expect("memory does not fail");
         let report = found.report(&history, &options);
         View::new(Recording::new(&history, &options, &found, &report, tiles))
     }
@@ -187,8 +188,10 @@ mod tests {
     #[test]
     fn what_is_kept_answers_as_before_and_what_is_damaged_is_not_taken() {
         let view = view();
-        let bytes = view.recordings[0].to_bytes();
-        let again = View::new(Recording::from_bytes(&bytes).expect("what was kept"));
+        let recording = &view.recordings[0];
+        let bytes = [&recording.tiles.spilled()[..], &recording.tail()].concat();
+        let kept = |bytes: &[u8]| Recording::from_bytes(Bytes::new(bytes.to_vec()));
+        let again = View::new(kept(&bytes).expect("what was kept"));
         for path in
             ["/", "/head", "/0/tile/0/2/0/0", "/0/totals/3/0", "/0/at/1/31", "/0/way/0/0/99/0"]
         {
@@ -196,13 +199,13 @@ mod tests {
         }
         assert_eq!(again.file(1 << 20), view.file(1 << 20));
         for length in 0..bytes.len() {
-            assert!(Recording::from_bytes(&bytes[..length]).is_none(), "{length} bytes");
+            assert!(kept(&bytes[..length]).is_none(), "{length} bytes");
         }
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x81;
             // Whatever it says then, it ends.
-            if let Some(recording) = Recording::from_bytes(&damaged) {
+            if let Some(recording) = kept(&damaged) {
                 let view = View::new(recording);
                 for path in ["/0/tile/0/2/0/0", "/0/totals/3/0", "/0/at/1/31", "/0/way/0/0/99/0"] {
                     let _ = view.answer(path);

@@ -21,6 +21,7 @@ use wastenot_model::Report;
 pub use self::answer::Answer;
 pub use self::recording::{Recording, TILE_CELLS, TILE_LANES, check};
 pub use self::server::{Error, Server};
+pub use wastenot_tiles::{Bytes, Spill};
 
 /// What one page shows.
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! What a page shows of one History.
 
+use std::io;
+
 use serde_json::{Value, json};
 use wastenot_check::causes::{LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_draw::html;
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use wastenot_tiles::{Builder, Cell, Stretch, Tiles, Was};
+use wastenot_tiles::{Builder, Cell, Spill, Stretch, Tiles, Was};
 
 use crate::folds::{Fold, Lane, folds};
 
@@ -35,13 +37,20 @@ pub struct Recording {
     pub(crate) events: usize,
 }
 
-/// Checks `history`, and makes tiles in the same replay.
-pub fn check(history: &History, options: &Options) -> (Check, Tiles) {
-    let mut builder = Builder::new(history);
+/// Checks `history`, and makes tiles in the same replay. Most of their bytes go to `spill`.
+///
+/// # Errors
+/// Those of `spill`.
+pub fn check(
+    history: &History,
+    options: &Options,
+    spill: &mut dyn Spill,
+) -> io::Result<(Check, Tiles)> {
+    let mut builder = Builder::new(history, spill);
     let options = Options { waits_in_vain: true, ..options.clone() };
     let found = check_beside(history, &options, &mut builder);
-    let tiles = builder.finish(in_vain(&found));
-    (found, tiles)
+    let tiles = builder.finish(in_vain(&found))?;
+    Ok((found, tiles))
 }
 
 /// Why a task waited in vain where none of the waste is charged to it: more tasks waited than CPUs

@@ -125,7 +125,8 @@ mod tests {
     fn begin(port: u16) -> Result<Server, Error> {
         let history = Builder::new(Head::new(Machine::flat(1))).finish();
         let options = Options::default();
-        let (found, tiles) = check(&history, &options);
+        let spilled = &mut Vec::new();
+        let (found, tiles) = check(&history, &options, spilled).expect("memory does not fail");
         let report = found.report(&history, &options);
         let recording = Recording::new(&history, &options, &found, &report, tiles);
         Server::begin(View::new(recording), port)

@@ -2,12 +2,15 @@
 //! `$XDG_CACHE_HOME/wastenot/view`, or below `~/.cache`, which may be removed at any time.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{env, process};
 
 use sha2::{Digest, Sha256};
+use wastenot_view::{Bytes, Spill};
+
+use crate::map;
 
 /// Bytes of all that is kept; what was used longest ago goes first.
 const MOST: u64 = 4 << 30;
@@ -29,38 +32,84 @@ impl Entry {
         Some(Entry(folder.join(key)))
     }
 
-    /// What is kept.
-    pub(crate) fn read(&self) -> Option<Vec<u8>> {
-        let bytes = fs::read(&self.0).ok()?;
+    /// What is kept, to be read in place.
+    pub(crate) fn read(&self) -> Option<Bytes> {
+        let file = File::open(&self.0).ok()?;
+        let bytes = map::Bytes::map(&file).ok()?;
         // It was used: others go first. Where that cannot be said, it only goes earlier.
         let _ =
             File::options().append(true).open(&self.0).map(|it| it.set_modified(SystemTime::now()));
-        Some(bytes)
+        Some(Bytes::new(bytes))
     }
 
-    /// Keeps it. A cache that cannot be written is no failure.
-    pub(crate) fn write(&self, bytes: &[u8]) {
-        let _ = self.try_write(bytes);
-    }
-
-    fn try_write(&self, bytes: &[u8]) -> io::Result<()> {
+    /// Begins to write it, beside its place until it is complete.
+    pub(crate) fn begin(&self) -> io::Result<Part> {
         let folder = self.0.parent().ok_or(io::ErrorKind::NotFound)?;
         fs::create_dir_all(folder)?;
-        make_room(folder, bytes.len() as u64)?;
-        let part = self.0.with_extension(format!("{}.part", process::id()));
-        let written = File::create(&part).and_then(|mut file| file.write_all(bytes));
-        match written.and_then(|()| fs::rename(&part, &self.0)) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let _ = fs::remove_file(&part);
-                Err(error)
-            }
-        }
+        remove_left(folder)?;
+        let path = self.0.with_extension(format!("{}.{PART}", process::id()));
+        let file =
+            File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
+        Ok(Part { entry: self.0.clone(), path, to: BufWriter::new(file) })
     }
 }
 
-/// Removes what was used longest ago until so much more fits.
-fn make_room(folder: &Path, bytes: u64) -> io::Result<()> {
+/// What the name of an entry ends with that is not complete, behind the number of the process that
+/// writes it.
+const PART: &str = "part";
+
+/// An entry that is being written. If it is not kept, it is removed.
+pub(crate) struct Part {
+    entry: PathBuf,
+    path: PathBuf,
+    to: BufWriter<File>,
+}
+
+impl Part {
+    /// It ends with `tail`, and is complete.
+    pub(crate) fn keep(mut self, tail: &[u8]) -> io::Result<()> {
+        self.to.write_all(tail)?;
+        self.to.flush()?;
+        make_room(self.entry.parent().unwrap_or(Path::new("")))?;
+        fs::rename(&self.path, &self.entry)
+    }
+}
+
+impl Spill for Part {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.to.write_all(bytes)
+    }
+    fn read(&mut self) -> io::Result<Bytes> {
+        self.to.flush()?;
+        if self.to.get_ref().metadata()?.len() == 0 {
+            return Ok(Bytes::new(Vec::new())); // an empty file has no map
+        }
+        map::Bytes::map(self.to.get_ref()).map(Bytes::new)
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // A map of it stays.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Removes what processes began that are gone.
+fn remove_left(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let process = path.extension().filter(|it| *it == PART).and_then(|_| path.file_stem());
+        let process = process.and_then(|stem| Path::new(stem).extension());
+        if process.is_some_and(|number| !Path::new("/proc").join(number).exists()) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what was used longest ago until all fits.
+fn make_room(folder: &Path) -> io::Result<()> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -68,10 +117,13 @@ fn make_room(folder: &Path, bytes: u64) -> io::Result<()> {
         files.push((known.modified()?, known.len(), entry.path()));
     }
     files.sort_unstable();
-    let mut all = files.iter().map(|(_, length, _)| length).sum::<u64>().saturating_add(bytes);
+    let mut all = files.iter().map(|(_, length, _)| length).sum::<u64>();
     for (_, length, path) in files {
         if all <= MOST {
             break;
+        }
+        if path.extension().is_some_and(|it| it == PART) {
+            continue; // it is being written
         }
         fs::remove_file(path)?;
         all -= length;
@@ -131,6 +183,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_kept_goes_and_so_does_what_a_killed_process_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [ours, other] = [process::id(), u32::MAX].map(|it| format!("x.{it}.part"));
+        for name in [&ours, &other] {
+            fs::write(folder.path().join(name), "begun").expect("written");
+        }
+        let names = || {
+            let names = fs::read_dir(folder.path()).expect("a folder");
+            names.map(|it| it.expect("an entry").file_name()).collect::<Vec<_>>()
+        };
+        let mut part = Entry(folder.path().join("x")).begin().expect("a file");
+        assert_eq!(names(), [&*ours]);
+        part.put(b"found").expect("written");
+        let bytes = part.read().expect("a map");
+        drop(part);
+        assert_eq!((names().len(), &*bytes), (0, &b"found"[..]));
+    }
+
+    #[test]
     fn what_was_used_longest_ago_makes_room() {
         let folder = tempfile::tempdir().expect("a folder");
         for (name, age) in [("old", 9), ("new", 1)] {
@@ -140,7 +211,11 @@ mod tests {
             file.set_modified(time).expect("a time");
         }
         let entry = Entry(folder.path().join("newest"));
-        entry.write(b"found");
+        let mut part = entry.begin().expect("a file");
+        part.put(b"fou").expect("written");
+        assert_eq!(&*part.read().expect("a map"), b"fou");
+        assert!(entry.read().is_none(), "it is not complete");
+        part.keep(b"nd").expect("kept");
         assert_eq!(entry.read().as_deref(), Some(&b"found"[..]));
         let mut names: Vec<_> = fs::read_dir(folder.path())
             .expect("a folder")

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
         return Ok(Answer::Yes);
     };
     let (recording, report) =
-        view::recording(&args.file, &args.window, &args.select, &args.reading, true)?;
+        view::recording(&args.file, &args.window, &args.select, &args.reading, true, None)?;
     let view = wastenot_view::View::new(recording);
     let (page, _) = progress::during("writing", || view.file(args.size as usize));
     target.write(|file| file.write_all(page.as_bytes()))?;

@@ -8,7 +8,7 @@ use wastenot_draw::Palette;
 use wastenot_export::page;
 use wastenot_export::picture::Look;
 use wastenot_model::{History, Report, Window};
-use wastenot_view::{Recording, Server, View};
+use wastenot_view::{Recording, Server, Spill, View};
 
 use super::{check, report, select, signals};
 use crate::args::check::Select;
@@ -22,9 +22,9 @@ use crate::{open, out, progress};
 /// Serves a trace until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let failed = |error: std::io::Error| Stop::io("cannot serve", &error, "try again");
-    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading, false);
+    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading, false, None);
     let view = match &args.with {
-        None => View::new(known_or(args, of)?),
+        None => View::new(known_or_found(args)?),
         Some(with) => View::two(of(&args.file)?, of(with)?),
     };
     let server = Server::begin(view, args.port).map_err(|it| Stop::new(&it, it.help()))?;
@@ -48,38 +48,42 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
 const MANY: usize = 1_000_000;
 
 /// What is known of the recording from the last time, or what is found now.
-fn known_or(
-    args: &Args,
-    find: impl Fn(&Path) -> Result<(Recording, Report), Stop>,
-) -> Result<Recording, Stop> {
+fn known_or_found(args: &Args) -> Result<Recording, Stop> {
     let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
     let entry = Some(&args.file).filter(|_| !args.no_cache);
     let entry = entry.and_then(|file| Entry::of(file, &asked));
     let known = entry.as_ref().and_then(Entry::read);
-    if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
+    if let Some(recording) = known.and_then(Recording::from_bytes) {
         return Ok(recording);
     }
-    let (recording, _) = find(&args.file)?;
-    if let Some(entry) = entry.filter(|_| recording.events() >= MANY) {
-        progress::during("keeping what was found", || entry.write(&recording.to_bytes()));
-    }
+    let kept = entry.as_ref();
+    let (recording, _) =
+        recording(&args.file, &args.window, &args.select, &args.reading, false, kept)?;
     Ok(recording)
 }
 
 /// What a page shows of a file, and the report of its check, with a picture of the worst moment if
-/// that is asked for. Only tiles stay in memory.
+/// that is asked for. Of tiles that are large, most is not in memory but in `kept`.
 pub(super) fn recording(
     file: &Path,
     window: &WindowArgs,
     select: &Select,
     reading: &Reading,
     has_picture: bool,
+    kept: Option<&Entry>,
 ) -> Result<(Recording, Report), Stop> {
     let history = open::history(file, reading)?;
     let asked = window.of(&history)?;
     let options = select::options(&history, asked, select)?;
     let options = Options { marks: has_picture, ..options };
-    let (found, tiles) = progress::during("checking", || wastenot_view::check(&history, &options));
+    // A cache that cannot be written is no failure.
+    let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
+    let mut memory = Vec::new();
+    let spill: &mut dyn Spill = part.as_mut().map_or(&mut memory, |part| part);
+    let (found, tiles) =
+        progress::during("checking", || wastenot_view::check(&history, &options, spill)).map_err(
+            |error| Stop::io("cannot keep what was found", &error, "make room, or use --no-cache"),
+        )?;
     let mut report = found.report(&history, &options);
     let counted = options.counted(&history);
     report.next = check::next(file, &history, &found, counted);
@@ -87,6 +91,9 @@ pub(super) fn recording(
         draw_worst(&mut report, &history, &found, window.is_asked().then_some(asked), select);
     }
     let recording = Recording::new(&history, &options, &found, &report, tiles);
+    if let Some(part) = part {
+        let _ = part.keep(&recording.tail());
+    }
     Ok((recording, report))
 }
 
