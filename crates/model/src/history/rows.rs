@@ -1,9 +1,10 @@
-//! Rows in the memory that they need: about 7 bytes each, where a [`Row`] has 24.
+//! Rows in the memory that they need: about 5 bytes each, where a [`Row`] has 24.
 //!
-//! Rows are packed in chunks. In a chunk every row has the same number of bits: for its time since
-//! the chunk's first row, its CPU, its two tasks as numbers in the chunk's list of tasks, and what
-//! it is (kind, flags, and the rest) as a number in another list. Each has as many bits as the
-//! largest value in the chunk needs.
+//! Rows are packed in chunks. In a chunk every row has the same number of bits: for what it is
+//! (kind, flags, and the rest) as a number in the chunk's list of whats, its CPU, its two tasks as
+//! numbers in another list, and the time since the row before. Each has as many bits as the largest
+//! value in the chunk needs; only of times there are often few that are much longer than others,
+//! so that these stand in a list of their own where that takes less.
 
 use std::iter::{Chain, Copied, FlatMap};
 use std::slice;
@@ -105,9 +106,10 @@ pub(crate) struct Packed {
     /// The time of its first row, ns.
     first: u64,
     rows: u32,
-    /// How many tasks and whats its lists have.
+    /// How many tasks, whats and long times its lists have.
     tasks: u32,
     whats: u32,
+    longs: u32,
     widths: [u8; FIELDS],
     /// First the lists, then the bits of row after row, then what a read of the last one needs.
     bytes: Box<[u8]>,
@@ -117,7 +119,7 @@ pub(crate) struct Packed {
 const FIELDS: usize = 5;
 /// Bytes of a task in its list.
 const TASK: usize = size_of::<u32>();
-/// Bytes of a what in its list.
+/// Bytes of a what, or of a time, in its list.
 const WHAT: usize = size_of::<u64>();
 
 impl Packed {
@@ -126,19 +128,23 @@ impl Packed {
         let first = rows.first().map_or(0, |row| row.time().0);
         tasks.clear();
         whats.clear();
-        let (mut cpus, mut latest) = (0, 0);
+        let (mut cpus, mut before) = (0, first);
+        let mut lengths = Lengths::default();
         let mut numbers = Vec::with_capacity(rows.len());
         for row in rows {
             let [task, other] = row.tasks().map(|task| tasks.number(task.into()));
             numbers.push([whats.number(row.what()), task, other]);
             cpus |= row.cpu().0;
-            latest |= row.time().0.wrapping_sub(first);
+            let since = row.time().0.wrapping_sub(before);
+            lengths.add(since);
+            before = row.time().0;
         }
         let width = |largest: u64| (u64::BITS - largest.leading_zeros()) as u8;
         let [what, task] = [whats.largest(), tasks.largest()].map(width);
-        let widths = [what, width(cpus.into()), task, task, width(latest)];
+        let (time, longs) = lengths.shortest(rows.len());
+        let widths = [what, width(cpus.into()), task, task, time as u8];
         let bits: usize = widths.iter().map(|&width| usize::from(width)).sum();
-        let lists = tasks.values.len() * TASK + whats.values.len() * WHAT;
+        let lists = tasks.values.len() * TASK + (whats.values.len() + longs) * WHAT;
         let mut bytes = Vec::with_capacity(lists + (bits * rows.len()).div_ceil(8) + WIDE);
         for &task in &tasks.values {
             bytes.extend_from_slice(&(task as u32).to_le_bytes());
@@ -146,10 +152,20 @@ impl Packed {
         for what in &whats.values {
             bytes.extend_from_slice(&what.to_le_bytes());
         }
+        let long = long(time);
+        let mut before = first;
+        for row in rows {
+            let since = row.time().0.wrapping_sub(before);
+            if since >= long {
+                bytes.extend_from_slice(&since.to_le_bytes());
+            }
+            before = row.time().0;
+        }
         bytes.resize(bytes.capacity(), 0);
-        let mut at = 0;
+        let (mut at, mut before) = (0, first);
         for (row, [what, task, other]) in rows.iter().zip(numbers) {
-            let time = row.time().0.wrapping_sub(first);
+            let time = row.time().0.wrapping_sub(before).min(long);
+            before = row.time().0;
             let fields = [what.into(), row.cpu().0.into(), task.into(), other.into(), time];
             let mut packed = 0;
             for (&value, &width) in fields.iter().zip(&widths).rev() {
@@ -160,9 +176,9 @@ impl Packed {
             to.copy_from_slice(&(packed << (at % 8) | begun).to_le_bytes());
             at += bits;
         }
-        let [rows, tasks, whats] =
-            [rows.len(), tasks.values.len(), whats.values.len()].map(|count| count as u32);
-        Packed { first, rows, tasks, whats, widths, bytes: bytes.into_boxed_slice() }
+        let [rows, tasks, whats, longs] =
+            [rows.len(), tasks.values.len(), whats.values.len(), longs].map(|count| count as u32);
+        Packed { first, rows, tasks, whats, longs, widths, bytes: bytes.into_boxed_slice() }
     }
 
     fn len(&self) -> usize {
@@ -177,10 +193,13 @@ impl Packed {
 
     fn unpack_as<W: Word>(&self) -> Vec<Row> {
         let (tasks, bytes) = self.bytes.split_at(self.tasks as usize * TASK);
-        let (whats, rows) = bytes.split_at(self.whats as usize * WHAT);
+        let (whats, bytes) = bytes.split_at(self.whats as usize * WHAT);
+        let (longs, rows) = bytes.split_at(self.longs as usize * WHAT);
         let ((tasks, _), (whats, _)) = (tasks.as_chunks::<TASK>(), whats.as_chunks::<WHAT>());
         let [what, cpu, task, other, time] = self.widths.map(u32::from);
         let bits = (what + cpu + task + other + time) as usize;
+        let (mut now, mut longs) = (self.first, longs.as_chunks::<WHAT>().0.iter());
+        let long = long(time);
         let unpack = |n: usize| {
             let at = n * bits;
             let mut row = W::read(&rows[at / 8..]);
@@ -191,9 +210,45 @@ impl Packed {
                 let number = row.take(width) as usize;
                 u32::from_le_bytes(tasks[number])
             });
-            Row::from_parts(self.first.wrapping_add(row.take(time)), cpu, what, tasks)
+            let mut since = row.take(time);
+            if since == long {
+                since = longs.next().map_or(0, |since| u64::from_le_bytes(*since));
+            }
+            now = now.wrapping_add(since);
+            Row::from_parts(now, cpu, what, tasks)
         };
         (0..self.len()).map(unpack).collect()
+    }
+}
+
+/// What stands in a time's place, of so many bits, if the time is not less.
+fn long(bits: u32) -> u64 {
+    u64::MAX >> (u64::BITS - bits)
+}
+
+/// How many times there are that need so many bits, if what stands for a long one is not theirs.
+struct Lengths([u32; u64::BITS as usize + 1]);
+
+impl Default for Lengths {
+    fn default() -> Lengths {
+        Lengths([0; u64::BITS as usize + 1])
+    }
+}
+
+impl Lengths {
+    #[inline(always)]
+    fn add(&mut self, since: u64) {
+        self.0[(u64::BITS - since.saturating_add(1).leading_zeros()) as usize] += 1;
+    }
+
+    /// With how many bits all times take the least room, and how many are long then.
+    fn shortest(&self, rows: usize) -> (u32, usize) {
+        let mut longs = rows;
+        let with = (1..u64::BITS).map(|bits| {
+            longs -= if bits == 1 { self.0[0] + self.0[1] } else { self.0[bits as usize] } as usize;
+            (rows * bits as usize + longs * 8 * WHAT, bits, longs)
+        });
+        with.min().map_or((1, 0), |(_, bits, longs)| (bits, longs))
     }
 }
 
