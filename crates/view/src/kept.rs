@@ -1,6 +1,7 @@
 //! A recording as bytes, to be kept in a file and shown again without a check.
 
 use serde_json::{Value, json};
+use wastenot_draw::html::{Piece, Words};
 use wastenot_model::{CpuId, Time, Window};
 use wastenot_tiles::Tiles;
 
@@ -8,16 +9,21 @@ use crate::Recording;
 use crate::folds::{Fold, Lane};
 
 /// What such bytes begin with; it changes with what follows.
-const MAGIC: &[u8; 8] = b"wnview1\n";
+const MAGIC: &[u8; 8] = b"wnview2\n";
 
 impl Recording {
     /// All of it.
     pub fn to_bytes(&self) -> Vec<u8> {
         let worst = self.worst.iter().map(|it| json!([it.from.0, it.to.0]));
+        let rest = self.rest.0.iter().map(|piece| match piece {
+            Piece::Text(text) => json!(text),
+            Piece::List { name, rows } => json!([name, rows]),
+        });
         let words = json!({
             "head": self.head,
             "title": self.title,
-            "words": self.words,
+            "first": self.first,
+            "rest": rest.collect::<Vec<_>>(),
             "worst": worst.collect::<Vec<_>>(),
             "events": self.events,
         });
@@ -25,6 +31,8 @@ impl Recording {
         let mut bytes = MAGIC.to_vec();
         bytes.extend((words.len() as u64).to_le_bytes());
         bytes.extend(words.as_bytes());
+        bytes.extend((self.tasks.len() as u64).to_le_bytes());
+        bytes.extend(&self.tasks);
         bytes.extend(self.tiles.to_bytes());
         bytes
     }
@@ -32,11 +40,9 @@ impl Recording {
     /// What [`Recording::to_bytes`] gave; `None` where it is not that.
     pub fn from_bytes(bytes: &[u8]) -> Option<Recording> {
         let (magic, rest) = bytes.split_first_chunk()?;
-        let (length, rest) = rest.split_first_chunk()?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (words, tiles) = rest.split_at_checked(length).filter(|_| magic == MAGIC)?;
+        let (words, rest) = counted(rest).filter(|_| magic == MAGIC)?;
+        let (tasks, tiles) = counted(rest)?;
         let words: Value = serde_json::from_slice(words).ok()?;
-        let text = |value: &Value| value.as_str().map(str::to_owned);
         let worst = words["worst"].as_array()?.iter().map(|it| {
             let (from, to) = (Time(it[0].as_u64()?), Time(it[1].as_u64()?));
             (from <= to).then_some(Window { from, to })
@@ -45,14 +51,33 @@ impl Recording {
         let folds = head["folds"].as_array()?.iter().map(fold).collect::<Option<Vec<Fold>>>()?;
         Some(Recording {
             tiles: Tiles::from_bytes(tiles)?,
+            tasks: tasks.to_vec(),
             folds,
             title: text(&words["title"])?,
-            words: [text(&words["words"][0])?, text(&words["words"][1])?],
+            first: text(&words["first"])?,
+            rest: Words(words["rest"].as_array()?.iter().map(piece).collect::<Option<_>>()?),
             worst: worst.collect::<Option<Vec<Window>>>()?,
             events: usize::try_from(words["events"].as_u64()?).ok()?,
             head,
         })
     }
+}
+
+/// Bytes after their number, and what is behind them.
+fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn piece(value: &Value) -> Option<Piece> {
+    let Some(list) = value.as_array() else { return text(value).map(Piece::Text) };
+    let [name, rows] = &list[..] else { return None };
+    let rows = rows.as_array()?.iter().map(text).collect::<Option<Vec<String>>>()?;
+    Some(Piece::List { name: text(name)?, rows })
 }
 
 fn fold(value: &Value) -> Option<Fold> {

@@ -1,13 +1,13 @@
 // The page: what is seen, and how it is drawn.
 
 import { marks, moment, words } from "./axis";
-import { Heads, NO_TASK, Recording, Source, Store } from "./data";
+import { Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
 import { exact } from "./details";
 import { DIFFERENCES, drawDifferences } from "./differences";
 import { element } from "./dom";
-import { meant } from "./glob";
 import { Hover, Under } from "./hover";
-import { explain } from "./legend";
+import { explain, ranks } from "./legend";
+import { List, lists } from "./lists";
 import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
 
@@ -40,10 +40,14 @@ export class Page {
   private readonly store: Store;
   private readonly panels: Panel[];
   private readonly first: Panel;
-  /** Violations that tables list. */
-  private readonly violations: Row[];
-  /** The row that was chosen last. */
-  private current: Row | undefined;
+  /** Lists of each recording. */
+  private readonly lists: Map<string, List>[];
+  /** Violations that tables list: they are asked for when they are needed first. */
+  private violations: Promise<Target[]> | undefined;
+  /** Jumps that have not come to their place yet. */
+  private jumps = 0;
+  /** Where a row led last, or a jump. */
+  private current: Target | undefined;
   private later: ReturnType<typeof setTimeout> | undefined;
   private look: Look = { version: 0, colouring: "task", dark: false, tall: 0, until: 0 };
   private measured: Span | undefined;
@@ -52,35 +56,46 @@ export class Page {
   private usualColour = "task";
 
   constructor({ recordings }: Heads, source: Source) {
-    this.store = new Store(source, () => this.soon());
-    const commands = new Map<string, number>();
+    const { tile: { cells = 0 } = {}, rows: atOnce = 0 } = recordings[0] ?? {};
+    this.store = new Store(source, () => this.soon(), (path, answer) => (path.includes("/tile/") ? withTasks(answer, cells) : answer));
+    const [numbers, causes] = [new Map<string, number>(), ranks(recordings.map(({ causes }) => causes))];
     const names = recordings.length > 1 ? ["before", "after"] : [];
     this.panels = recordings.map((head, n) => {
-      return new Panel(new Recording(head, n, source, this.store), names[n] ?? "", commands);
+      const recording = new Recording(head, n, source, this.store, () => this.changeLook("nowhere"));
+      return new Panel(recording, names[n] ?? "", numbers, causes);
     });
     const [first] = this.panels;
     if (!first) throw new Error("there is no recording");
     this.first = first;
+    this.lists = this.panels.map(() => new Map());
+    for (const words of document.querySelectorAll<HTMLElement>("[data-recording]")) {
+      const place = Number(words.dataset["recording"]);
+      for (const [name, list] of lists(words, source, atOnce)) this.lists[place]?.set(name, list);
+      const panel = this.panels[place];
+      if (panel) this.leads(words, panel);
+    }
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
-    this.violations = this.panels.flatMap((panel) => this.leads(panel));
     element("align").hidden = this.panels.length < 2;
+    if (recordings.some(({ cgroups }) => cgroups.length > 0)) this.colour.add(new Option("last cgroup", "cgroup"), 2);
     // Tasks have other numbers in each recording.
     if (this.panels.length > 1) this.colour.value = this.usualColour = "command";
     this.seen = this.whole;
     this.fromAddress();
   }
 
-  /** What has a time in the words about a recording leads there. Gives the violations. */
-  private leads(panel: Panel): Row[] {
-    const of = `[data-recording="${panel.recording.place}"] [data-from]`;
-    const rows = [...document.querySelectorAll<HTMLElement>(of)].map((element) => ({ element, panel }));
-    for (const row of rows) {
-      row.element.addEventListener("click", () => this.go(row));
-      row.element.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") this.go(row);
-      });
-    }
-    return rows.filter(({ element }) => element.closest("table")?.dataset["name"] === "violations");
+  /** What has a time in the words about a recording leads there. */
+  private leads(words: HTMLElement, panel: Panel): void {
+    const go = ({ target }: Event): void => {
+      const element = (target as HTMLElement).closest<HTMLElement>("[data-from]");
+      if (!element) return;
+      const { from, to, n } = element.dataset;
+      const isViolation = element.closest("table")?.dataset["name"] === "violations";
+      void this.go({ panel, from: Number(from), to: Number(to), n: isViolation ? Number(n) : undefined }, element);
+    };
+    words.addEventListener("click", go);
+    words.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.target as HTMLElement).matches("[data-from]")) go(event);
+    });
   }
 
   /** The time that there is. */
@@ -117,17 +132,20 @@ export class Page {
     this.soon();
   }
 
-  /** Jumps to where a row leads, with twice as much before and after it, and says what it says. */
-  private go(row: Row): void {
-    this.current?.element.classList.remove("current");
-    this.current = row;
-    row.element.classList.add("current");
-    this.say(inWords(row.element));
-    const { from, to } = placeOf(row);
+  /** Goes where a row leads, with twice as much before and after it, and says what it says. */
+  private async go(target: Target, chosen?: HTMLElement): Promise<void> {
+    document.querySelector(".current")?.classList.remove("current");
+    this.current = target;
+    const { from, to } = placeOf(target);
     const around = Math.max(1000, (to - from) * 2);
     this.see({ from: from - around, to: to + around }, "history");
     this.lanes.focus({ preventScroll: true });
     element("time").scrollIntoView({ block: "nearest" });
+    const list = this.lists[target.panel.recording.place]?.get("violations");
+    const row = chosen ?? (target.n === undefined ? undefined : await list?.row(target.n).catch(() => undefined));
+    if (!row || this.current !== target) return;
+    row.classList.add("current");
+    this.say(inWords(row, row.closest("table") ?? list?.element));
   }
 
   /** Says something below the lanes; nothing, where that is empty. */
@@ -149,18 +167,27 @@ export class Page {
   }
 
   /** Goes to the next violation, or with -1 to the one before. */
-  jump(step: number): void {
-    const rows = [...this.violations].sort((a, b) => (placeOf(a).from - placeOf(b).from) * step);
+  async jump(step: number): Promise<void> {
+    this.jumps++;
+    this.soon();
+    await this.jumpBy(step).finally(() => this.jumps--);
+    this.soon();
+  }
+
+  private async jumpBy(step: number): Promise<void> {
+    this.violations ??= Promise.all(this.panels.map(violationsOf)).then((all) => all.flat());
+    // What failed is asked for again at the next jump.
+    const known = await this.violations.catch(() => (this.violations = undefined));
+    const rows = [...(known ?? [])].sort((a, b) => (placeOf(a).from - placeOf(b).from) * step);
+    const { current } = this;
     // From the last one, if it is seen; else the first that is seen, or that comes after what is.
-    const last = this.current && rows.indexOf(this.current);
+    const last = rows.findIndex(({ panel, n }) => panel === current?.panel && n === current.n);
     const { from, to } = this.seen;
-    const isSeen = this.current && placeOf(this.current).from < to && placeOf(this.current).to > from;
+    const isSeen = current && placeOf(current).from < to && placeOf(current).to > from;
     const edge = step > 0 ? from : to;
     const next =
-      last !== undefined && last >= 0 && isSeen
-        ? rows[last + 1]
-        : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
-    if (next) this.go(next);
+      last >= 0 && isSeen ? rows[last + 1] : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
+    if (next) await this.go(next);
   }
 
   // The address holds all that is chosen.
@@ -204,7 +231,7 @@ export class Page {
     const [tasks, shifts] = [numbers("task"), numbers("shift")];
     this.panels.forEach((panel, n) => {
       const [task, shift] = [tasks[n] ?? Number.NaN, shifts[n] ?? 0];
-      panel.follow(panel.recording.head.tasks[task] ? task : undefined);
+      panel.follow(task < panel.recording.head.tasks ? task : undefined);
       panel.shift = Number.isSafeInteger(shift) && shift >= 0 ? shift : 0;
     });
     this.changeLook("nowhere");
@@ -231,15 +258,14 @@ export class Page {
   /** Colours or the search changed. */
   changeLook(into: Into = "address"): void {
     const pattern = this.search.value;
-    const all = this.panels.map((panel) => panel.search(pattern ? meant(pattern) : undefined));
-    const count = all.reduce((sum, found) => sum + (found?.size ?? 0), 0);
+    for (const panel of this.panels) panel.search(pattern);
+    const count = this.panels.reduce((sum, { found }) => sum + (found?.count ?? 0), 0);
     element<HTMLOutputElement>("found").value = pattern ? `${count} task${count === 1 ? "" : "s"}` : "";
     // A task that is found alone is followed, as long as it is.
-    this.panels.forEach((panel, n) => {
-      const [only] = all[n] ?? [];
-      if (all[n]?.size === 1) panel.follow(only, true);
+    for (const panel of this.panels) {
+      if (panel.found?.count === 1) panel.follow(panel.found.first, true);
       else if (panel.way?.isFound) panel.follow(undefined);
-    });
+    }
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     this.look = { ...this.look, version: this.look.version + 1, colouring: this.colour.value as Colouring, dark };
     explain(this.look, this.first);
@@ -303,7 +329,7 @@ export class Page {
     const { panel, cpu, time, lane, fold, nsPerPixel } = under;
     const { y } = this.pointer;
     const { recording } = panel;
-    const at = await recording.at(cpu, time).catch(() => undefined);
+    const [at] = await Promise.all([recording.at(cpu, time), recording.known()]).catch(() => []);
     if (at) {
       // On the mark of a wait the task that waits is meant, else the one that runs.
       const waits = at.waiting[0]?.[0];
@@ -328,7 +354,7 @@ export class Page {
   /** Nothing is chosen, marked or measured any more. */
   forget(): void {
     this.say("");
-    this.current?.element.classList.remove("current");
+    document.querySelector(".current")?.classList.remove("current");
     this.measured = this.current = undefined;
     for (const panel of this.panels) {
       panel.follow(undefined);
@@ -408,7 +434,7 @@ export class Page {
     this.drawTrouble(to, width);
     this.store.ask();
     // Tests wait for this: all that is seen is drawn as it should be.
-    this.lanes.dataset["settled"] = `${isFresh && this.store.settled}`;
+    this.lanes.dataset["settled"] = `${isFresh && this.store.settled && this.jumps === 0 && !this.panels.some(({ recording }) => recording.waits)}`;
     if (!isFresh) this.soon();
   }
 
@@ -468,22 +494,24 @@ export class Page {
   }
 }
 
-/** Something in words that has a time, in the words about a recording. */
-interface Row {
-  element: HTMLElement;
+/** A time of a recording to which words about it lead. */
+interface Target extends Span {
   panel: Panel;
+  /** Its place in the table of violations, if it is there. */
+  n: number | undefined;
 }
 
-/** Where it leads. */
-function placeOf({ element, panel }: Row): Span {
-  const { from, to } = element.dataset;
-  return { from: Number(from) + panel.shift, to: Number(to) + panel.shift };
+/** All that the table of violations of a recording has. */
+async function violationsOf(panel: Panel): Promise<Target[]> {
+  return (await panel.recording.violations()).map(([from, to], n) => ({ panel, from, to, n }));
 }
+
+/** Where it is on the page. */
+const placeOf = ({ panel, from, to }: Target): Span => ({ from: from + panel.shift, to: to + panel.shift });
 
 /** What a row of a table says, with the names of its columns; another element as it is. */
-function inWords(element: HTMLElement): string {
-  const table = element.closest("table");
-  if (!table) return element.innerText;
+function inWords(element: HTMLElement, table: HTMLElement | undefined): string {
+  if (!(table instanceof HTMLTableElement) || !(element instanceof HTMLTableRowElement)) return element.innerText;
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => head.textContent ?? "");
   const cells = [...element.querySelectorAll("td")].map((cell) => cell.textContent ?? "");
   return cells.map((cell, n) => `${heads[n]}: ${cell}`).filter((_, n) => cells[n] !== "").join(", ");

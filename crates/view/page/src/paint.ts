@@ -3,7 +3,7 @@
 
 import { CELL, Field, NO_TASK, NOT_CHARGED, taskAt } from "./data";
 
-export type Colouring = "task" | "command" | "queue" | "cause";
+export type Colouring = "task" | "command" | "cgroup" | "queue" | "cause";
 
 /** Red, green, blue. */
 export type Rgb = [number, number, number];
@@ -45,14 +45,14 @@ export const IN_VAIN: Rgb = [213, 94, 0];
 export const LESS: Rgb = [0, 114, 178];
 const NOT_FOUND: Rgb = [200, 200, 200];
 const NOT_FOUND_DARK: Rgb = [84, 84, 84];
-const UNNAMED: Rgb = [136, 136, 136];
+export const UNNAMED: Rgb = [136, 136, 136];
 export const PLAIN: Rgb = [170, 178, 186];
 export const WAKING: Rgb = [240, 228, 66];
 export const HATCH: Rgb = [153, 153, 153];
 export const LIGHT = { paper: [242, 242, 242] as Rgb, wanted: [250, 222, 190] as Rgb };
 export const DARK = { paper: [36, 36, 36] as Rgb, wanted: [92, 62, 30] as Rgb };
 
-/** Colour of a cause, by its place in the table of causes: the first has taken most. */
+/** Colour of a cause, by its place among all: the first has taken most. */
 export function causeColour(code: number, ranks: Map<number, number>): Rgb {
   if (code === NOT_CHARGED) return UNCHARGED;
   return CAUSES[Math.min(ranks.get(code) ?? CAUSES.length, CAUSES.length - 1)] ?? IN_VAIN;
@@ -73,13 +73,21 @@ export interface Look {
   tall: number;
 }
 
+/** How tasks are coloured together. */
+export interface Groups {
+  /** Of each task the place of its group. */
+  of: Uint32Array;
+  /** Of each place a number that is the same in all recordings. */
+  numbers: number[];
+}
+
 /** What tasks of a recording look like. */
 export interface Tasks {
-  /** The tasks that the search found; undefined where it looks for none. */
-  found: Set<number> | undefined;
-  /** A number for each task's command. */
-  commands: number[];
-  /** The place of each cause in the table of causes. */
+  /** 1 for the tasks that the search found; undefined where it looks for none. */
+  found: Uint8Array | undefined;
+  /** Commands or cgroups, where tasks are coloured by them, and they are known. */
+  groups: Groups | undefined;
+  /** The place of each cause among all by what they took: 0 took most. */
   causes: Map<number, number>;
 }
 
@@ -167,13 +175,17 @@ export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks
   return pixels;
 }
 
-function busyPixel(task: number, waiting: number, { colouring, dark }: Look, { found, commands }: Tasks): number {
-  if (task !== NO_TASK && found && !found.has(task)) return dark ? NOT_FOUND_DARK_PIXEL : NOT_FOUND_PIXEL;
+function busyPixel(task: number, waiting: number, { colouring, dark }: Look, tasks: Tasks): number {
+  if (task !== NO_TASK && tasks.found && !tasks.found[task]) return dark ? NOT_FOUND_DARK_PIXEL : NOT_FOUND_PIXEL;
   if (colouring === "queue") return QUEUE_PIXELS[Math.min(QUEUE_PIXELS.length - 1, Math.ceil(waiting / 16))] ?? PLAIN_PIXEL;
   if (colouring === "cause") return PLAIN_PIXEL;
   if (task === NO_TASK) return UNNAMED_PIXEL;
-  return TASK_PIXELS[(colouring === "command" ? (commands[task] ?? 0) : task) % TASK_PIXELS.length] ?? UNNAMED_PIXEL;
+  const number = colouring === "task" ? task : numberOf(task, tasks.groups);
+  return TASK_PIXELS[number % TASK_PIXELS.length] ?? UNNAMED_PIXEL;
 }
+
+/** The number of a task's group; NaN where that is not known. */
+const numberOf = (task: number, groups: Groups | undefined): number => groups?.numbers[groups.of[task] ?? -1] ?? Number.NaN;
 
 /** Painted tiles: those that were used last. */
 export class Painted {

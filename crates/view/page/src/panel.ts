@@ -1,8 +1,8 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
 import { Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Stretch, Sum, taskAt } from "./data";
-import { ranks } from "./legend";
-import { BAND, IN_VAIN, Look, Painted, Tasks } from "./paint";
+import { find } from "./glob";
+import { BAND, Colouring, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
 
 /** What is seen: the begin and the end, in ns. */
 export interface Span {
@@ -60,35 +60,58 @@ export class Panel {
   /** Where the task that is followed ran and waited; `isFound` if it is followed since it was found. */
   way: { task: number; stretches: Stretch[]; isFound: boolean } | undefined;
   readonly tasks: Tasks;
+  /** Of each name of a command or cgroup a number that is the same in all recordings. */
+  private readonly numbers: { command: number[]; cgroup: number[] };
+  /** How many tasks the search found, and the first; undefined where it looks for none. */
+  found: { count: number; first: number } | undefined;
   /** Width of the widest cells that are drawn in the place of narrower ones; 0 where none are. */
   finestNs = 0;
   private isAsking = false;
   private nextWay: { seen: Span; nsPerPixel: number } | undefined;
   private readonly painted: Painted;
 
-  /** `commands` numbers commands of all recordings. */
+  /** `numbers` and `causes` are of all recordings: numbers of commands and cgroups, ranks of causes. */
   constructor(
     readonly recording: Recording,
     /** What it is called among others. */
     readonly name: string,
-    commands: Map<string, number>,
+    numbers: Map<string, number>,
+    causes: Map<number, number>,
   ) {
     const { head } = recording;
     this.painted = new Painted(head.tile.cells);
     const number = (name: string): number => {
-      const known = commands.get(name) ?? commands.size;
-      commands.set(name, known);
+      const known = numbers.get(name) ?? numbers.size;
+      numbers.set(name, known);
       return known;
     };
-    this.tasks = { found: undefined, commands: head.tasks.map(([, name]) => number(name)), causes: ranks(recording.place, head.causes) };
+    this.numbers = { command: head.names.map(number), cgroup: head.cgroups.map(number) };
+    this.tasks = { found: undefined, groups: undefined, causes };
   }
 
   /** Finds tasks by name, tid or both; all stand out where there is no pattern. */
-  search(isMeant: ((tid: number, name: string) => boolean) | undefined): Set<number> | undefined {
-    const { tasks, chosen } = this.recording.head;
-    const all = isMeant && tasks.flatMap(([tid, name], task) => (isMeant(tid, name) ? [task] : []));
-    this.tasks.found = all ? new Set(all) : chosen ? new Set(chosen) : undefined;
-    return all && this.tasks.found;
+  search(pattern: string): void {
+    const { head } = this.recording;
+    const tasks = pattern ? this.recording.tasks : undefined;
+    if (tasks) {
+      const { is, count } = find(pattern, head.names, tasks.names, tasks.tids);
+      this.found = { count, first: is.indexOf(1) };
+      this.tasks.found = is;
+      return;
+    }
+    this.found = undefined;
+    this.tasks.found = undefined;
+    if (!head.chosen) return;
+    const is = (this.tasks.found = new Uint8Array(head.tasks));
+    for (const task of head.chosen) is[task] = 1;
+  }
+
+  /** How tasks are coloured together; undefined where each has its own colour, or where it is not known. */
+  private groups(colouring: Colouring): Groups | undefined {
+    if (colouring !== "command" && colouring !== "cgroup") return undefined;
+    const { tasks } = this.recording;
+    const of = colouring === "command" ? tasks?.names : tasks?.cgroups;
+    return of && { of, numbers: this.numbers[colouring] };
   }
 
   /** How CPUs are put on lanes. */
@@ -138,8 +161,8 @@ export class Panel {
 
   /** When the first of the tasks that the search found first ran. */
   async begin(): Promise<number | undefined> {
-    const [task] = this.tasks.found ?? [];
-    if (task === undefined) return undefined;
+    const task = this.found?.first ?? -1;
+    if (task < 0) return undefined;
     const { span } = this.recording.head;
     const stretches = await this.recording.way(task, 0, span, span);
     const runs = stretches.filter(([, , , origin]) => origin === null);
@@ -179,6 +202,7 @@ export class Panel {
     const [first, last] = [Math.max(0, Math.floor(from / tileNs)), Math.floor(Math.min(until, head.span) / tileNs)];
     let fresh = true;
     this.finestNs = 0;
+    this.tasks.groups = this.groups(look.colouring);
     to.save();
     to.beginPath();
     // Beyond its begin and its end there is nothing, which is not idle.
@@ -224,7 +248,7 @@ export class Panel {
       let [task, since] = [NO_TASK, 0];
       const end = (time: number): void => {
         const [x0, x1] = [Math.max(x(since), LABEL), x(time)];
-        const isSeen = task !== NO_TASK && (this.tasks.found?.has(task) ?? true);
+        const isSeen = task !== NO_TASK && (!this.tasks.found || this.tasks.found[task] === 1);
         if (isSeen && x1 - x0 > NAMED_WIDTH) {
           to.fillText(this.recording.name(task), x0 + 3, top + CURVE + n * lane + lane - 5, x1 - x0 - 6);
         }

@@ -24,6 +24,8 @@ describe.skipIf(lacks)("in a browser", () => {
   test("the first screen of 128 CPUs is small, and the page asks its own server alone", async () => {
     const opened = await served([WIDE, "--machine", "s4x16x2"]);
     expect(opened.bytes).toBeLessThan(SCREEN);
+    // What is asked for is asked for once.
+    expect(new Set(opened.requests).size).toBe(opened.requests.length);
     expect(await opened.page.textContent(".verdict")).toContain("of CPU time wasted");
     expect(await opened.page.locator("#rows option").allTextContents()).toContain("cores (64)");
     for (const key of ["f", "f", "f", "0"]) {
@@ -151,6 +153,9 @@ describe.skipIf(lacks)("in a browser", () => {
     await settled(page);
     const [from, to] = await seen(page);
     expect(to - from).toBeLessThan(50e6);
+    expect(await page.locator("p.more").count()).toBe(0);
+    const table = page.locator('table[data-name="violations"]');
+    expect(await table.locator("tbody tr").count()).toBe(Number(await table.getAttribute("data-rows")));
     const [x, y] = await onLane(opened, 3, 500);
     await page.mouse.move(x, y);
     expect(await page.textContent("#hover")).toContain("CPU 3");
@@ -198,25 +203,71 @@ describe.skipIf(lacks)("in a browser", () => {
     await opened.close();
   });
 
-  test("next and previous go through all violations that are listed", async () => {
+  test("next and previous go through all violations, also those whose rows are not here", async () => {
     const opened = await served([SMALL]);
     const { page } = opened;
-    const all = await page.locator('table[data-name="violations"] tr[data-from]').count();
-    const walk = (key: string): Promise<number> =>
-      page.evaluate(
-        ([key, presses]) => {
-          const visited = new Set<Element | null>();
-          for (let n = 0; n < presses; n++) {
-            document.dispatchEvent(new KeyboardEvent("keydown", { key }));
-            visited.add(document.querySelector("tr.current"));
-          }
-          return visited.size;
-        },
-        [key, all + 5] as const,
-      );
+    const table = page.locator('table[data-name="violations"]');
+    const all = Number(await table.getAttribute("data-rows"));
     expect(all).toBeGreaterThan(100);
-    expect(await walk("n")).toBe(all);
-    expect(await walk("p")).toBe(all - 1);
+    expect(await table.locator("tbody tr").count()).toBe(20);
+    const walk = (key: string): Promise<string[]> =>
+      page.evaluate(
+        async ([key, presses]) => {
+          const words = document.getElementById("selected")!;
+          const said = [words.innerText];
+          for (let n = 0; n < presses; n++) {
+            const before = performance.now();
+            document.dispatchEvent(new KeyboardEvent("keydown", { key }));
+            while (words.innerText === said.at(-1) && performance.now() < before + 300) await new Promise((done) => setTimeout(done));
+            if (words.innerText !== said.at(-1)) said.push(words.innerText);
+          }
+          return said.slice(1);
+        },
+        [key, all + 2] as const,
+      );
+    const there = await walk("n");
+    expect(there.length).toBe(all);
+    expect(there.filter((words) => !/^task: .+, CPU: .+, from: /.test(words))).toEqual([]);
+    expect(await walk("p")).toEqual(there.slice(0, -1).reverse());
+    await opened.close();
+  });
+
+  test("a table has its first rows, and more when they are wanted: by a button, by scrolling, by sorting", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const table = page.locator('table[data-name="tasks"]');
+    const all = Number(await table.getAttribute("data-rows"));
+    expect(all).toBeGreaterThan(260);
+    expect(await table.getAttribute("aria-rowcount")).toBe(`${all + 1}`);
+    const count = (): Promise<number> => table.locator("tbody tr").count();
+    const box = page.locator("details", { has: table });
+    await box.locator("summary").click();
+    await expect.poll(() => box.getByRole("status").textContent()).toBe(`20 of ${all} rows`);
+    await box.getByRole("button", { name: "More rows" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(count).toBe(220);
+    await expect.poll(() => box.getByRole("status").textContent()).toBe(`220 of ${all} rows`);
+    await box.locator(".wide").evaluate((it) => it.scrollTo(0, 1e9));
+    await expect.poll(count).toBeGreaterThan(220);
+
+    // Sorting looks at all rows.
+    const violations = page.locator('table[data-name="violations"]');
+    const rows = Number(await violations.getAttribute("data-rows"));
+    await page.getByText("Violations, longest idle stretch first").click();
+    await violations.getByRole("button", { name: "from", exact: true }).click();
+    await expect.poll(() => violations.locator("th[aria-sort]").count()).toBe(1);
+    expect(await violations.locator("tbody tr").count()).toBe(rows);
+    const begins = await violations.locator("tbody tr").evaluateAll((all) => all.map((row) => Number((row as HTMLElement).dataset["from"])));
+    expect(begins).toEqual([...begins].sort((a, b) => b - a));
+    // A row that came later leads to its moment, too.
+    const last = violations.locator("tbody tr").last();
+    await last.focus();
+    await page.keyboard.press("Enter");
+    const [from, to] = await seen(page);
+    expect(from).toBeLessThanOrEqual(begins.at(-1)!);
+    expect(to).toBeGreaterThan(begins.at(-1)!);
+    expect(await last.getAttribute("class")).toContain("current");
+    expectQuiet(opened);
     await opened.close();
   });
 

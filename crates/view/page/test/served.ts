@@ -107,6 +107,7 @@ export async function settled(page: Page): Promise<void> {
 
 /** The span that is seen. The address says it a little later. */
 export async function seen(page: Page): Promise<[number, number]> {
+  await settled(page);
   const shown = await page.evaluate(() => {
     const { from, to } = (window as unknown as { wastenot: { seen: { from: number; to: number } } }).wastenot.seen;
     return [Math.round(from), Math.round(to)] as [number, number];
