@@ -37,7 +37,7 @@ pub(crate) fn of(history: &History) -> (Vec<u8>, Vec<String>, Vec<String>) {
         let mut of = vec![u32::MAX; history.task_count()];
         for entry in history.entries() {
             let Event::Changed { task, what: Change::Cgroup(name) } = entry.event else { continue };
-            if let Some(of) = task.index().and_then(|task| of.get_mut(task as usize)) {
+            if let Some(of) = task.index().and_then(|task| of.get_mut(task)) {
                 *of = cgroups.of(name, history);
             }
         }

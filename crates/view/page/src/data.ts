@@ -208,8 +208,12 @@ export class Store {
     return this.asked.size === 0 && this.wanted.size === 0;
   }
 
-  /** Asks for what is wanted. */
+  /** Asks for what is wanted, after the frame: asking takes as long as painting. */
   ask(): void {
+    if (this.wanted.size > 0) setTimeout(() => this.askNow());
+  }
+
+  private askNow(): void {
     while (this.asked.size < AT_ONCE) {
       const [path] = this.wanted;
       if (path === undefined) return;
@@ -218,7 +222,7 @@ export class Store {
       void this.fetch(path).finally(() => {
         this.asked.delete(path);
         this.changed();
-        this.ask();
+        this.askNow();
       });
     }
   }
@@ -296,7 +300,12 @@ export class Recording {
 
   /** Cells of lanes; of wider ones, `up` levels above, where there are no others or they have not come. */
   tile(fold: number, level: number, n: number, group: number): Found | undefined {
-    return this.finest(level, n, (level, n) => `${this.place}/tile/${fold}/${level}/${n}/${group}`);
+    return this.finest(level, n, (level, n) => this.tileKey(fold, level, n, group));
+  }
+
+  /** What a tile is asked for, and known by. */
+  tileKey(fold: number, level: number, n: number, group: number): string {
+    return `${this.place}/tile/${fold}/${level}/${n}/${group}`;
   }
 
   /** Numbers of all CPUs together, in the same way. */

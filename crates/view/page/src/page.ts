@@ -53,6 +53,8 @@ export class Page {
   private measured: Span | undefined;
   private pointer = { x: -1, y: -1 };
   private isDue = false;
+  private paper = "";
+  private ink = "";
   private usualColour = "task";
 
   constructor({ recordings }: Heads, source: Source) {
@@ -267,6 +269,7 @@ export class Page {
       else if (panel.way?.isFound) panel.follow(undefined);
     }
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    ({ backgroundColor: this.paper, color: this.ink } = getComputedStyle(document.body));
     this.look = { ...this.look, version: this.look.version + 1, colouring: this.colour.value as Colouring, dark };
     explain(this.look, this.first);
     this.toAddress(into);
@@ -417,7 +420,7 @@ export class Page {
     if (width < 2 * LABEL) return;
     const height = this.canvas.height / ratio;
     to.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const { backgroundColor: paper, color: ink } = getComputedStyle(document.body);
+    const { paper, ink } = this;
     to.fillStyle = paper;
     to.fillRect(0, 0, width, height);
     to.fillStyle = ink;

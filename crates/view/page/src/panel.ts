@@ -18,6 +18,9 @@ export const CURVE = 56;
 /** Painted tiles that are kept, for each that is seen. */
 const PAINTED = 2;
 
+/** Levels of wider cells that may stand in the place of cells that are not painted yet. */
+const STAND_INS = 3;
+
 /** Lanes that are so high, and runs that are so wide, have names in them, in pixels. */
 const NAMED_LANE = 14;
 const NAMED_WIDTH = 36;
@@ -219,14 +222,20 @@ export class Panel {
         const { bytes: tile, key, up } = found;
         this.finestNs = Math.max(this.finestNs, up > 0 ? 4 ** (level + up) : 0);
         seenTiles++;
-        const image = this.painted.get(key, tile, look, this.tasks, performance.now() > look.until);
+        const image = this.painted.get(key, tile, look, this.tasks);
         if (!image?.fresh) fresh = false;
-        if (!image) continue;
-        const cells = head.tile.cells / 4 ** up;
-        const skipped = (n % 4 ** up) * cells;
+        // Until there is time to paint it, what was painted of wider cells stands there.
+        let [canvas, above] = [image?.canvas, up];
+        while (!canvas && above < up + STAND_INS) {
+          above++;
+          canvas = this.painted.peek(this.recording.tileKey(fold, level + above, Math.floor(n / 4 ** above), group));
+        }
+        if (!canvas) continue;
+        const cells = head.tile.cells / 4 ** above;
+        const skipped = (n % 4 ** above) * cells;
         const [x0, x1] = [x(n * tileNs), x((n + 1) * tileNs)];
-        const rows = image.canvas.height / look.tall;
-        to.drawImage(image.canvas, skipped, 0, cells, image.canvas.height, x0, y, x1 - x0, rows * lane);
+        const rows = canvas.height / look.tall;
+        to.drawImage(canvas, skipped, 0, cells, canvas.height, x0, y, x1 - x0, rows * lane);
       }
     }
     this.drawNames(to, fold, first, last, level, x);
@@ -283,22 +292,22 @@ export class Panel {
   private drawCurves(to: CanvasRenderingContext2D, seen: Span, soft: string, ink: string): void {
     const { top, width } = this.place;
     const columns = Math.round(width - LABEL);
-    const of = (sum: Sum): Float32Array => this.sums(sum, seen, columns);
-    const [busy, waiting, vain] = [of(Sum.Busy), of(Sum.Waiting), of(Sum.InVain)];
+    const [busy, waiting, vain] = this.sums([Sum.Busy, Sum.Waiting, Sum.InVain], seen, columns);
+    if (!busy || !waiting || !vain) return;
     const half = CURVE / 2;
     const strip = (top: number, values: Float32Array, scale: number, style: string): void => {
       const [bottom, high] = [top + half - 3, half - 6];
       to.fillStyle = style;
-      to.beginPath();
-      to.moveTo(LABEL, bottom);
-      values.forEach((value, n) => {
+      // A box for all columns beside each other that are as high.
+      let [since, height] = [0, 0];
+      for (let n = 0; n <= columns; n++) {
+        const value = values[n] ?? Number.NaN;
         // What is above zero is seen.
-        const y = bottom - (value > 0 ? Math.max(1, (value / scale) * high) : 0);
-        to.lineTo(LABEL + n, y);
-        to.lineTo(LABEL + n + 1, y);
-      });
-      to.lineTo(LABEL + columns, bottom);
-      to.fill();
+        const next = value > 0 ? Math.max(1, (value / scale) * high) : 0;
+        if (next === height && n < columns) continue;
+        if (height > 0) to.fillRect(LABEL + since, bottom - height, n - since, height);
+        [since, height] = [n, next];
+      }
     };
     const [cpus, queued] = [Math.max(1, most(busy)), Math.max(1, most(waiting), most(vain))];
     strip(top, busy, cpus, soft);
@@ -311,30 +320,37 @@ export class Panel {
     to.fillText(`waiting ${digits(most(waiting))}`, 4, top + CURVE - 6, LABEL - 8);
   }
 
-  /** A number of all CPUs on each pixel column: the most of the cells that fall on it. NaN is beyond the recording. */
-  sums(sum: Sum, seen: Span, columns: number): Float32Array {
+  /** Numbers of all CPUs on each pixel column: the most of the cells that fall on it. NaN is beyond the recording. */
+  sums(sums: Sum[], seen: Span, columns: number): Float32Array[] {
     const { head } = this.recording;
     const [from, perColumn] = [seen.from - this.shift, (seen.to - seen.from) / columns];
     const level = levelFor(perColumn);
     const { cells } = head.tile;
-    const tileNs = cells * 4 ** level;
-    const values = new Float32Array(columns).fill(Number.NaN);
-    let known: { n: number; found: ReturnType<Recording["totals"]> } | undefined;
+    const width = 4 ** level;
+    const all = sums.map(() => new Float32Array(columns).fill(Number.NaN));
+    let [known, up] = [Number.NaN, 0];
+    let totals: Float32Array | undefined;
+    // Cells are a pixel wide or wider: on a column are the one at its begin and the one at its end.
     for (let column = 0; column < columns; column++) {
-      const time = from + column * perColumn;
-      if (time < 0 || time >= head.span) continue;
-      values[column] = 0;
-      // Cells are a pixel wide or wider: the one at the column's begin and the one at its end.
-      for (const at of [time, Math.min(time + perColumn * 0.999, head.span - 1)]) {
-        const n = Math.floor(at / tileNs);
-        if (known?.n !== n) known = { n, found: this.recording.totals(level, n) };
-        if (!known.found) continue;
-        const { totals, up } = known.found;
-        const cell = Math.floor(at / (4 ** (level + up))) % cells;
-        values[column] = Math.max(values[column] ?? 0, totals[sum * cells + cell] ?? 0);
+      const begin = from + column * perColumn;
+      if (begin < 0 || begin >= head.span) continue;
+      const last = Math.floor(Math.min(begin + perColumn * 0.999, head.span - 1) / width);
+      for (const values of all) values[column] = 0;
+      for (let cell = Math.floor(begin / width); cell <= last; cell++) {
+        const n = Math.floor(cell / cells);
+        if (known !== n) {
+          const found = this.recording.totals(level, n);
+          [known, totals, up] = [n, found?.totals, found?.up ?? 0];
+        }
+        if (!totals) continue;
+        const at = Math.floor(cell / 4 ** up) % cells;
+        for (let n = 0; n < sums.length; n++) {
+          const [values, value] = [all[n], totals[(sums[n] ?? 0) * cells + at] ?? 0];
+          if (values && value > (values[column] ?? 0)) values[column] = value;
+        }
       }
     }
-    return values;
+    return all;
   }
 
   /** What the cells say that are on a pixel; undefined while none have come. */

@@ -53,3 +53,9 @@ test("tasks that the search did not find are dimmed", () => {
   expect(of([5])).toEqual(pixels(busy, CELLS, it, tasks));
   expect(of([6])).not.toEqual(of([5]));
 });
+
+test("a canvas of pixels that is used again has nothing of what it had", () => {
+  const it = look(5, "task", false);
+  const into = pixels(tile({ [Field.Busy]: 255, [Field.InVain]: 255 }), CELLS, it, tasks).fill(0);
+  expect(pixels(tile({}), CELLS, it, tasks, into)).toEqual(pixels(tile({}), CELLS, it, tasks));
+});

@@ -1,6 +1,6 @@
 // A recording on a page in a real browser.
 
-import { spawn } from "node:child_process";
+import { ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -36,7 +36,11 @@ export async function begin(): Promise<void> {
   browser = await chromium.launch({ executablePath: browserPath ?? "", args, ignoreDefaultArgs, downloadsPath: folder, env });
 }
 
+/** Servers; some are left when a test fails. */
+const children = new Set<ChildProcess>();
+
 export async function end(): Promise<void> {
+  for (const child of children) child.kill("SIGINT");
   await browser?.close();
   rmSync(folder, { recursive: true, force: true });
 }
@@ -65,6 +69,8 @@ export interface Opened {
 /** Serves recordings, and opens their page. */
 export async function served(files: string[], look: { dark?: boolean; height?: number } = {}): Promise<Opened> {
   const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"], cwd });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
   const address = await new Promise<string>((done, failed) => {
     child.stdout.once("data", (line: Buffer) => done(line.toString().trim()));
     child.once("exit", (code) => failed(new Error(`view ended: ${code}`)));
