@@ -12,7 +12,10 @@
 //! | `/R/violations` | JSON: when each violation of the table of violations was, in its order |
 //! | `/R/at/CPU/TIME` | JSON: what a CPU did then, who waited on it, which CPUs were idle |
 //! | `/R/way/TASK/FROM/TO/LEAST` | JSON: where a task ran and waited; what is less than `LEAST` apart |
-//! | | is one |
+//! | | is one; of few waits also who woke the task, and where that ran |
+//! | `/R/next/TASK/TIME` | JSON: the run of a task that begins after a time |
+//! | `/R/previous/TASK/TIME` | the last that begins before it |
+//! | `/R/sums/FROM/TO` | JSON: what each CPU did then, in sums |
 //!
 //! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from
 //! the begin of the recording; tasks are numbered as in the head.
@@ -90,6 +93,13 @@ impl View {
                 let window = Window { from, to };
                 Some(Answer::json(&of.way(task.parse().ok()?, window, least.parse().ok()?)))
             }
+            [which @ ("next" | "previous"), task, time] => {
+                let (task, time) = (task.parse().ok()?, time.parse().ok()?);
+                Some(Answer::json(&of.run(task, time, which == "next")))
+            }
+            ["sums", from, to] => {
+                Some(Answer::json(&of.sums(from.parse().ok()?, to.parse().ok()?)))
+            }
             _ => None,
         }
     }
@@ -118,7 +128,8 @@ mod tests {
     use libdeflater::Decompressor;
     use wastenot_check::Options;
     use wastenot_model::{
-        Builder, CpuId, Entry, Head, History, Left, Machine, Sink, Span, Task, TaskId, Time,
+        Builder, By, CpuId, Entry, Event, Head, History, How, Left, Machine, Prio, Sink, Span,
+        Task, TaskId, Time,
     };
     use wastenot_tiles::Cell;
 
@@ -137,10 +148,14 @@ mod tests {
     }
 
     fn view() -> View {
-        let (history, options) = (history(), Options::default());
-        let (found, tiles) = check(&history, &options);
-        let report = found.report(&history, &options);
-        View::new(Recording::new(&history, &options, &found, &report, tiles))
+        of(&history())
+    }
+
+    fn of(history: &History) -> View {
+        let options = Options::default();
+        let (found, tiles) = check(history, &options);
+        let report = found.report(history, &options);
+        View::new(Recording::new(history, &options, &found, &report, tiles))
     }
 
     fn unpacked(answer: &Answer) -> Vec<u8> {
@@ -180,10 +195,7 @@ mod tests {
         let end = TaskId::idle(CpuId(0));
         sink.push(Entry::switch(Time(24), CpuId(0), last, end, Left::Sleeping));
         sink.push(Entry::switch(Time(40), CpuId(0), end, last, Left::Sleeping));
-        let (history, options) = (sink.finish(), Options::default());
-        let (found, tiles) = check(&history, &options);
-        let report = found.report(&history, &options);
-        let view = View::new(Recording::new(&history, &options, &found, &report, tiles));
+        let view = of(&sink.finish());
         let bytes = unpacked(&view.answer("/0/tile/0/1/0/0").expect("a tile"));
         let of = |cell: usize| [9, 10, 11].map(|field| bytes[field * TILE_CELLS + cell]);
         let mut last = 0;
@@ -238,10 +250,7 @@ mod tests {
             sink.push(Entry::switch(begin, CpuId(0), idle, task, Left::Sleeping));
             sink.push(Entry::switch(begin + Span(500), CpuId(0), task, idle, Left::Sleeping));
         }
-        let (history, options) = (sink.finish(), Options::default());
-        let (found, tiles) = check(&history, &options);
-        let report = found.report(&history, &options);
-        let view = View::new(Recording::new(&history, &options, &found, &report, tiles));
+        let view = of(&sink.finish());
         let html = |path: &str| String::from_utf8(unpacked(&view.answer(path)?)).ok();
         let rows = |html: &str| html.matches("&lt;b&gt;").count();
         let all = rows(&view.file(1 << 22).0);
@@ -256,6 +265,62 @@ mod tests {
         let page = html("/").expect("a page");
         assert_eq!(all - rows(&page), count - FIRST_ROWS);
         assert!(page.contains(&format!("data-name=\"tasks\" data-rows=\"{count}\"")), "{page}");
+    }
+
+    #[test]
+    fn the_runs_of_a_task_follow_each_other() {
+        let view = view();
+        // It runs from the begin, for all that is known, and from 30 ns on.
+        for (path, run) in [
+            ("next/0/0", json!([1, 30, 70])),
+            ("next/0/29", json!([1, 30, 70])),
+            ("next/0/30", Value::Null),
+            ("previous/0/70", json!([1, 30, 70])),
+            ("previous/0/31", json!([1, 30, 70])),
+            ("previous/9/31", Value::Null),
+        ] {
+            assert_eq!(json(&view, &format!("/0/{path}")), run, "{path}");
+        }
+        for path in ["/0/next/0", "/0/next/x/1", "/0/after/0/1"] {
+            assert_eq!(view.answer(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_way_tells_who_woke_the_task_and_where_it_ran() {
+        let mut sink = Builder::new(Head::new(Machine::flat(2)));
+        let name = sink.name("x");
+        let [woken, waker, other] = [1, 2, 3].map(|tid| sink.task(Task::new(tid, name)));
+        let [idle, idle1] = [0, 1].map(|cpu| TaskId::idle(CpuId(cpu)));
+        sink.push(Entry::switch(Time(0), CpuId(0), idle, waker, Left::Sleeping));
+        sink.push(Entry::switch(Time(1), CpuId(1), idle1, other, Left::Sleeping));
+        let (on, how, prio) = (Some(CpuId(1)), How::Wakeup, Prio::UNKNOWN);
+        let event = Event::Queued { task: woken, on, how, prio };
+        let by = By::task(waker);
+        sink.push(Entry { time: Time(10), cpu: CpuId(0), by, event });
+        sink.push(Entry::switch(Time(30), CpuId(1), other, woken, Left::Runnable));
+        sink.push(Entry::switch(Time(50), CpuId(1), woken, idle1, Left::Sleeping));
+        let view = of(&sink.finish());
+        let way = json(&view, "/0/way/0/0/50/0");
+        assert_eq!(way["stretches"], json!([[1, 10, 30, "wakeup", 1, 0], [1, 30, 50, null]]));
+        // The wait began before.
+        let way = json(&view, "/0/way/0/20/50/0");
+        assert_eq!(way["stretches"][0], json!([1, 20, 30, "wakeup", null, null]));
+    }
+
+    #[test]
+    fn sums_are_of_the_stretch_that_was_asked_for() {
+        let view = view();
+        // CPU 0 is unknown; CPU 1 ran up to 0 ns, idle up to 30 ns, ran up to 70 ns.
+        assert_eq!(
+            json(&view, "/0/sums/3/37"),
+            json!([[0, 0, 0, 0, 34, 0, 0, 0, 0], [1, 7, 27, 0, 0, 0, 0, 0, 0]])
+        );
+        let [none, all] = ["/0/sums/9/3", "/0/sums/0/999999"].map(|path| json(&view, path));
+        assert_eq!(
+            (&none[1], &all[1][1], &all[0][4]),
+            (&json!([1, 0, 0, 0, 0, 0, 0, 0, 0]), &json!(40), &json!(70))
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod kept;
 mod recording;
 mod server;
 mod tasks;
+mod told;
 
 use std::sync::OnceLock;
 

@@ -5,7 +5,7 @@ use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use wastenot_tiles::{Builder, Cell, Stretch, Tiles, Was};
+use wastenot_tiles::{Builder, Cell, Tiles};
 
 use crate::answer::ROWS_AT_ONCE;
 use crate::folds::{Fold, Lane, folds};
@@ -21,8 +21,6 @@ const CELL: usize = Cell::NOTHING.bytes().len();
 const NO_TASK: u32 = (1 << 24) - 1;
 /// Tasks that are listed of those that wait on a CPU; their number is told.
 const LISTED: usize = 100;
-/// Stretches of a task's way that are listed.
-const STRETCHES: usize = 20_000;
 
 /// What a page shows of one History.
 #[derive(Debug)]
@@ -129,7 +127,7 @@ impl Recording {
     }
 
     /// How long after the begin it is; nothing is seen before.
-    fn since_begin(&self, time: Time) -> u64 {
+    pub(crate) fn since_begin(&self, time: Time) -> u64 {
         time.since(self.tiles.window().from).0
     }
 
@@ -212,33 +210,6 @@ impl Recording {
             "count": is.waiting,
             "idle": idle.map(|cpu| cpu.0).collect::<Vec<_>>(),
         }))
-    }
-
-    /// Where a task ran and waited; stretches that are less than `least` ns apart are one.
-    pub(crate) fn way(&self, task: u32, window: Window, least: u64) -> Value {
-        let mut joined: Vec<Stretch> = Vec::new();
-        for next in self.tiles.way(TaskId::nth(task as usize), window) {
-            match joined.last_mut() {
-                Some(last)
-                    if last.cpu == next.cpu
-                        && matches!(last.was, Was::Running) == matches!(next.was, Was::Running)
-                        && next.window.from.since(last.window.to).0 < least =>
-                {
-                    last.window.to = next.window.to;
-                }
-                _ => joined.push(next),
-            }
-        }
-        let stretches = joined.iter().take(STRETCHES).map(|it| {
-            let origin = match it.was {
-                Was::Running => None,
-                Was::Waiting(origin) => Some(origin.name()),
-            };
-            let (from, to) = (it.window.from, it.window.to);
-            json!([it.cpu.0, self.since_begin(from), self.since_begin(to), origin])
-        });
-        let is_cut = joined.len() > STRETCHES;
-        json!({ "stretches": stretches.collect::<Vec<_>>(), "cut": is_cut })
     }
 }
 

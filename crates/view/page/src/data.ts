@@ -68,8 +68,9 @@ export interface At {
   idle: number[];
 }
 
-/** Where a task ran and waited: CPU, from, to, and how the wait began; null where it ran. */
-export type Stretch = [number, number, number, string | null];
+/** Where a task ran and waited: CPU, from, to, and how the wait began, null where it ran; of few stretches also who woke it,
+    and on which CPU that ran then; null where that is not known. */
+export type Stretch = [number, number, number, string | null, (number | null)?, (number | null)?];
 
 /** Fields of a cell, each a byte; the task takes three. In the order of `Cell::bytes`. */
 export const enum Field {
@@ -337,6 +338,17 @@ export class Recording {
   async way(task: number, from: number, to: number, least: number): Promise<Stretch[]> {
     const path = `${this.place}/way/${task}/${Math.floor(from)}/${Math.ceil(to)}/${Math.ceil(least)}`;
     return (await json<{ stretches: Stretch[] }>(this.source, path))?.stretches ?? [];
+  }
+
+  /** The first run of a task that begins after a time, or the last that begins before it: CPU, from, to. */
+  async run(task: number, time: number, isAfter: boolean): Promise<[number, number, number] | undefined> {
+    const path = `${this.place}/${isAfter ? "next" : "previous"}/${task}/${Math.max(0, Math.floor(time))}`;
+    return (await json<[number, number, number] | null>(this.source, path)) ?? undefined;
+  }
+
+  /** What each CPU did in a stretch of time, in sums; undefined where only a server knows. */
+  sums(from: number, to: number): Promise<number[][] | undefined> {
+    return json<number[][]>(this.source, `${this.place}/sums/${from}/${to}`);
   }
 
   /** When each violation of the table of violations was, in its order. */

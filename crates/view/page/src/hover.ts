@@ -29,8 +29,6 @@ export class Hover {
 
   /** Says what is there; nothing where that is nothing. */
   tell(x: number, y: number, under: Under | undefined): void {
-    clearTimeout(this.resting);
-    this.moves++;
     if (!under) {
       this.box.hidden = true;
       return;
@@ -50,7 +48,14 @@ export class Hover {
     }, REST);
   }
 
-  private say(x: number, y: number, lines: string[]): void {
+  /** The pointer moved: what was asked for is not told any more. */
+  rest(): void {
+    clearTimeout(this.resting);
+    this.moves++;
+  }
+
+  /** Says this. */
+  say(x: number, y: number, lines: string[]): void {
     const { box } = this;
     box.textContent = lines.join("\n");
     box.hidden = false;

@@ -2,6 +2,7 @@
 
 import { marks, moment, words } from "./axis";
 import { Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
+import { cpuList } from "./cpus";
 import { exact } from "./details";
 import { DIFFERENCES, drawDifferences } from "./differences";
 import { element } from "./dom";
@@ -10,12 +11,21 @@ import { explain, ranks } from "./legend";
 import { List, lists } from "./lists";
 import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
+import { summedUp } from "./sums";
+import { didThen } from "./way";
 
 const RULER = 22;
+/** Height of a lane where there is room, unless another is wanted, and the most that can be wanted, in pixels. */
+const USUAL = 24;
+const TALLEST = 96;
+/** Height of all, in pixels of the device. */
+const HIGHEST = 16_000;
 /** How long tiles are painted in one frame, in ms. */
 const FRAME = 6;
 /** What is seen is at least so long, in ns. */
 const SHORTEST = 100;
+/** A run that is so wide is seen, in pixels. */
+const LEAST_SEEN = 4;
 /** How long after a move the address follows, in ms: browsers allow a page few changes of it. */
 const LATER = 200;
 /** Frames whose work is kept. */
@@ -36,6 +46,7 @@ export class Page {
   private readonly rows = element<HTMLSelectElement>("rows");
   private readonly colour = element<HTMLSelectElement>("colour");
   private readonly search = element<HTMLInputElement>("search");
+  private readonly cpus = element<HTMLInputElement>("cpus");
   private readonly hover = new Hover();
   private readonly store: Store;
   private readonly panels: Panel[];
@@ -56,6 +67,8 @@ export class Page {
   private paper = "";
   private ink = "";
   private usualColour = "task";
+  /** Height of a lane that the user wants; 0: as there is room. */
+  private wantedHeight = 0;
 
   constructor({ recordings }: Heads, source: Source) {
     const { tile: { cells = 0 } = {}, rows: atOnce = 0 } = recordings[0] ?? {};
@@ -135,14 +148,19 @@ export class Page {
   }
 
   /** Goes where a row leads, with twice as much before and after it, and says what it says. */
-  private async go(target: Target, chosen?: HTMLElement): Promise<void> {
+  private async go(target: Target, chosen?: HTMLElement | string): Promise<void> {
     document.querySelector(".current")?.classList.remove("current");
     this.current = target;
     const { from, to } = placeOf(target);
     const around = Math.max(1000, (to - from) * 2);
-    this.see({ from: from - around, to: to + around }, "history");
+    const { from: left, to: right } = this.seen;
+    // From run to run what is seen moves only, where a run is to be seen in it.
+    const keeps = target.task !== undefined && to - from > this.nsPerPixel * LEAST_SEEN && to - from < (right - left) / 2;
+    if (keeps) this.see({ from: (from + to - right + left) / 2, to: (from + to + right - left) / 2 }, "history");
+    else this.see({ from: from - around, to: to + around }, "history");
     this.lanes.focus({ preventScroll: true });
     element("time").scrollIntoView({ block: "nearest" });
+    if (typeof chosen === "string") return this.say(chosen);
     const list = this.lists[target.panel.recording.place]?.get("violations");
     const row = chosen ?? (target.n === undefined ? undefined : await list?.row(target.n).catch(() => undefined));
     if (!row || this.current !== target) return;
@@ -151,9 +169,9 @@ export class Page {
   }
 
   /** Says something below the lanes; nothing, where that is empty. */
-  private say(words: string): void {
-    this.selected.textContent = words;
-    this.selected.hidden = words === "";
+  private say(...words: (string | HTMLElement)[]): void {
+    this.selected.replaceChildren(...words);
+    this.selected.hidden = this.selected.textContent === "";
   }
 
   /** What is at `x` stays there. */
@@ -192,6 +210,46 @@ export class Page {
     if (next) await this.go(next);
   }
 
+  /** Goes to the next run of the task that is followed, or with -1 to the one before. */
+  async toRun(step: number): Promise<void> {
+    const panel = this.panels.find(({ way }) => way);
+    if (!panel?.way) return;
+    this.jumps++;
+    this.soon();
+    await this.toRunOf(panel, panel.way.task, step)
+      .catch(() => undefined)
+      .finally(() => this.jumps--);
+    this.soon();
+  }
+
+  private async toRunOf(panel: Panel, task: number, step: number): Promise<void> {
+    const { recording } = panel;
+    const known = this.current?.panel === panel && this.current.task === task ? this.current : undefined;
+    const { from: left, to: right } = this.seen;
+    const isSeen = known && placeOf(known).from < right && placeOf(known).to > left;
+    // From the last one, if it is seen; else the first that begins in what is seen, or after it.
+    const time = isSeen ? known.from : (step > 0 ? left : right) - panel.shift;
+    const run = await recording.run(task, time, step > 0);
+    if (!run) return;
+    const [cpu, from, to] = run;
+    const target: Target = { panel, from, to, n: undefined, task };
+    await this.go(target, `${recording.name(task)} ran on CPU ${cpu} for ${words(to - from)}, from ${moment(from, 1)} on`);
+    const before = from > 0 ? await recording.at(cpu, from - 1) : undefined;
+    const wait = before?.waiting.find(([waiting]) => waiting === task);
+    if (!wait || this.current !== target) return;
+    const [, since, origin, waker] = wait;
+    const by = waker === null ? "" : ` by ${recording.name(waker)}`;
+    this.say(`${this.selected.textContent}\nit waited for ${words(from - since)} before (${origin}${by})`);
+  }
+
+  /** Says what CPUs did in the stretch that was measured. */
+  async sumUp(): Promise<void> {
+    const { measured } = this;
+    if (!measured) return;
+    const said = await Promise.all(this.panels.map((panel) => summedUp(panel, measured, this.nsPerPixel)));
+    if (this.measured === measured) this.say(...said.flat());
+  }
+
   // The address holds all that is chosen.
 
   /** Notes what is chosen: at once as a step, else when the moves have ended. */
@@ -207,6 +265,8 @@ export class Page {
     if (this.fold > 0) all.set("rows", this.rows.value);
     if (this.colour.value !== this.usualColour) all.set("colour", this.colour.value);
     if (this.search.value) all.set("find", this.search.value);
+    if (this.cpus.value.trim()) all.set("cpus", this.cpus.value.trim());
+    if (this.wantedHeight > 0) all.set("height", `${this.wantedHeight}`);
     const ways = this.panels.map(({ way }) => way?.task ?? "");
     if (ways.some((task) => task !== "")) all.set("task", ways.join());
     const shifts = this.panels.map(({ shift }) => shift);
@@ -228,6 +288,10 @@ export class Page {
     choose(this.rows, all.get("rows"), "0");
     choose(this.colour, all.get("colour"), this.usualColour);
     this.search.value = all.get("find") ?? "";
+    this.cpus.value = all.get("cpus") ?? "";
+    const height = Number(all.get("height"));
+    this.wantedHeight = height >= 1 && height <= TALLEST ? Math.round(height) : 0;
+    this.changeCpus();
     this.say("");
     const numbers = (name: string): number[] => (all.get(name) ?? "").split(",").map((it) => (it === "" ? Number.NaN : Number(it)));
     const [tasks, shifts] = [numbers("task"), numbers("shift")];
@@ -279,12 +343,15 @@ export class Page {
 
   /** Heights follow the window. */
   resize(): void {
-    const lanes = this.panels.reduce((sum, panel) => sum + panel.fold(this.fold).lanes.length, 0);
+    const lanes = this.panels.reduce((sum, panel) => sum + panel.shown(this.fold).length, 0);
     const fixed = RULER + this.panels.reduce((sum, panel) => sum + panel.height(this.fold, 0), 0) + this.differences;
     const top = this.lanes.getBoundingClientRect().top + window.scrollY;
     const free = Math.max(window.innerHeight / 2, window.innerHeight - top - 60) - fixed;
-    const lane = Math.max(1, Math.min(24, Math.floor(free / Math.max(1, lanes))));
     const [width, ratio] = [this.lanes.clientWidth, devicePixelRatio];
+    const usual = Math.min(USUAL, Math.floor(free / Math.max(1, lanes)));
+    // Browsers draw nothing on a canvas that is too high.
+    const most = Math.floor(HIGHEST / ratio / Math.max(1, lanes));
+    const lane = Math.max(1, Math.min(most, this.wantedHeight || usual));
     let height = RULER;
     for (const panel of this.panels) {
       panel.place = { top: height, width, lane, ratio };
@@ -299,6 +366,32 @@ export class Page {
     this.soon();
   }
 
+  /** Makes lanes lower or higher. */
+  stretch(factor: number): void {
+    const { lane } = this.first.place;
+    const next = factor > 1 ? Math.max(lane + 1, Math.round(lane * factor)) : Math.floor(lane * factor);
+    this.wantedHeight = Math.max(1, Math.min(TALLEST, next));
+    this.resize();
+    this.toAddress("address");
+  }
+
+  /** The field of CPUs changed. */
+  chooseCpus(): void {
+    this.changeCpus();
+    this.toAddress("address");
+  }
+
+  /** Only the lanes of CPUs that the field names are shown. */
+  private changeCpus(): void {
+    const text = this.cpus.value.trim();
+    const cpus = text ? cpuList(text) : undefined;
+    const known = this.panels.map((panel) => panel.choose(cpus)).every(Boolean) && (!text || cpus !== undefined);
+    if (!known) for (const panel of this.panels) panel.choose(undefined);
+    this.cpus.setAttribute("aria-invalid", `${!known}`);
+    this.cpus.title = known ? "" : "no such CPUs: write numbers and ranges, as in 0-15,64";
+    this.resize();
+  }
+
   /** Height of the lanes of differences. */
   private get differences(): number {
     return this.panels.length > 1 ? DIFFERENCES : 0;
@@ -309,7 +402,10 @@ export class Page {
   /** The pointer is there; -1 is nowhere. */
   pointTo(x: number, y: number): void {
     this.pointer = { x, y };
-    this.hover.tell(x, y, this.under());
+    const on = this.panels.find((panel) => x >= LABEL && panel.isOnFollowed(y));
+    this.hover.rest();
+    if (on?.way) this.hover.say(x, y, didThen(on.recording, on.way, this.timeAt(x) - on.shift));
+    else this.hover.tell(x, y, this.under());
   }
 
   private under(): Under | undefined {
@@ -502,6 +598,8 @@ interface Target extends Span {
   panel: Panel;
   /** Its place in the table of violations, if it is there. */
   n: number | undefined;
+  /** The task that ran then, if it is a run. */
+  task?: number;
 }
 
 /** All that the table of violations of a recording has. */

@@ -58,6 +58,9 @@ export function causeColour(code: number, ranks: Map<number, number>): Rgb {
   return CAUSES[Math.min(ranks.get(code) ?? CAUSES.length, CAUSES.length - 1)] ?? IN_VAIN;
 }
 
+/** Colour of what has a number. */
+export const taskColour = (number: number): Rgb => TASKS[number % TASKS.length] ?? UNNAMED;
+
 /** The part of a lane's height, from above, in which waits in vain are marked. */
 export const BAND = 0.3;
 

@@ -1,8 +1,9 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
-import { Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Stretch, Sum, taskAt } from "./data";
+import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Sum, taskAt } from "./data";
 import { find } from "./glob";
 import { BAND, Colouring, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
+import { drawFollowed, drawWay, FOLLOWED, Frame, Way } from "./way";
 
 /** What is seen: the begin and the end, in ns. */
 export interface Span {
@@ -60,8 +61,8 @@ export class Panel {
   /** A moment that the user marked. */
   mark: number | undefined;
   place: Place = { top: 0, width: 0, lane: 1, ratio: 1 };
-  /** Where the task that is followed ran and waited; `isFound` if it is followed since it was found. */
-  way: { task: number; stretches: Stretch[]; isFound: boolean } | undefined;
+  /** Where the task that is followed ran and waited. */
+  way: Way | undefined;
   readonly tasks: Tasks;
   /** Of each name of a command or cgroup a number that is the same in all recordings. */
   private readonly numbers: { command: number[]; cgroup: number[] };
@@ -69,6 +70,9 @@ export class Panel {
   found: { count: number; first: number } | undefined;
   /** Width of the widest cells that are drawn in the place of narrower ones; 0 where none are. */
   finestNs = 0;
+  /** CPUs whose lanes are shown, where not all are, and the lanes of each fold. */
+  private cpus: Set<number> | undefined;
+  private readonly shownOf = new Map<number, number[]>();
   private isAsking = false;
   private nextWay: { seen: Span; nsPerPixel: number } | undefined;
   private readonly painted: Painted;
@@ -122,21 +126,47 @@ export class Panel {
     return this.recording.head.folds[n] ?? { name: "", lanes: [] };
   }
 
+  /** Only lanes of these CPUs are shown; undefined: all. Gives whether there are such. */
+  choose(cpus: Set<number> | undefined): boolean {
+    this.cpus = cpus;
+    this.shownOf.clear();
+    return !cpus || this.fold(0).lanes.some(([, of]) => of.some((cpu) => cpus.has(cpu)));
+  }
+
+  /** The lanes that are shown, from above: their places among those of a fold. */
+  shown(fold: number): number[] {
+    const { cpus } = this;
+    const known = this.shownOf.get(fold);
+    if (known) return known;
+    const shown = this.fold(fold).lanes.flatMap(([, of], n) => (!cpus || of.some((cpu) => cpus.has(cpu)) ? [n] : []));
+    this.shownOf.set(fold, shown);
+    return shown;
+  }
+
+  /** Where lanes begin. */
+  private get lanesTop(): number {
+    return this.place.top + CURVE + FOLLOWED;
+  }
+
   /** Whether a height on the canvas is in the upper part of a lane, where waits in vain are marked. */
   isOnBand(y: number): boolean {
-    const { top, lane } = this.place;
-    return ((y - top - CURVE) % lane) / lane < BAND;
+    const { lane } = this.place;
+    return ((y - this.lanesTop) % lane) / lane < BAND;
+  }
+
+  /** Whether a height on the canvas is on the lane of the task that is followed. */
+  isOnFollowed(y: number): boolean {
+    return y >= this.lanesTop - FOLLOWED && y < this.lanesTop;
   }
 
   /** The lane at a height on the canvas. */
   laneAt(fold: number, y: number): number | undefined {
-    const lane = Math.floor((y - this.place.top - CURVE) / this.place.lane);
-    return lane >= 0 && lane < this.fold(fold).lanes.length ? lane : undefined;
+    return this.shown(fold)[Math.floor((y - this.lanesTop) / this.place.lane)];
   }
 
   /** Height of all, for lanes of that height. */
   height(fold: number, lane: number): number {
-    return CURVE + lane * this.fold(fold).lanes.length;
+    return CURVE + FOLLOWED + lane * this.shown(fold).length;
   }
 
   /** Follows the way of a task; of none. */
@@ -177,7 +207,10 @@ export class Panel {
     to.fillStyle = ink;
     const isFresh = this.drawLanes(to, fold, seen, look);
     this.drawCurves(to, seen, look.dark ? "#3a5a74" : "#b7d3e8", ink);
-    this.drawWay(to, fold, seen, ink);
+    const { way, recording } = this;
+    const frame = this.frame(fold, seen);
+    drawFollowed(to, way, way ? recording.name(way.task) : "", this.lanesTop - FOLLOWED, frame, ink);
+    if (way) drawWay(to, way, frame, ink);
     this.drawMark(to, fold, seen, ink);
     return isFresh;
   }
@@ -194,8 +227,8 @@ export class Panel {
 
   /** Draws labels and lanes. Gives whether all of it is as it should be, and not stale. */
   private drawLanes(to: CanvasRenderingContext2D, fold: number, seen: Span, look: Look): boolean {
-    const { top, width, lane, ratio } = this.place;
-    const { lanes } = this.fold(fold);
+    const { width, lane, ratio } = this.place;
+    const shown = this.shown(fold);
     const { head } = this.recording;
     const [from, until] = [seen.from - this.shift, seen.to - this.shift];
     const perPixel = (until - from) / (width - LABEL);
@@ -210,12 +243,17 @@ export class Panel {
     to.beginPath();
     // Beyond its begin and its end there is nothing, which is not idle.
     const [begin, end] = [Math.max(LABEL, x(0)), Math.min(width, x(head.span))];
-    to.rect(begin, top + CURVE, Math.max(0, end - begin), lane * lanes.length);
+    to.rect(begin, this.lanesTop, Math.max(0, end - begin), lane * shown.length);
     to.clip();
     to.imageSmoothingEnabled = false;
     let seenTiles = 0;
-    for (let group = 0; group * head.tile.lanes < lanes.length; group++) {
-      const y = top + CURVE + group * head.tile.lanes * lane;
+    const together = head.tile.lanes;
+    for (let row = 0, count = 0; row < shown.length; row += count) {
+      // Lanes that are beside each other in a tile, too, are drawn at once.
+      const lanesFrom = shown[row] ?? 0;
+      const group = Math.floor(lanesFrom / together);
+      for (count = 1; shown[row + count] === lanesFrom + count && (lanesFrom + count) % together > 0; ) count++;
+      const y = this.lanesTop + row * lane;
       for (let n = first; n <= last; n++) {
         const found = this.recording.tile(fold, level, n, group);
         if (!found) continue;
@@ -234,8 +272,9 @@ export class Panel {
         const cells = head.tile.cells / 4 ** above;
         const skipped = (n % 4 ** above) * cells;
         const [x0, x1] = [x(n * tileNs), x((n + 1) * tileNs)];
-        const rows = canvas.height / look.tall;
-        to.drawImage(canvas, skipped, 0, cells, canvas.height, x0, y, x1 - x0, rows * lane);
+        // What was painted for another height of lanes has as many of them.
+        const tall = (canvas.height * head.tile.cells * CELL) / tile.length;
+        to.drawImage(canvas, skipped, (lanesFrom % together) * tall, cells, count * tall, x0, y, x1 - x0, count * lane);
       }
     }
     this.drawNames(to, fold, first, last, level, x);
@@ -247,19 +286,19 @@ export class Panel {
 
   /** Names tasks where they ran for long enough. */
   private drawNames(to: CanvasRenderingContext2D, fold: number, first: number, last: number, level: number, x: (time: number) => number): void {
-    const { top, lane } = this.place;
+    const { lane } = this.place;
     if (lane < NAMED_LANE) return;
     const { head } = this.recording;
     const { cells, lanes: together } = head.tile;
     const ink = to.fillStyle;
     to.fillStyle = "#1a1a1a";
-    this.fold(fold).lanes.forEach((_, n) => {
+    this.shown(fold).forEach((n, row) => {
       let [task, since] = [NO_TASK, 0];
       const end = (time: number): void => {
         const [x0, x1] = [Math.max(x(since), LABEL), x(time)];
         const isSeen = task !== NO_TASK && (!this.tasks.found || this.tasks.found[task] === 1);
         if (isSeen && x1 - x0 > NAMED_WIDTH) {
-          to.fillText(this.recording.name(task), x0 + 3, top + CURVE + n * lane + lane - 5, x1 - x0 - 6);
+          to.fillText(this.recording.name(task), x0 + 3, this.lanesTop + row * lane + lane - 5, x1 - x0 - 6);
         }
       };
       for (let tileAt = first; tileAt <= last; tileAt++) {
@@ -281,10 +320,11 @@ export class Panel {
   }
 
   private drawLabels(to: CanvasRenderingContext2D, fold: number): void {
-    const { top, lane } = this.place;
+    const { lane } = this.place;
     const every = Math.ceil(12 / lane);
-    this.fold(fold).lanes.forEach(([label], n) => {
-      if (n % every === 0) to.fillText(label, 4, top + CURVE + n * lane + Math.max(9, lane / 2 + 4), LABEL - 8);
+    this.shown(fold).forEach((n, row) => {
+      const [label] = this.fold(fold).lanes[n] ?? [""];
+      if (row % every === 0) to.fillText(label, 4, this.lanesTop + row * lane + Math.max(9, lane / 2 + 4), LABEL - 8);
     });
   }
 
@@ -353,15 +393,30 @@ export class Panel {
     return all;
   }
 
-  /** What the cells say that are on a pixel; undefined while none have come. */
+  /** Sums over all CPUs in a stretch of the recording's time, from the totals that are here: about, and in the order of totals. */
+  sumsAbout(from: number, to: number, nsPerPixel: number): number[] {
+    const { cells } = this.recording.head.tile;
+    const level = levelFor(nsPerPixel);
+    const width = 4 ** level;
+    const sums = [0, 0, 0, 0, 0];
+    for (let cell = Math.floor(from / width); cell * width < to; cell++) {
+      const found = this.recording.totals(level, Math.floor(cell / cells));
+      if (!found) continue;
+      const ns = Math.min(to, (cell + 1) * width) - Math.max(from, cell * width);
+      const at = Math.floor(cell / 4 ** found.up) % cells;
+      sums.forEach((sum, n) => (sums[n] = sum + ns * (found.totals[n * cells + at] ?? 0)));
+    }
+    return sums;
+  }
+
+  /** What the cells say that are on a pixel at a time of the recording; undefined while none have come. */
   read(fold: number, lane: number, time: number, perPixel: number): Told | undefined {
     const { head } = this.recording;
     const level = levelFor(perPixel);
-    const at = time - this.shift;
     const { cells, lanes } = head.tile;
-    const found = this.recording.tile(fold, level, Math.floor(at / (cells * 4 ** level)), Math.floor(lane / lanes));
-    if (!found || at < 0 || at >= head.span) return undefined;
-    const cell = Math.floor(at / 4 ** (level + found.up)) % cells;
+    const found = this.recording.tile(fold, level, Math.floor(time / (cells * 4 ** level)), Math.floor(lane / lanes));
+    if (!found || time < 0 || time >= head.span) return undefined;
+    const cell = Math.floor(time / 4 ** (level + found.up)) % cells;
     const of = (field: number): number => fieldAt(found.bytes, cells, lane % lanes, cell, field);
     return {
       busy: of(Field.Busy),
@@ -377,39 +432,23 @@ export class Panel {
     };
   }
 
-  /** Draws the way of a task over lanes: where it ran a box, where it waited a line. */
-  private drawWay(to: CanvasRenderingContext2D, fold: number, seen: Span, ink: string): void {
-    if (!this.way) return;
-    const { top, width, lane } = this.place;
-    const laneOf = new Map<number, number>();
-    this.fold(fold).lanes.forEach(([, cpus], n) => cpus.forEach((cpu) => laneOf.set(cpu, n)));
+  /** Where things stand for the way of a task. */
+  private frame(fold: number, seen: Span): Frame {
+    const { width, lane } = this.place;
+    const rowOf = new Map<number, number>();
+    this.shown(fold).forEach((n, row) => this.fold(fold).lanes[n]?.[1].forEach((cpu) => rowOf.set(cpu, row)));
     const perPixel = (seen.to - seen.from) / (width - LABEL);
-    const x = (time: number): number => LABEL + Math.max(-10, Math.min(width + 10, (time + this.shift - seen.from) / perPixel));
-    const y = (cpu: number): number => top + CURVE + (laneOf.get(cpu) ?? 0) * lane;
-    to.save();
-    to.beginPath();
-    to.rect(LABEL, top + CURVE, width - LABEL, this.height(fold, lane) - CURVE);
-    to.clip();
-    to.strokeStyle = to.fillStyle = ink;
-    let last: { x: number; y: number } | undefined;
-    for (const [cpu, from, until, origin] of [...this.way.stretches].sort((a, b) => a[1] - b[1])) {
-      const [x0, x1, y0] = [x(from), Math.max(x(until), x(from) + 1), y(cpu)];
-      to.lineWidth = 1;
-      if (last && last.y !== y0) {
-        to.beginPath();
-        to.moveTo(last.x, last.y + lane / 2);
-        to.lineTo(x0, y0 + lane / 2);
-        to.stroke();
-      }
-      if (origin === null) {
-        to.lineWidth = 1.5;
-        to.strokeRect(x0, y0 + 0.5, x1 - x0, Math.max(1, lane - 1));
-      } else {
-        to.fillRect(x0, y0 + lane / 2 - 1, x1 - x0, 2);
-      }
-      last = { x: x1, y: y0 };
-    }
-    to.restore();
+    return {
+      left: LABEL,
+      right: width,
+      top: this.lanesTop,
+      bottom: this.lanesTop + lane * this.shown(fold).length,
+      x: (time) => LABEL + Math.max(-10, Math.min(width + 10, (time + this.shift - seen.from) / perPixel)),
+      y: (cpu) => {
+        const row = rowOf.get(cpu);
+        return row === undefined ? undefined : this.lanesTop + row * lane;
+      },
+      lane,
+    };
   }
 }
-

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled } from "./served";
+import { ABOVE, begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const WIDE = "7.2-s4x16x2-make.dat";
@@ -109,6 +109,90 @@ describe.skipIf(lacks)("in a browser", () => {
     await page.keyboard.press("Escape");
     await expect.poll(() => page.url()).not.toContain("task=");
     expect(await page.isVisible("#selected")).toBe(false);
+    await opened.close();
+  });
+
+  test("one goes from run to run of a task, and its own lane shows it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    await page.fill("#search", "rcu_preempt");
+    await page.locator("#lanes").focus();
+    const said: string[] = [];
+    for (const key of [".", ".", ".", ","]) {
+      await page.keyboard.press(key);
+      await settled(page);
+      said.push((await page.textContent("#selected")) ?? "");
+    }
+    for (const words of said) expect(words).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for [\d.]+ [mun]?s, from .* on(\nit waited for .* before \(.*\))?$/);
+    expect(new Set(said).size).toBe(3);
+    expect(said[3]).toBe(said[1]);
+    const box = (await page.locator("#canvas").boundingBox())!;
+    // The run is in the middle of what is seen.
+    await page.mouse.move(box.x + 84 + (box.width - 84) / 2, box.y + ABOVE - 10);
+    expect(await page.textContent("#hover")).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for /);
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("what CPUs did in a stretch that is measured is summed up", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const measure = async (opened: Opened): Promise<void> => {
+      const { page } = opened;
+      await page.keyboard.down("Shift");
+      await page.mouse.move(...(await onLane(opened, 4, 300)));
+      await page.mouse.down();
+      await page.mouse.move(...(await onLane(opened, 4, 700)));
+      await page.mouse.up();
+      await page.keyboard.up("Shift");
+    };
+    await measure(opened);
+    const rows = page.locator("#selected tbody tr");
+    await expect.poll(() => rows.count()).toBe(17);
+    expect(await rows.first().textContent()).toMatch(/^all 16/);
+    expect(await page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms/);
+    await page.keyboard.press("Escape");
+    expect(await page.isVisible("#selected")).toBe(false);
+    await opened.close();
+
+    const file = join(folder, "sums.html");
+    await run(["report", SMALL, "-o", file]);
+    const saved = await open(`file://${file}`);
+    await measure(saved);
+    await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms, about: busy [\d.]+ m?s \(\d/);
+    expect(saved.complaints).toEqual([]);
+    await saved.close();
+  });
+
+  test("CPUs and the height of lanes are chosen, and stay in the address", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const height = async (): Promise<number> => (await page.locator("#canvas").boundingBox())!.height - ABOVE;
+    expect(await height()).toBe(16 * 24);
+    await page.fill("#cpus", "2-3,15");
+    await settled(page);
+    expect(await height()).toBe(3 * 24);
+    const [x, y] = await onLane(opened, 2, 300);
+    await page.mouse.move(x, y);
+    await expect.poll(() => page.textContent("#hover")).toContain("CPU 15");
+    await page.locator("#lanes").focus();
+    for (const key of ["e", "e", "q"]) await page.keyboard.press(key);
+    await settled(page);
+    expect(await height()).toBe(3 * 30);
+    await expect.poll(() => page.url()).toContain("cpus=2-3%2C15");
+    expect(page.url()).toContain("height=30");
+    await page.reload();
+    await settled(page);
+    expect(await height()).toBe(3 * 30);
+    for (const wrong of ["99", "x", "3-1"]) {
+      await page.fill("#cpus", wrong);
+      await settled(page);
+      expect(await page.getAttribute("#cpus", "aria-invalid")).toBe("true");
+      expect(await height()).toBe(16 * 30);
+    }
+    await page.fill("#cpus", "");
+    expect(await page.getAttribute("#cpus", "aria-invalid")).toBe("false");
+    expectQuiet(opened);
     await opened.close();
   });
 
@@ -291,11 +375,11 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await page.textContent("#alignment")).toContain("before and after");
     const box = await page.locator("#canvas").boundingBox();
     // The second is below the lanes of the first.
-    const lane = (box!.height - 22 - 2 * 56 - 86) / 32;
-    await page.mouse.move(box!.x + 300, box!.y + 22 + 56 + lane);
+    const lane = (box!.height - 2 * ABOVE + 22 - 86) / 32;
+    await page.mouse.move(box!.x + 300, box!.y + ABOVE + lane);
     await page.keyboard.press("m");
     expect(await page.textContent("#alignment")).toContain("a moment of after");
-    await page.mouse.move(box!.x + 500, box!.y + 22 + 2 * 56 + 17 * lane);
+    await page.mouse.move(box!.x + 500, box!.y + 2 * ABOVE - 22 + 17 * lane);
     await page.keyboard.press("M");
     await expect.poll(() => page.url()).toContain("shift=");
     expect(await page.textContent("#alignment")).toBe("");

@@ -124,10 +124,13 @@ export async function seen(page: Page): Promise<[number, number]> {
   return shown;
 }
 
+/** Height of all that stands above the lanes of the first recording. */
+export const ABOVE = 22 + 56 + 22;
+
 /** A place on a lane, from its left edge on; of recordings whose lanes are as high as they can be. */
 export async function onLane({ page }: Opened, lane: number, x: number): Promise<[number, number]> {
   const box = await page.locator("#canvas").boundingBox();
   if (!box) throw new Error("no canvas");
-  // The ruler and the curves stand above.
-  return [box.x + 84 + x, box.y + 22 + 56 + lane * 24 + 12];
+  // The ruler, the curves and the lane of the task that is followed stand above.
+  return [box.x + 84 + x, box.y + ABOVE + lane * 24 + 12];
 }
