@@ -126,7 +126,8 @@ pub fn first(report: &Report) -> String {
 }
 
 /// The rest: the worst moment, and sections that fold away. If the page shows time from `begin` on,
-/// what has a time says so, and can be chosen: `data-from` and `data-to` in ns since then.
+/// what has a time says so, and can be chosen: `data-from` and `data-to` in ns since then; else
+/// what is about a task: `data-tid`.
 pub fn rest(report: &Report, begin: Option<Time>) -> Words {
     let mut out = Words::default();
     out.text(&worst(report, begin));
@@ -186,6 +187,13 @@ fn leads_to(window: Option<Window>, begin: Option<Time>) -> String {
     let Some((window, begin)) = window.zip(begin) else { return String::new() };
     let [from, to] = [window.from, window.to].map(|time| time.since(begin).0);
     format!(" data-from=\"{from}\" data-to=\"{to}\" tabindex=\"0\"")
+}
+
+/// Attributes of a row that is about a task and has no time.
+fn leads_to_task(table: &Table, row: &[Value]) -> String {
+    let tid = table.columns.iter().position(|column| column.key == "tid");
+    let tid = tid.and_then(|column| row.get(column)?.int::<i64>());
+    tid.map_or(String::new(), |tid| format!(" data-tid=\"{tid}\" tabindex=\"0\""))
 }
 
 /// What a section that folds away begins with; `hint` says how much is in it.
@@ -368,7 +376,10 @@ fn table(table: &Table, begin: Option<Time>) -> Words {
     out.text(&(head + "</tr></thead>\n<tbody>\n"));
     let rows = table.rows.iter().map(|row| {
         let cells = table.shown_columns().map(|(index, column)| cell(&row[index], column.unit));
-        let leads = leads_to(when(table, row), begin);
+        let leads = match when(table, row) {
+            None => begin.map_or(String::new(), |_| leads_to_task(table, row)),
+            when => leads_to(when, begin),
+        };
         format!("<tr{leads}>{}</tr>\n", cells.collect::<String>())
     });
     out.list(&table.name, rows);
@@ -507,6 +518,25 @@ mod tests {
         assert!(page.contains("<li data-from=\"30\" data-to=\"40\" tabindex=\"0\">"), "{page}");
         assert_eq!(page.matches("data-from").count(), 2, "not where no time is known: {page}");
         assert!(!rest(&report, None).whole().contains("data-from"));
+    }
+
+    #[test]
+    fn a_row_about_a_task_leads_to_it_where_it_has_no_time() {
+        let columns = [
+            Column::new("task", "task", Unit::None),
+            Column::for_programs("tid", Unit::None),
+            Column::new("from_ns", "from", Unit::At),
+        ];
+        let mut table = Table::new("t", "A table", columns);
+        table.push(vec!["x".into(), 5u64.into(), 30u64.into()]);
+        table.push(vec!["x".into(), 7u64.into(), Value::Unknown]);
+        table.push(vec!["x".into(), "\"><b>".into(), Value::Unknown]);
+        let mut report = Report::new("check/1", "title");
+        report.tables.push(table);
+        let page = rest(&report, Some(Time(20))).whole();
+        assert!(page.contains("<tr data-tid=\"7\" tabindex=\"0\">"), "{page}");
+        assert_eq!((page.matches("data-tid").count(), page.matches("data-from").count()), (1, 1));
+        assert!(!rest(&report, None).whole().contains("data-tid"));
     }
 
     #[test]

@@ -48,3 +48,32 @@ pub(crate) fn of(history: &History) -> (Vec<u8>, Vec<String>, Vec<String>) {
     let bytes = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
     (bytes, names.names, cgroups.names)
 }
+
+#[cfg(test)]
+mod tests {
+    use wastenot_model::{Builder, By, CpuId, Entry, Head, Machine, Sink, Task, TaskId, Time};
+
+    use super::*;
+
+    #[test]
+    fn tasks_have_names_tids_and_the_last_cgroup_that_is_told() {
+        let mut head = Head::new(Machine::flat(1));
+        head.carries = Carries::CGROUPS;
+        let mut sink = Builder::new(head);
+        let names = ["cc", "</script>", "/a", "/b"].map(|name| sink.name(name));
+        let tasks: Vec<TaskId> = [(90, 0), (7, 1), (91, 0)]
+            .map(|(tid, name)| sink.task(Task::new(tid, names[name])))
+            .to_vec();
+        for (task, cgroup) in [(0, 2), (2, 3), (0, 3)] {
+            let what = Change::Cgroup(names[cgroup]);
+            let event = Event::Changed { task: tasks[task], what };
+            sink.push(Entry { time: Time(0), cpu: CpuId(0), by: By::UNKNOWN, event });
+        }
+        let (bytes, names, cgroups) = of(&sink.finish());
+        let numbers =
+            bytes.chunks_exact(4).map(|it| i32::from_le_bytes([it[0], it[1], it[2], it[3]]));
+        let told: Vec<i32> = numbers.collect();
+        assert_eq!(told, [90, -83, 84, 0, 1, 0, 1, -1, 1]);
+        assert_eq!((names.join(" "), cgroups.join(" ")), ("cc </script>".into(), "/a /b".into()));
+    }
+}

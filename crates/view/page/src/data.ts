@@ -271,6 +271,8 @@ export class Recording {
     private readonly store: Store,
     /** Called when its tasks have come. */
     private readonly changed: () => void,
+    /** Whether a server answers: a page in a file knows no ways of tasks. */
+    readonly isServed: boolean,
   ) {}
 
   /** Its tasks, if they are here; if not, they come. A picture of many lanes can do without. */
@@ -371,7 +373,7 @@ export class Recording {
 }
 
 /** A name without what a terminal or a line of text would obey: control bytes, changes of direction. */
-const printable = (name: string): string =>
+export const printable = (name: string): string =>
   name.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`);
 
 /** Levels of widths of cells that exist. */

@@ -1,12 +1,16 @@
 // What colours mean.
 
-import { NOT_CHARGED } from "./data";
+import { NOT_CHARGED, printable } from "./data";
 import { element } from "./dom";
-import { causeColour, DARK, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, UNNAMED, WAKING } from "./paint";
+import { causeColour, DARK, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
 import type { Panel } from "./panel";
 
+/** Cgroups that the legend names: as many as there are colours. */
+const CGROUPS = 8;
+
 /** Says what colours mean. */
-export function explain({ dark, colouring }: Look, { recording, tasks }: Panel): void {
+export function explain({ dark, colouring }: Look, panels: Panel[]): void {
+  const [{ recording, tasks }] = panels as [Panel];
   const legend = element("legend");
   legend.replaceChildren();
   const add = (colour: Rgb, words: string): void => {
@@ -18,7 +22,11 @@ export function explain({ dark, colouring }: Look, { recording, tasks }: Panel):
     add(PLAIN, "a task runs");
     for (const code of [...tasks.causes.keys(), NOT_CHARGED]) add(causeColour(code, tasks.causes), recording.why(code));
   } else add(IN_VAIN, "a task waited here in vain: a CPU that it may use was idle");
-  if (colouring === "cgroup") add(UNNAMED, "no cgroup is told; all others: the last cgroup of the task that runs");
+  if (colouring === "cgroup") {
+    const cgroups = new Map(panels.flatMap((panel) => panel.cgroups));
+    for (const [name, number] of [...cgroups].slice(0, CGROUPS)) add(taskColour(number), printable(name));
+    add(UNNAMED, `a task of which no cgroup is told${cgroups.size > CGROUPS ? "; more cgroups share these colours" : ""}; each task has the last that it was in`);
+  }
   if (colouring === "queue") {
     QUEUE.forEach((colour, n) => add(colour, `${n}${n === QUEUE.length - 1 ? " or more" : ""} waiting`));
   }

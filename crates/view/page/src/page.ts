@@ -70,13 +70,14 @@ export class Page {
   /** Height of a lane that the user wants; 0: as there is room. */
   private wantedHeight = 0;
 
-  constructor({ recordings }: Heads, source: Source) {
+  constructor({ recordings }: Heads, source: Source, isServed: boolean) {
     const { tile: { cells = 0 } = {}, rows: atOnce = 0 } = recordings[0] ?? {};
     this.store = new Store(source, () => this.soon(), (path, answer) => (path.includes("/tile/") ? withTasks(answer, cells) : answer));
-    const [numbers, causes] = [new Map<string, number>(), ranks(recordings.map(({ causes }) => causes))];
+    const numbers = { command: new Map<string, number>(), cgroup: new Map<string, number>() };
+    const causes = ranks(recordings.map(({ causes }) => causes));
     const names = recordings.length > 1 ? ["before", "after"] : [];
     this.panels = recordings.map((head, n) => {
-      const recording = new Recording(head, n, source, this.store, () => this.changeLook("nowhere"));
+      const recording = new Recording(head, n, source, this.store, () => this.changeLook("nowhere"), isServed);
       return new Panel(recording, names[n] ?? "", numbers, causes);
     });
     const [first] = this.panels;
@@ -91,7 +92,7 @@ export class Page {
     }
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
     element("align").hidden = this.panels.length < 2;
-    if (recordings.some(({ cgroups }) => cgroups.length > 0)) this.colour.add(new Option("last cgroup", "cgroup"), 2);
+    if (recordings.some(({ cgroups }) => cgroups.length > 1)) this.colour.add(new Option("last cgroup", "cgroup"), 2);
     // Tasks have other numbers in each recording.
     if (this.panels.length > 1) this.colour.value = this.usualColour = "command";
     this.seen = this.whole;
@@ -101,16 +102,43 @@ export class Page {
   /** What has a time in the words about a recording leads there. */
   private leads(words: HTMLElement, panel: Panel): void {
     const go = ({ target }: Event): void => {
-      const element = (target as HTMLElement).closest<HTMLElement>("[data-from]");
+      const element = (target as HTMLElement).closest<HTMLElement>("[data-from], [data-tid]");
       if (!element) return;
+      if (element.dataset["tid"] !== undefined) return void this.followRow(element, panel);
       const { from, to, n } = element.dataset;
       const isViolation = element.closest("table")?.dataset["name"] === "violations";
       void this.go({ panel, from: Number(from), to: Number(to), n: isViolation ? Number(n) : undefined }, element);
     };
     words.addEventListener("click", go);
     words.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.target as HTMLElement).matches("[data-from]")) go(event);
+      if (event.key === "Enter" && (event.target as HTMLElement).matches("[data-from], [data-tid]")) go(event);
     });
+  }
+
+  /** Follows the task that a row is about. */
+  private async followRow(row: HTMLElement, panel: Panel): Promise<void> {
+    await panel.recording.known().catch(() => undefined);
+    const [name, tid] = [row.querySelector("td")?.textContent, row.dataset["tid"]];
+    const { tids } = panel.recording.tasks ?? {};
+    // Tids are used again, by tasks of other names.
+    const tasks = [...(tids?.keys() ?? [])].filter((task) => `${tids?.[task]}` === tid);
+    const task = tasks.find((task) => panel.recording.name(task) === `${name}:${tid}`) ?? tasks[0];
+    if (task === undefined) return;
+    if (panel.recording.isServed) panel.follow(task);
+    else this.standOut(panel, task);
+    this.choseRow(row);
+    this.say(inWords(row, row.closest("table") ?? undefined));
+    this.toAddress("history");
+    await this.followTasks();
+  }
+
+  /** Shows that a row was chosen last, and what it led to. */
+  private choseRow(row: HTMLElement | undefined): void {
+    document.querySelector(".current")?.classList.remove("current");
+    row?.classList.add("current");
+    if (!row) return;
+    this.lanes.focus({ preventScroll: true });
+    element("time").scrollIntoView({ block: "nearest" });
   }
 
   /** The time that there is. */
@@ -149,7 +177,7 @@ export class Page {
 
   /** Goes where a row leads, with twice as much before and after it, and says what it says. */
   private async go(target: Target, chosen?: HTMLElement | string): Promise<void> {
-    document.querySelector(".current")?.classList.remove("current");
+    this.choseRow(undefined);
     this.current = target;
     const { from, to } = placeOf(target);
     const around = Math.max(1000, (to - from) * 2);
@@ -246,6 +274,7 @@ export class Page {
   async sumUp(): Promise<void> {
     const { measured } = this;
     if (!measured) return;
+    this.say(`What CPUs did in ${words(measured.to - measured.from)}: …`);
     const said = await Promise.all(this.panels.map((panel) => summedUp(panel, measured, this.nsPerPixel)));
     if (this.measured === measured) this.say(...said.flat());
   }
@@ -335,7 +364,7 @@ export class Page {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     ({ backgroundColor: this.paper, color: this.ink } = getComputedStyle(document.body));
     this.look = { ...this.look, version: this.look.version + 1, colouring: this.colour.value as Colouring, dark };
-    explain(this.look, this.first);
+    explain(this.look, this.panels);
     this.toAddress(into);
     void this.followTasks();
     this.soon();
@@ -435,13 +464,16 @@ export class Page {
       panel.follow(panel.isOnBand(y) ? (waits ?? at.task ?? undefined) : (at.task ?? waits));
       this.say(exact(recording, cpu, time, at).join("\n"));
     } else {
-      // A page in a file does not know ways: the task stands out.
-      const drawn = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio)?.task;
-      this.search.value = drawn === undefined || drawn === NO_TASK ? "" : recording.name(drawn);
-      this.changeLook();
+      this.standOut(panel, panel.read(fold, lane, time, nsPerPixel / devicePixelRatio)?.task);
     }
     this.toAddress("history");
     void this.followTasks();
+  }
+
+  /** Other tasks are dimmed: all that a page in a file, which knows no ways, can do to follow one. */
+  private standOut({ recording }: Panel, task: number | undefined): void {
+    this.search.value = task === undefined || task === NO_TASK ? "" : recording.name(task);
+    this.changeLook();
   }
 
   /** Asks where tasks that are followed ran and waited. */

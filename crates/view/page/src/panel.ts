@@ -82,18 +82,23 @@ export class Panel {
     readonly recording: Recording,
     /** What it is called among others. */
     readonly name: string,
-    numbers: Map<string, number>,
+    numbers: { command: Map<string, number>; cgroup: Map<string, number> },
     causes: Map<number, number>,
   ) {
     const { head } = recording;
     this.painted = new Painted(head.tile.cells);
-    const number = (name: string): number => {
-      const known = numbers.get(name) ?? numbers.size;
-      numbers.set(name, known);
+    const number = (of: Map<string, number>) => (name: string): number => {
+      const known = of.get(name) ?? of.size;
+      of.set(name, known);
       return known;
     };
-    this.numbers = { command: head.names.map(number), cgroup: head.cgroups.map(number) };
+    this.numbers = { command: head.names.map(number(numbers.command)), cgroup: head.cgroups.map(number(numbers.cgroup)) };
     this.tasks = { found: undefined, groups: undefined, causes };
+  }
+
+  /** Cgroups, each with its number. */
+  get cgroups(): [string, number][] {
+    return this.recording.head.cgroups.map((name, n) => [name, this.numbers.cgroup[n] ?? 0]);
   }
 
   /** Finds tasks by name, tid or both; all stand out where there is no pattern. */
@@ -209,7 +214,8 @@ export class Panel {
     this.drawCurves(to, seen, look.dark ? "#3a5a74" : "#b7d3e8", ink);
     const { way, recording } = this;
     const frame = this.frame(fold, seen);
-    drawFollowed(to, way, way ? recording.name(way.task) : "", this.lanesTop - FOLLOWED, frame, ink);
+    const hint = recording.isServed ? "click a task to follow it" : "wastenot view shows here where a task ran and waited";
+    drawFollowed(to, way, way ? recording.name(way.task) : hint, this.lanesTop - FOLLOWED, frame, ink);
     if (way) drawWay(to, way, frame, ink);
     this.drawMark(to, fold, seen, ink);
     return isFresh;

@@ -1,6 +1,6 @@
 // Where the task that is followed ran and waited: on a lane of its own, and over the lanes of CPUs.
 
-import { words } from "./axis";
+import { words as length } from "./axis";
 import type { Recording, Stretch } from "./data";
 import { PLAIN, taskColour } from "./paint";
 
@@ -28,12 +28,12 @@ export interface Frame {
   lane: number;
 }
 
-/** Draws the lane of its own, at a height: it ran, as high as the lane, in the colour of its CPU; it waited, a low bar. */
-export function drawFollowed(to: CanvasRenderingContext2D, way: Way | undefined, name: string, top: number, frame: Frame, ink: string): void {
+/** Draws the lane of its own, with words, the task's name or a hint, at a height: it ran, as high as the lane, in the colour of its CPU; it waited, a low bar. */
+export function drawFollowed(to: CanvasRenderingContext2D, way: Way | undefined, words: string, top: number, frame: Frame, ink: string): void {
   const { left, right, x } = frame;
   to.fillStyle = ink;
   to.globalAlpha = way ? 1 : 0.55;
-  to.fillText(way ? name : "click a task to follow it", way ? 4 : left + 4, top + 14, way ? left - 8 : right - left);
+  to.fillText(words, way ? 4 : left + 4, top + 14, way ? left - 8 : right - left);
   to.globalAlpha = 1;
   const [high, middle] = [FOLLOWED - 4, top + FOLLOWED / 2 - 1];
   for (const [cpu, from, until, origin] of way?.stretches ?? []) {
@@ -106,9 +106,9 @@ export function didThen(recording: Recording, way: Way, time: number): string[] 
   const is = way.stretches.find(([, from, to]) => from <= time && time < to);
   if (!is) return [`${name} neither ran nor waited`];
   const [cpu, from, to, origin, waker, wakerCpu] = is;
-  const length = `for ${words(to - from)} of what is seen`;
-  if (origin === null) return [`${name} ran on CPU ${cpu} ${length}`];
+  const then = `for ${length(to - from)} of what is seen`;
+  if (origin === null) return [`${name} ran on CPU ${cpu} ${then}`];
   const where = wakerCpu === null || wakerCpu === undefined ? "" : ` on CPU ${wakerCpu}`;
   const by = waker === null || waker === undefined ? "" : ` by ${recording.name(waker)}${where}`;
-  return [`${name} waited on CPU ${cpu} ${length} (${origin}${by})`];
+  return [`${name} waited on CPU ${cpu} ${then} (${origin}${by})`];
 }

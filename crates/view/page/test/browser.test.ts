@@ -134,6 +134,23 @@ describe.skipIf(lacks)("in a browser", () => {
     await opened.close();
   });
 
+  test("a row about a task follows it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const row = page.locator('table[data-name="tasks"] tbody tr').nth(3);
+    const words = (await row.locator("td").allTextContents()).slice(0, 2).join(":");
+    await page.locator("details", { has: row }).locator("summary").click();
+    await row.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.url()).toContain("task=");
+    expect(await page.textContent("#selected")).toContain(`tid: ${words.split(":").at(-1)}`);
+    expect(await row.getAttribute("class")).toBe("current");
+    await page.keyboard.press(".");
+    await settled(page);
+    expect(await page.textContent("#selected")).toContain(`${words} ran on CPU`);
+    await opened.close();
+  });
+
   test("what CPUs did in a stretch that is measured is summed up", async () => {
     const opened = await served([SMALL]);
     const { page } = opened;
@@ -179,8 +196,8 @@ describe.skipIf(lacks)("in a browser", () => {
     for (const key of ["e", "e", "q"]) await page.keyboard.press(key);
     await settled(page);
     expect(await height()).toBe(3 * 30);
-    await expect.poll(() => page.url()).toContain("cpus=2-3%2C15");
-    expect(page.url()).toContain("height=30");
+    await expect.poll(() => page.url()).toContain("height=30");
+    expect(page.url()).toContain("cpus=2-3%2C15");
     await page.reload();
     await settled(page);
     expect(await height()).toBe(3 * 30);
