@@ -29,6 +29,7 @@ export function listen(page: Page): void {
     m: () => page.mark(),
     ".": () => void page.toRun(1),
     ",": () => void page.toRun(-1),
+    u: () => void page.toWaker(),
     Escape: () => page.forget(),
   };
   document.addEventListener("keydown", (event) => {

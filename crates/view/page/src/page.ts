@@ -1,7 +1,7 @@
 // The page: what is seen, and how it is drawn.
 
-import { marks, moment, words } from "./axis";
-import { Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
+import { marks, moment, words as length } from "./axis";
+import { At, Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
 import { cpuList } from "./cpus";
 import { exact } from "./details";
 import { DIFFERENCES, drawDifferences } from "./differences";
@@ -12,7 +12,7 @@ import { List, lists } from "./lists";
 import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
 import { summedUp } from "./sums";
-import { didThen } from "./way";
+import { didThen, Way } from "./way";
 
 const RULER = 22;
 /** Height of a lane where there is room, unless another is wanted, and the most that can be wanted, in pixels. */
@@ -43,6 +43,8 @@ export class Page {
   private readonly canvas = element<HTMLCanvasElement>("canvas");
   private readonly lanes = element("lanes");
   private readonly selected = element("selected");
+  /** What stands first in it: screen readers tell it. */
+  private readonly said = element("said");
   private readonly rows = element<HTMLSelectElement>("rows");
   private readonly colour = element<HTMLSelectElement>("colour");
   private readonly search = element<HTMLInputElement>("search");
@@ -197,9 +199,10 @@ export class Page {
   }
 
   /** Says something below the lanes; nothing, where that is empty. */
-  private say(...words: (string | HTMLElement)[]): void {
-    this.selected.replaceChildren(...words);
-    this.selected.hidden = this.selected.textContent === "";
+  private say(words: string, ...more: HTMLElement[]): void {
+    this.said.textContent = words;
+    this.selected.replaceChildren(this.said, ...more);
+    this.selected.hidden = words === "";
   }
 
   /** What is at `x` stays there. */
@@ -239,44 +242,76 @@ export class Page {
   }
 
   /** Goes to the next run of the task that is followed, or with -1 to the one before. */
-  async toRun(step: number): Promise<void> {
+  toRun(step: number): Promise<void> {
+    return this.arrive(async (panel, way) => {
+      const { from: left, to: right } = this.seen;
+      // From the last one, if it is seen; else the first that begins in what is seen, or after it.
+      const time = this.runSeen(panel, way)?.from ?? (step > 0 ? left : right) - panel.shift;
+      await this.goToRun(panel, way.task, time, step > 0);
+    });
+  }
+
+  /** Follows the task that woke the one that is followed for the run where one is, or that is in the middle of what is seen. */
+  toWaker(): Promise<void> {
+    return this.arrive(async (panel, way) => {
+      const { recording } = panel;
+      const middle = (this.seen.from + this.seen.to) / 2 - panel.shift;
+      const known = this.runSeen(panel, way);
+      const run = known ?? targetOf(panel, way.task, await recording.run(way.task, middle, false));
+      const [, since, , waker] = (run && (await waitBefore(run))) ?? [];
+      if (waker === undefined || waker === null || since === undefined) return this.say(`nothing is known of who woke ${recording.name(way.task)}`);
+      panel.follow(waker);
+      // The last run that began before is the one in which it did so.
+      await this.goToRun(panel, waker, since + 1, false);
+    });
+  }
+
+  /** Does something with a task that is followed; it has not settled before. */
+  private async arrive(go: (panel: Panel, way: Way) => Promise<void>): Promise<void> {
     const panel = this.panels.find(({ way }) => way);
     if (!panel?.way) return;
     this.jumps++;
     this.soon();
-    await this.toRunOf(panel, panel.way.task, step)
+    await Promise.all([panel.recording.known(), go(panel, panel.way)])
       .catch(() => undefined)
       .finally(() => this.jumps--);
     this.soon();
   }
 
-  private async toRunOf(panel: Panel, task: number, step: number): Promise<void> {
+  /** The run to which the last jump led, if it is one of the task that is followed, and seen. */
+  private runSeen(panel: Panel, { task }: Way): Target | undefined {
+    const { current } = this;
+    if (current?.panel !== panel || current.task !== task) return undefined;
+    const { from, to } = placeOf(current);
+    return from < this.seen.to && to > this.seen.from ? current : undefined;
+  }
+
+  /** Goes to the run of a task that begins after a time, or else before it, and says how it began. */
+  private async goToRun(panel: Panel, task: number, time: number, isAfter: boolean): Promise<void> {
     const { recording } = panel;
-    const known = this.current?.panel === panel && this.current.task === task ? this.current : undefined;
-    const { from: left, to: right } = this.seen;
-    const isSeen = known && placeOf(known).from < right && placeOf(known).to > left;
-    // From the last one, if it is seen; else the first that begins in what is seen, or after it.
-    const time = isSeen ? known.from : (step > 0 ? left : right) - panel.shift;
-    const run = await recording.run(task, time, step > 0);
-    if (!run) return;
-    const [cpu, from, to] = run;
-    const target: Target = { panel, from, to, n: undefined, task };
-    await this.go(target, `${recording.name(task)} ran on CPU ${cpu} for ${words(to - from)}, from ${moment(from, 1)} on`);
-    const before = from > 0 ? await recording.at(cpu, from - 1) : undefined;
-    const wait = before?.waiting.find(([waiting]) => waiting === task);
-    if (!wait || this.current !== target) return;
-    const [, since, origin, waker] = wait;
-    const by = waker === null ? "" : ` by ${recording.name(waker)}`;
-    this.say(`${this.selected.textContent}\nit waited for ${words(from - since)} before (${origin}${by})`);
+    const target = targetOf(panel, task, await recording.run(task, time, isAfter));
+    if (!target) return;
+    const { cpu, from, to } = target;
+    const [wait] = await Promise.all([waitBefore(target), recording.known()]);
+    const words = [`${recording.name(task)} ran on CPU ${cpu} for ${length(to - from)}, from ${moment(from, 1)} on`];
+    if (wait) {
+      const [, since, origin, waker] = wait;
+      const by = waker === null ? "" : ` by ${recording.name(waker)}`;
+      words.push(`it waited for ${length(from - since)} before (${origin}${by})`);
+    }
+    await this.go(target, words.join("\n"));
   }
 
   /** Says what CPUs did in the stretch that was measured. */
   async sumUp(): Promise<void> {
     const { measured } = this;
     if (!measured) return;
-    this.say(`What CPUs did in ${words(measured.to - measured.from)}: …`);
-    const said = await Promise.all(this.panels.map((panel) => summedUp(panel, measured, this.nsPerPixel)));
-    if (this.measured === measured) this.say(...said.flat());
+    const title = `What CPUs did in ${length(measured.to - measured.from)}`;
+    this.say(`${title}: …`);
+    const all = await Promise.all(this.panels.map((panel) => summedUp(panel, measured, this.nsPerPixel)));
+    if (this.measured !== measured) return;
+    const tables = all.filter((it) => it instanceof HTMLElement);
+    this.say([title, ...all.filter((it) => typeof it === "string")].join("\n"), ...tables);
   }
 
   // The address holds all that is chosen.
@@ -327,6 +362,8 @@ export class Page {
     this.panels.forEach((panel, n) => {
       const [task, shift] = [tasks[n] ?? Number.NaN, shifts[n] ?? 0];
       panel.follow(task < panel.recording.head.tasks ? task : undefined);
+      // What is followed is said here, and not left to the search.
+      if (panel.way) panel.sought = this.search.value;
       panel.shift = Number.isSafeInteger(shift) && shift >= 0 ? shift : 0;
     });
     this.changeLook("nowhere");
@@ -356,11 +393,7 @@ export class Page {
     for (const panel of this.panels) panel.search(pattern);
     const count = this.panels.reduce((sum, { found }) => sum + (found?.count ?? 0), 0);
     element<HTMLOutputElement>("found").value = pattern ? `${count} task${count === 1 ? "" : "s"}` : "";
-    // A task that is found alone is followed, as long as it is.
-    for (const panel of this.panels) {
-      if (panel.found?.count === 1) panel.follow(panel.found.first, true);
-      else if (panel.way?.isFound) panel.follow(undefined);
-    }
+    for (const panel of this.panels) panel.followFound(pattern);
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     ({ backgroundColor: this.paper, color: this.ink } = getComputedStyle(document.body));
     this.look = { ...this.look, version: this.look.version + 1, colouring: this.colour.value as Colouring, dark };
@@ -576,7 +609,7 @@ export class Page {
       to.fillRect(this.xOf(mark), RULER - 5, 1, 5);
       if (this.xOf(mark) + 3 + to.measureText(text).width < width) to.fillText(text, this.xOf(mark) + 3, RULER - 8);
     }
-    to.fillText(words(this.seen.to - this.seen.from), 4, RULER - 8, LABEL - 8);
+    to.fillText(length(this.seen.to - this.seen.from), 4, RULER - 8, LABEL - 8);
   }
 
   /** Brackets the row that was chosen last. */
@@ -601,7 +634,7 @@ export class Page {
     const widest = Math.max(...this.panels.map((panel) => panel.finestNs));
     const lines: string[] = [];
     if (this.store.fails) lines.push("wastenot does not answer: does it still run?");
-    else if (widest > 0 && this.store.settled) lines.push(`averages over ${words(widest)}: finer cells are not here`);
+    else if (widest > 0 && this.store.settled) lines.push(`averages over ${length(widest)}: finer cells are not here`);
     const text = lines.join(" ");
     if (!text) return;
     const wide = to.measureText(text).width;
@@ -621,7 +654,7 @@ export class Page {
     to.globalAlpha = 1;
     to.fillRect(x0, RULER, 1, height);
     to.fillRect(x1, RULER, 1, height);
-    to.fillText(words(until - from), x0 + 4, RULER + 10);
+    to.fillText(length(until - from), x0 + 4, RULER + 10);
   }
 }
 
@@ -630,13 +663,26 @@ interface Target extends Span {
   panel: Panel;
   /** Its place in the table of violations, if it is there. */
   n: number | undefined;
-  /** The task that ran then, if it is a run. */
+  /** The task that ran then, and where, if it is a run. */
   task?: number;
+  cpu?: number;
 }
 
 /** All that the table of violations of a recording has. */
 async function violationsOf(panel: Panel): Promise<Target[]> {
   return (await panel.recording.violations()).map(([from, to], n) => ({ panel, from, to, n }));
+}
+
+/** A run of a task. */
+type Run = Target & { task: number; cpu: number };
+
+const targetOf = (panel: Panel, task: number, run: [number, number, number] | undefined): Run | undefined =>
+  run && { panel, cpu: run[0], from: run[1], to: run[2], n: undefined, task };
+
+/** How a task waited before it ran. */
+async function waitBefore({ panel, task, cpu, from }: Target): Promise<At["waiting"][number] | undefined> {
+  if (from === 0 || cpu === undefined) return undefined;
+  return (await panel.recording.at(cpu, from - 1))?.waiting.find(([waiting]) => waiting === task);
 }
 
 /** Where it is on the page. */

@@ -70,6 +70,8 @@ export class Panel {
   found: { count: number; first: number } | undefined;
   /** Width of the widest cells that are drawn in the place of narrower ones; 0 where none are. */
   finestNs = 0;
+  /** The search of which it was seen whether it finds a task alone. */
+  sought = "";
   /** CPUs whose lanes are shown, where not all are, and the lanes of each fold. */
   private cpus: Set<number> | undefined;
   private readonly shownOf = new Map<number, number[]>();
@@ -178,6 +180,15 @@ export class Panel {
   follow(task: number | undefined, isFound = false): void {
     if (task === this.way?.task) return;
     this.way = task === undefined || task === NO_TASK ? undefined : { task, stretches: [], isFound };
+  }
+
+  /** Once a search has found a task alone it is followed, until another search, or the user, follows another. */
+  followFound(pattern: string): void {
+    // While tasks have not come, nothing is found.
+    if (pattern === this.sought || (pattern && !this.found)) return;
+    this.sought = pattern;
+    if (this.found?.count === 1) this.follow(this.found.first, true);
+    else if (this.way?.isFound) this.follow(undefined);
   }
 
   /** Asks for the way of the task that is followed: one question at a time, the last one asked. */

@@ -21,12 +21,13 @@ const SHARED = COLUMNS.length - 2;
 const share = (ns: number, of: number): string => (ns === 0 ? "0" : `${words(ns)} (${Number(((ns / of) * 100).toPrecision(3))} %)`);
 
 /** A table of sums: all CPUs, then each. */
-function table(sums: number[][], length: number): HTMLElement {
+function table(name: string, sums: number[][], length: number): HTMLElement {
   const all = COLUMNS.map((_, n) => sums.reduce((sum, cpu) => sum + (cpu[n + 1] ?? 0), 0));
   const shown = COLUMNS.flatMap(([, always], n) => (always || (all[n] ?? 0) > 0 ? [n] : []));
   const box = document.createElement("div");
   box.className = "wide";
   const table = box.appendChild(document.createElement("table"));
+  if (name) table.createCaption().textContent = name;
   const head = table.createTHead().insertRow();
   for (const name of ["CPU", ...shown.map((n) => COLUMNS[n]?.[0] ?? "")]) {
     const cell = head.appendChild(document.createElement("th"));
@@ -49,17 +50,19 @@ function table(sums: number[][], length: number): HTMLElement {
   return box;
 }
 
-/** What all CPUs of a recording did in a stretch of the page's time, and each. A page in a file knows about what all did. */
-export async function summedUp(panel: Panel, { from, to }: Span, nsPerPixel: number): Promise<(string | HTMLElement)[]> {
+/** What all CPUs of a recording did in a stretch of the page's time, and each, as a table. A page in a file has words about
+    what all did together. */
+export async function summedUp(panel: Panel, { from, to }: Span, nsPerPixel: number): Promise<string | HTMLElement> {
   const { recording, shift } = panel;
-  const [begin, end] = [from, to].map((time) => Math.round(Math.max(0, Math.min(recording.head.span, time - shift)))) as [number, number];
-  const title = `${panel.name ? `${panel.name}: ` : ""}What CPUs did in ${words(end - begin)}`;
-  const sums = begin < end ? await recording.sums(begin, end).catch(() => undefined) : [];
-  if (sums) return sums.length > 0 ? [title, table(sums, end - begin)] : [];
+  const within = (time: number): number => Math.round(Math.max(0, Math.min(recording.head.span, time - shift)));
+  const [begin, end] = [within(from), within(to)];
+  if (begin >= end) return `${panel.name}: it has nothing of this time`;
+  const sums = await recording.sums(begin, end).catch(() => undefined);
+  if (sums) return table(panel.name, sums, end - begin);
   const [busy = 0, unknown = 0, wanted = 0, waiting = 0, inVain = 0] = panel.sumsAbout(begin, end, nsPerPixel);
   const of = (end - begin) * (recording.head.folds[0]?.lanes.length ?? 1);
-  return [
-    `${title}, about: busy ${share(busy, of)}, unknown ${share(unknown, of)}, idle while a task waited elsewhere ${share(wanted, of)}, ` +
-      `tasks waited ${words(waiting)}, summed up, in vain ${share(inVain, of)}`,
-  ];
+  return (
+    `About: busy ${share(busy, of)}, unknown ${share(unknown, of)}, idle while a task waited elsewhere ${share(wanted, of)}, ` +
+    `tasks waited ${words(waiting)}, summed up, a task waited in vain ${share(inVain, of)}`
+  );
 }

@@ -126,6 +126,14 @@ describe.skipIf(lacks)("in a browser", () => {
     for (const words of said) expect(words).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for [\d.]+ [mun]?s, from .* on(\nit waited for .* before \(.*\))?$/);
     expect(new Set(said).size).toBe(3);
     expect(said[3]).toBe(said[1]);
+    // Who woke it ran then, too.
+    await page.keyboard.press("u");
+    await settled(page);
+    const [, waker] = /\(wakeup by (.+)\)$/.exec(said[3] ?? "") ?? [];
+    expect(waker).toBeDefined();
+    expect((await page.textContent("#selected"))?.startsWith(`${waker} ran on CPU`)).toBe(true);
+    await page.goBack();
+    await settled(page);
     const box = (await page.locator("#canvas").boundingBox())!;
     // The run is in the middle of what is seen.
     await page.mouse.move(box.x + 84 + (box.width - 84) / 2, box.y + ABOVE - 10);
@@ -176,7 +184,7 @@ describe.skipIf(lacks)("in a browser", () => {
     await run(["report", SMALL, "-o", file]);
     const saved = await open(`file://${file}`);
     await measure(saved);
-    await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms, about: busy [\d.]+ m?s \(\d/);
+    await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms\nAbout: busy [\d.]+ m?s \(\d/);
     expect(saved.complaints).toEqual([]);
     await saved.close();
   });
