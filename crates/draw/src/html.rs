@@ -9,14 +9,82 @@ use wastenot_model::{Picture, Proportion, Report, Table, Time, Unit, Value, Wind
 
 use crate::backend::svg::escape;
 
-/// Rows of a table that the page holds; the rest is in JSON and CSV.
-const ROWS: usize = 1000;
+/// Rows of a table that a page may show; the rest is in JSON and CSV.
+pub const ROWS: usize = 1000;
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
 /// The report as one HTML file: a first screen, and the rest folded.
 pub fn html(report: &Report) -> String {
-    page(&report.title, &(first(report) + &rest(report, None)), &Extra::default())
+    page(&report.title, &(first(report) + &rest(report, None).whole()), &Extra::default())
+}
+
+/// Words of a report whose lists can be cut: a page may hold their first rows only, and ask for
+/// the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words(pub Vec<Piece>);
+
+/// A part of [`Words`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// It is there in any case.
+    Text(String),
+    /// Rows of a table, or findings.
+    List {
+        /// As `data-name` on the page; no other list of a report has it.
+        name: String,
+        /// Each an element.
+        rows: Vec<String>,
+    },
+}
+
+impl Words {
+    fn text(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.0.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    fn list(&mut self, name: &str, rows: impl Iterator<Item = String>) {
+        self.0.push(Piece::List { name: name.to_owned(), rows: rows.take(ROWS).collect() });
+    }
+
+    fn words(&mut self, words: Words) {
+        for piece in words.0 {
+            match piece {
+                Piece::Text(text) => self.text(&text),
+                list @ Piece::List { .. } => self.0.push(list),
+            }
+        }
+    }
+
+    /// All of it.
+    pub fn whole(&self) -> String {
+        self.cut(usize::MAX)
+    }
+
+    /// With so many rows of each list at most. How many there are is `data-rows` of the list.
+    pub fn cut(&self, most: usize) -> String {
+        let mut out = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::List { rows, .. } => out.extend(rows.iter().take(most).map(|row| &**row)),
+            }
+        }
+        out
+    }
+
+    /// So many rows of a list, from one on; `None` if there is no such list.
+    pub fn rows(&self, list: &str, from: usize, most: usize) -> Option<String> {
+        self.0.iter().find_map(|piece| match piece {
+            Piece::List { name, rows } if name == list => {
+                Some(rows.iter().skip(from).take(most).map(|row| &**row).collect())
+            }
+            _ => None,
+        })
+    }
 }
 
 /// What a page has beside the words of reports.
@@ -58,32 +126,37 @@ pub fn first(report: &Report) -> String {
 }
 
 /// The rest: the worst moment, and sections that fold away. If the page shows time from `begin` on,
-/// what has a time says so, and can be chosen: `data-from` and `data-to` in ns since then.
-pub fn rest(report: &Report, begin: Option<Time>) -> String {
-    let mut out = worst(report, begin);
+/// what has a time says so, and can be chosen: `data-from` and `data-to` in ns since then; else
+/// what is about a task: `data-tid`.
+pub fn rest(report: &Report, begin: Option<Time>) -> Words {
+    let mut out = Words::default();
+    out.text(&worst(report, begin));
     if let Some(next) = &report.next {
-        out += &format!("<p class=\"next\">Next: <code>{}</code></p>\n", text(next));
+        out.text(&format!("<p class=\"next\">Next: <code>{}</code></p>\n", text(next)));
     }
     // A report of which nothing stands first is read as it is.
-    let fold = |title: &str, hint: &str, content: &str| {
-        if content.is_empty() {
-            return String::new();
+    let is_open = report.proportions.is_empty();
+    let mut fold = |title: &str, hint: &str, content: Words| {
+        if content.0.iter().any(|piece| *piece != Piece::Text(String::new())) {
+            out.text(&opening(title, hint, is_open));
+            out.words(content);
+            out.text(CLOSING);
         }
-        section(title, hint, content, report.proportions.is_empty())
     };
-    out += &fold("Findings", &report.findings.len().to_string(), &findings(report, begin));
+    let plain = |html: String| Words(vec![Piece::Text(html)]);
+    fold("Findings", &report.findings.len().to_string(), findings(report, begin));
     for (n, picture) in report.pictures.iter().enumerate() {
-        out += &fold(&picture.title, "", &figure(picture, &moments(report, n)));
+        fold(&picture.title, "", plain(figure(picture, &moments(report, n))));
     }
     let count = report.shown_measures().count();
-    out += &fold("All measures", &count.to_string(), &measures(report));
+    fold("All measures", &count.to_string(), plain(measures(report)));
     for it in report.tables.iter().filter(|table| table.is_shown()) {
-        out += &fold(&it.title, &it.rows.len().to_string(), &table(it, begin));
+        fold(&it.title, &it.rows.len().to_string(), table(it, begin));
     }
     if !report.assumptions.is_empty() {
         let lines = report.assumptions.iter().map(|line| format!("<li>{}</li>\n", text(line)));
         let lines = format!("<ul>\n{}</ul>\n", lines.collect::<String>());
-        out += &fold("Assumptions", &report.assumptions.len().to_string(), &lines);
+        fold("Assumptions", &report.assumptions.len().to_string(), plain(lines));
     }
     out
 }
@@ -116,16 +189,26 @@ fn leads_to(window: Option<Window>, begin: Option<Time>) -> String {
     format!(" data-from=\"{from}\" data-to=\"{to}\" tabindex=\"0\"")
 }
 
-/// A section that folds away; `hint` says how much is in it.
-fn section(title: &str, hint: &str, content: &str, is_open: bool) -> String {
+/// Attributes of a row that is about a task and has no time.
+fn leads_to_task(table: &Table, row: &[Value]) -> String {
+    let tid = table.columns.iter().position(|column| column.key == "tid");
+    let tid = tid.and_then(|column| row.get(column)?.int::<i64>());
+    tid.map_or(String::new(), |tid| format!(" data-tid=\"{tid}\" tabindex=\"0\""))
+}
+
+/// What a section that folds away begins with; `hint` says how much is in it.
+fn opening(title: &str, hint: &str, is_open: bool) -> String {
     let open = if is_open { " open" } else { "" };
     let hint = match hint {
         "" => String::new(),
         hint => format!(" <span class=\"hint\">{}</span>", text(hint)),
     };
     let title = text(title);
-    format!("<details{open}>\n<summary><h2>{title}</h2>{hint}</summary>\n{content}</details>\n")
+    format!("<details{open}>\n<summary><h2>{title}</h2>{hint}</summary>\n")
 }
+
+/// What it ends with.
+const CLOSING: &str = "</details>\n";
 
 /// Text of a trace as text of the page.
 fn text(text: &str) -> String {
@@ -147,8 +230,8 @@ fn losses(report: &Report) -> String {
         out += &format!("<li><strong>{name}</strong>{line}</li>\n");
     }
     // A few are read at once; many would push the figures off the screen.
-    let section = section("Losses", &report.loss_counts(), &(out + "</ul>\n"), losses.len() < 3);
-    format!("<div class=\"losses\">\n{section}</div>\n")
+    let opening = opening("Losses", &report.loss_counts(), losses.len() < 3);
+    format!("<div class=\"losses\">\n{opening}{out}</ul>\n{CLOSING}</div>\n")
 }
 
 fn proportions(all: &[Proportion]) -> String {
@@ -246,12 +329,14 @@ fn figure(picture: &Picture, over: &str) -> String {
     )
 }
 
-fn findings(report: &Report, begin: Option<Time>) -> String {
+fn findings(report: &Report, begin: Option<Time>) -> Words {
+    let mut out = Words::default();
     if report.findings.is_empty() {
-        return String::new();
+        return out;
     }
-    let mut out = String::from("<ol class=\"findings\">\n");
-    for (n, finding) in report.findings.iter().enumerate().take(ROWS) {
+    let shown = report.findings.len().min(ROWS);
+    out.text(&format!("<ol class=\"findings\" data-name=\"findings\" data-rows=\"{shown}\">\n"));
+    let items = report.findings.iter().enumerate().map(|(n, finding)| {
         let help = finding.help.as_ref().map_or(String::new(), |help| {
             format!("<br><span class=\"help\">{}</span>", text(help))
         });
@@ -266,37 +351,40 @@ fn findings(report: &Report, begin: Option<Time>) -> String {
                 format!("<span class=\"when\">{when}</span>"),
             ),
         };
-        out += &format!(
-            "<li{id}><code>{}</code> {} {when}{help}</li>\n",
-            text(&finding.code),
-            text(&finding.message),
-        );
-    }
-    out += "</ol>\n";
-    out + &more(report.findings.len())
+        let (code, message) = (text(&finding.code), text(&finding.message));
+        format!("<li{id}><code>{code}</code> {message} {when}{help}</li>\n")
+    });
+    out.list("findings", items);
+    out.text(&format!("</ol>\n{}", more(report.findings.len())));
+    out
 }
 
-fn table(table: &Table, begin: Option<Time>) -> String {
-    let name = text(&table.name);
-    let mut out = format!("<div class=\"wide\">\n<table data-name=\"{name}\">\n<thead><tr>");
+fn table(table: &Table, begin: Option<Time>) -> Words {
+    let (name, shown) = (text(&table.name), table.rows.len().min(ROWS));
+    let mut head =
+        format!("<div class=\"wide\">\n<table data-name=\"{name}\" data-rows=\"{shown}\">");
+    head += "\n<thead><tr>";
     for (index, column) in table.shown_columns() {
         let number = |row: &Vec<Value>| matches!(row[index], Value::Int(_) | Value::Num(_));
         let number = column.unit != Unit::None || table.rows.iter().any(number);
         let class = if number { " class=\"n\"" } else { "" };
         // A button, so that a keyboard can sort, too.
         let label = text(&column.title);
-        out += &format!("<th scope=\"col\"{class}><button type=\"button\">{label}</button></th>");
+        head += &format!("<th scope=\"col\"{class}><button type=\"button\">{label}</button></th>");
     }
-    out += "</tr></thead>\n<tbody>\n";
-    for row in table.rows.iter().take(ROWS) {
-        out += &format!("<tr{}>", leads_to(when(table, row), begin));
-        for (index, column) in table.shown_columns() {
-            out += &cell(&row[index], column.unit);
-        }
-        out += "</tr>\n";
-    }
-    out += "</tbody>\n</table>\n</div>\n";
-    out + &more(table.rows.len())
+    let mut out = Words::default();
+    out.text(&(head + "</tr></thead>\n<tbody>\n"));
+    let rows = table.rows.iter().map(|row| {
+        let cells = table.shown_columns().map(|(index, column)| cell(&row[index], column.unit));
+        let leads = match when(table, row) {
+            None => begin.map_or(String::new(), |_| leads_to_task(table, row)),
+            when => leads_to(when, begin),
+        };
+        format!("<tr{leads}>{}</tr>\n", cells.collect::<String>())
+    });
+    out.list(&table.name, rows);
+    out.text(&format!("</tbody>\n</table>\n</div>\n{}", more(table.rows.len())));
+    out
 }
 
 /// A cell; numbers carry their bare value to sort by.
@@ -425,11 +513,52 @@ mod tests {
         let mut report = Report::new("check/1", "title");
         report.tables.push(table);
         report.findings.push(finding(50, "a finding"));
-        let page = rest(&report, Some(Time(20)));
+        let page = rest(&report, Some(Time(20))).whole();
         assert!(page.contains("<tr data-from=\"10\" data-to=\"15\" tabindex=\"0\">"), "{page}");
         assert!(page.contains("<li data-from=\"30\" data-to=\"40\" tabindex=\"0\">"), "{page}");
         assert_eq!(page.matches("data-from").count(), 2, "not where no time is known: {page}");
-        assert!(!rest(&report, None).contains("data-from"));
+        assert!(!rest(&report, None).whole().contains("data-from"));
+    }
+
+    #[test]
+    fn a_row_about_a_task_leads_to_it_where_it_has_no_time() {
+        let columns = [
+            Column::new("task", "task", Unit::None),
+            Column::for_programs("tid", Unit::None),
+            Column::new("from_ns", "from", Unit::At),
+        ];
+        let mut table = Table::new("t", "A table", columns);
+        table.push(vec!["x".into(), 5u64.into(), 30u64.into()]);
+        table.push(vec!["x".into(), 7u64.into(), Value::Unknown]);
+        table.push(vec!["x".into(), "\"><b>".into(), Value::Unknown]);
+        let mut report = Report::new("check/1", "title");
+        report.tables.push(table);
+        let page = rest(&report, Some(Time(20))).whole();
+        assert!(page.contains("<tr data-tid=\"7\" tabindex=\"0\">"), "{page}");
+        assert_eq!((page.matches("data-tid").count(), page.matches("data-from").count()), (1, 1));
+        assert!(!rest(&report, None).whole().contains("data-tid"));
+    }
+
+    #[test]
+    fn lists_can_be_cut_and_what_is_left_out_asked_for() {
+        let mut table = Table::new("t", "A table", [Column::new("a", "first", Unit::None)]);
+        (0..ROWS as u64 + 5).for_each(|n| table.push(vec![n.into()]));
+        let mut report = Report::new("check/1", "title");
+        report.tables.push(table);
+        report.findings.extend((0..7).map(|n| finding(n, "a finding")));
+        let words = rest(&report, None);
+        let count = |html: &str| [html.matches("<td").count(), html.matches("<li").count()];
+        assert_eq!(count(&words.whole()), [ROWS, 7]);
+        let cut = words.cut(3);
+        assert_eq!(count(&cut), [3, 3]);
+        assert!(cut.contains("data-name=\"t\" data-rows=\"1000\"") && cut.contains("5 more"));
+        assert!(cut.contains("data-name=\"findings\" data-rows=\"7\""), "{cut}");
+        let rows = |name, from, most| words.rows(name, from, most);
+        let whole = words.whole();
+        assert_eq!(cut.replace(&rows("t", 0, 3).expect("rows"), "").matches("<td").count(), 0);
+        let all = rows("t", 0, 3).expect("rows") + &rows("t", 3, usize::MAX).expect("rows");
+        assert!(whole.contains(&all) && whole.contains(&rows("findings", 2, 9).expect("rows")));
+        assert_eq!((rows("t", 2000, 5), rows("x", 0, 5)), (Some(String::new()), None));
     }
 
     #[test]

@@ -3,28 +3,40 @@
 //! | path | answer |
 //! |---|---|
 //! | `/` | the page |
-//! | `/head` | JSON: of each recording the machine, its tasks and its time |
+//! | `/head` | JSON: of each recording the machine, names, causes and its time |
+//! | `/R/tasks` | tids, names and cgroups of its tasks: `tasks` |
 //! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: [`tile`] |
 //! | `/R/totals/LEVEL/N` | what all CPUs did together: `Recording::totals` |
+//! | `/R/rows/LIST/N` | HTML: [`ROWS_AT_ONCE`] rows of a table, from row `N` on; `R` is `both` for |
+//! | | the tables of what differs |
+//! | `/R/violations` | JSON: when each violation of the table of violations was, in its order |
 //! | `/R/at/CPU/TIME` | JSON: what a CPU did then, who waited on it, which CPUs were idle |
 //! | `/R/way/TASK/FROM/TO/LEAST` | JSON: where a task ran and waited; what is less than `LEAST` apart |
-//! | | is one |
+//! | | is one; of few waits also who woke the task, and where that ran |
+//! | `/R/next/TASK/TIME` | JSON: the run of a task that begins after a time |
+//! | `/R/previous/TASK/TIME` | the last that begins before it |
+//! | `/R/sums/FROM/TO` | JSON: what each CPU did then, in sums |
 //!
 //! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from
 //! the begin of the recording; tasks are numbered as in the head.
 
 use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
+use wastenot_draw::html::Words;
 use wastenot_model::Window;
 
 use crate::recording::tile;
 use crate::{Recording, View};
 
+const HTML: &str = "text/html; charset=utf-8";
 /// Levels of widths that exist: 4^31 ns is a century.
 const LEVELS: u32 = 31;
 
+/// Rows of a table that one answer has at most.
+pub(crate) const ROWS_AT_ONCE: usize = 200;
+
 /// An answer.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The media type.
     pub kind: &'static str,
@@ -52,9 +64,13 @@ impl View {
         let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         let (recording, parts) = match parts[..] {
             [""] => {
-                return Some(Answer::new("text/html; charset=utf-8", self.page("", "").as_bytes()));
+                let page = || Answer::new(HTML, self.page("", "").as_bytes());
+                return Some(self.made[0].get_or_init(page).clone());
             }
-            ["head"] => return Some(Answer::json(&self.head())),
+            ["head"] => {
+                return Some(self.made[1].get_or_init(|| Answer::json(&self.head())).clone());
+            }
+            ["both", "rows", list, n] => return rows(&self.differences.as_ref()?.1, list, n),
             [recording, ref parts @ ..] => (recording.parse::<usize>().ok()?, parts),
             [] => return None,
         };
@@ -68,11 +84,21 @@ impl View {
                 bytes(tile(lanes, &of.cells(lanes, level(width)?, n.parse().ok()?)))
             }
             ["totals", width, n] => bytes(of.totals(level(width)?, n.parse().ok()?)),
+            ["tasks"] => Some(Answer::bytes(&of.tasks)),
+            ["rows", list, n] => rows(&of.rest, list, n),
+            ["violations"] => Some(Answer::json(&of.violations())),
             ["at", cpu, time] => Some(Answer::json(&of.at(cpu.parse().ok()?, time.parse().ok()?)?)),
             ["way", task, from, to, least] => {
                 let (from, to) = (of.time(from.parse().ok()?), of.time(to.parse().ok()?));
                 let window = Window { from, to };
                 Some(Answer::json(&of.way(task.parse().ok()?, window, least.parse().ok()?)))
+            }
+            [which @ ("next" | "previous"), task, time] => {
+                let (task, time) = (task.parse().ok()?, time.parse().ok()?);
+                Some(Answer::json(&of.run(task, time, which == "next")))
+            }
+            ["sums", from, to] => {
+                Some(Answer::json(&of.sums(from.parse().ok()?, to.parse().ok()?)))
             }
             _ => None,
         }
@@ -82,6 +108,11 @@ impl View {
         let heads: Vec<&Value> = self.recordings.iter().map(|it| &it.head).collect();
         json!({ "recordings": heads })
     }
+}
+
+fn rows(words: &Words, list: &str, from: &str) -> Option<Answer> {
+    let rows = words.rows(list, from.parse().ok()?, ROWS_AT_ONCE)?;
+    Some(Answer::new(HTML, rows.as_bytes()))
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -97,12 +128,13 @@ mod tests {
     use libdeflater::Decompressor;
     use wastenot_check::Options;
     use wastenot_model::{
-        Builder, CpuId, Entry, Head, History, Left, Machine, Sink, Task, TaskId, Time,
+        Builder, By, CpuId, Entry, Event, Head, History, How, Left, Machine, Prio, Sink, Span,
+        Task, TaskId, Time,
     };
     use wastenot_tiles::{Bytes, Cell};
 
     use super::*;
-    use crate::{TILE_CELLS, check};
+    use crate::{FIRST_ROWS, TILE_CELLS, check};
 
     /// A task with an unfriendly name runs on CPU 1 up to 10 ns, and from 40 to 80 ns.
     fn history() -> History {
@@ -116,11 +148,15 @@ mod tests {
     }
 
     fn view() -> View {
-        let (history, options) = (history(), Options::default());
+        of(&history())
+    }
+
+    fn of(history: &History) -> View {
+        let options = Options::default();
         let spilled = &mut Vec::new();
-        let (found, tiles) = check(&history, &options, spilled).expect("memory does not fail");
-        let report = found.report(&history, &options);
-        View::new(Recording::new(&history, &options, &found, &report, tiles))
+        let (found, tiles) = check(history, &options, spilled).expect("memory does not fail");
+        let report = found.report(history, &options);
+        View::new(Recording::new(history, &options, &found, &report, tiles))
     }
 
     fn unpacked(answer: &Answer) -> Vec<u8> {
@@ -146,6 +182,35 @@ mod tests {
         assert_eq!(cell(1, 5), Cell::NOTHING.bytes(), "after the end");
     }
 
+    #[test]
+    fn tasks_of_a_tile_are_told_by_how_much_they_differ() {
+        let mut sink = Builder::new(Head::new(Machine::flat(1)));
+        let name = sink.name("x");
+        let tasks: Vec<TaskId> = (0..300).map(|n| sink.task(Task::new(n, name))).collect();
+        let order = [5, 280, 3, 3, 299, 0];
+        let mut last = TaskId::idle(CpuId(0));
+        for (n, task) in order.iter().map(|n| tasks[*n as usize]).enumerate() {
+            sink.push(Entry::switch(Time(n as u64 * 4), CpuId(0), last, task, Left::Sleeping));
+            last = task;
+        }
+        let end = TaskId::idle(CpuId(0));
+        sink.push(Entry::switch(Time(24), CpuId(0), last, end, Left::Sleeping));
+        sink.push(Entry::switch(Time(40), CpuId(0), end, last, Left::Sleeping));
+        let view = of(&sink.finish());
+        let bytes = unpacked(&view.answer("/0/tile/0/1/0/0").expect("a tile"));
+        let of = |cell: usize| [9, 10, 11].map(|field| bytes[field * TILE_CELLS + cell]);
+        let mut last = 0;
+        let told = (0..7).map(|cell| {
+            let [a, b, c] = of(cell);
+            let number = u32::from_le_bytes([a, b, c, 0]);
+            let known = (number != 0xff_ffff).then(|| (last + number) % 0xff_ffff);
+            last = known.unwrap_or(last);
+            known
+        });
+        let expected = order.iter().map(|n| Some(*n)).chain([None]);
+        assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
+
     fn json(view: &View, path: &str) -> Value {
         let answer = view.answer(path).expect("an answer");
         serde_json::from_slice(&unpacked(&answer)).expect("JSON")
@@ -164,6 +229,99 @@ mod tests {
         let way = json(&view, "/0/way/0/0/100/0");
         assert_eq!(way["stretches"], json!([[1, 30, 70, null]]));
         assert_eq!(json(&view, "/0/way/9/0/100/0")["stretches"], json!([]));
+    }
+
+    #[test]
+    fn a_page_has_the_first_rows_of_tables_and_the_others_are_asked_for() {
+        // Tasks that each wait once while CPU 1 is idle.
+        let mut sink = Builder::new(Head::new(Machine::flat(2)));
+        let idle = TaskId::idle(CpuId(0));
+        sink.push(Entry::switch(
+            Time(0),
+            CpuId(1),
+            TaskId::idle(CpuId(1)),
+            TaskId::idle(CpuId(1)),
+            Left::Sleeping,
+        ));
+        let count = FIRST_ROWS + ROWS_AT_ONCE + 10;
+        for n in 0..count as u32 {
+            let name = sink.name(&format!("<b>{n}"));
+            let task = sink.task(Task::new(100 + n as i32, name));
+            let begin = Time(u64::from(n) * 1000);
+            sink.push(Entry::switch(begin, CpuId(0), idle, task, Left::Sleeping));
+            sink.push(Entry::switch(begin + Span(500), CpuId(0), task, idle, Left::Sleeping));
+        }
+        let view = of(&sink.finish());
+        let html = |path: &str| String::from_utf8(unpacked(&view.answer(path)?)).ok();
+        let rows = |html: &str| html.matches("&lt;b&gt;").count();
+        let all = rows(&view.file(1 << 22).0);
+        assert!(all >= count, "a file has all rows: {all}");
+        let of = |n| html(&format!("/0/rows/tasks/{n}")).map(|html| rows(&html));
+        assert_eq!(of(FIRST_ROWS), Some(ROWS_AT_ONCE));
+        assert_eq!(of(FIRST_ROWS + ROWS_AT_ONCE), Some(10));
+        assert_eq!(
+            (of(5000), html("/0/rows/x/0"), html("/both/rows/tasks/0")),
+            (Some(0), None, None)
+        );
+        let page = html("/").expect("a page");
+        assert_eq!(all - rows(&page), count - FIRST_ROWS);
+        assert!(page.contains(&format!("data-name=\"tasks\" data-rows=\"{count}\"")), "{page}");
+    }
+
+    #[test]
+    fn the_runs_of_a_task_follow_each_other() {
+        let view = view();
+        // It runs from the begin, for all that is known, and from 30 ns on.
+        for (path, run) in [
+            ("next/0/0", json!([1, 30, 70])),
+            ("next/0/29", json!([1, 30, 70])),
+            ("next/0/30", Value::Null),
+            ("previous/0/70", json!([1, 30, 70])),
+            ("previous/0/31", json!([1, 30, 70])),
+            ("previous/9/31", Value::Null),
+        ] {
+            assert_eq!(json(&view, &format!("/0/{path}")), run, "{path}");
+        }
+        for path in ["/0/next/0", "/0/next/x/1", "/0/after/0/1"] {
+            assert_eq!(view.answer(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_way_tells_who_woke_the_task_and_where_it_ran() {
+        let mut sink = Builder::new(Head::new(Machine::flat(2)));
+        let name = sink.name("x");
+        let [woken, waker, other] = [1, 2, 3].map(|tid| sink.task(Task::new(tid, name)));
+        let [idle, idle1] = [0, 1].map(|cpu| TaskId::idle(CpuId(cpu)));
+        sink.push(Entry::switch(Time(0), CpuId(0), idle, waker, Left::Sleeping));
+        sink.push(Entry::switch(Time(1), CpuId(1), idle1, other, Left::Sleeping));
+        let (on, how, prio) = (Some(CpuId(1)), How::Wakeup, Prio::UNKNOWN);
+        let event = Event::Queued { task: woken, on, how, prio };
+        let by = By::task(waker);
+        sink.push(Entry { time: Time(10), cpu: CpuId(0), by, event });
+        sink.push(Entry::switch(Time(30), CpuId(1), other, woken, Left::Runnable));
+        sink.push(Entry::switch(Time(50), CpuId(1), woken, idle1, Left::Sleeping));
+        let view = of(&sink.finish());
+        let way = json(&view, "/0/way/0/0/50/0");
+        assert_eq!(way["stretches"], json!([[1, 10, 30, "wakeup", 1, 0], [1, 30, 50, null]]));
+        // The wait began before.
+        let way = json(&view, "/0/way/0/20/50/0");
+        assert_eq!(way["stretches"][0], json!([1, 20, 30, "wakeup", null, null]));
+    }
+
+    #[test]
+    fn sums_are_of_the_stretch_that_was_asked_for() {
+        let view = view();
+        // CPU 0 is unknown; CPU 1 ran up to 0 ns, idle up to 30 ns, ran up to 70 ns.
+        assert_eq!(
+            json(&view, "/0/sums/3/37"),
+            json!([[0, 0, 0, 0, 34, 0, 0, 0, 0], [1, 7, 27, 0, 0, 0, 0, 0, 0]])
+        );
+        let [none, all] = ["/0/sums/9/3", "/0/sums/0/999999"].map(|path| json(&view, path));
+        assert_eq!(
+            (&none[1], &all[1][1], &all[0][4]),
+            (&json!([1, 0, 0, 0, 0, 0, 0, 0, 0]), &json!(40), &json!(70))
+        );
     }
 
     #[test]
@@ -192,9 +350,16 @@ mod tests {
         let bytes = [&recording.tiles.spilled()[..], &recording.tail()].concat();
         let kept = |bytes: &[u8]| Recording::from_bytes(Bytes::new(bytes.to_vec()));
         let again = View::new(kept(&bytes).expect("what was kept"));
-        for path in
-            ["/", "/head", "/0/tile/0/2/0/0", "/0/totals/3/0", "/0/at/1/31", "/0/way/0/0/99/0"]
-        {
+        for path in [
+            "/",
+            "/head",
+            "/0/tile/0/2/0/0",
+            "/0/totals/3/0",
+            "/0/at/1/31",
+            "/0/way/0/0/99/0",
+            "/0/rows/tasks/0",
+            "/0/violations",
+        ] {
             assert_eq!(again.answer(path), view.answer(path), "{path}");
         }
         assert_eq!(again.file(1 << 20), view.file(1 << 20));
@@ -219,7 +384,9 @@ mod tests {
         let view = view();
         let head = unpacked(&view.answer("/head").expect("the head"));
         let head: serde_json::Value = serde_json::from_slice(&head).expect("JSON");
-        assert_eq!(head["recordings"][0]["tasks"][0][1], "</script><b>\u{1}");
+        assert_eq!(head["recordings"][0]["names"][0], "</script><b>\u{1}");
+        let tasks = unpacked(&view.answer("/0/tasks").expect("tasks"));
+        assert_eq!(tasks, [7, 0, 0, 0, 0, 0, 0, 0], "the tid, and the place of the name");
         let page = String::from_utf8(unpacked(&view.answer("/").expect("the page")));
         let page = page.expect("text");
         assert!(page.contains("default-src 'none'"));

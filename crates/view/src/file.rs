@@ -150,6 +150,12 @@ impl View {
         for (place, recording) in self.recordings.iter().enumerate() {
             let left = size.saturating_sub(answers.bytes);
             let most = answers.bytes + left / (self.recordings.len() - place);
+            // Without its tasks a recording is not shown, and jumps need its violations.
+            let always = [
+                (format!("{place}/tasks"), Answer::bytes(&recording.tasks)),
+                (format!("{place}/violations"), Answer::json(&recording.violations())),
+            ];
+            answers.add(always.into_iter(), usize::MAX);
             let part = Part(place, recording);
             let level = part.levels(&mut answers, most);
             around = around.min(part.around_violations(&mut answers, level, most));

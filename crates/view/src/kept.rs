@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! what tiles spilled   the most of it; read in place
-//! tail                 words as JSON behind their length, and the rest of the tiles
+//! tail                 words as JSON and tasks, each behind its length; the rest of the tiles
 //! length of the tail   8 bytes, the lowest first
 //! MAGIC
 //! ```
 
 use serde_json::{Value, json};
+use wastenot_draw::html::{Piece, Words};
 use wastenot_model::{CpuId, Time, Window};
 use wastenot_tiles::{Bytes, Tiles};
 
@@ -15,22 +16,29 @@ use crate::Recording;
 use crate::folds::{Fold, Lane};
 
 /// What such bytes end with; it changes with what stands before.
-const MAGIC: &[u8; 8] = b"wnview2\n";
+const MAGIC: &[u8; 8] = b"wnview3\n";
 
 impl Recording {
     /// What stands behind that which its tiles spilled.
     pub fn tail(&self) -> Vec<u8> {
         let worst = self.worst.iter().map(|it| json!([it.from.0, it.to.0]));
+        let rest = self.rest.0.iter().map(|piece| match piece {
+            Piece::Text(text) => json!(text),
+            Piece::List { name, rows } => json!([name, rows]),
+        });
         let words = json!({
             "head": self.head,
             "title": self.title,
-            "words": self.words,
+            "first": self.first,
+            "rest": rest.collect::<Vec<_>>(),
             "worst": worst.collect::<Vec<_>>(),
             "events": self.events,
         });
         let words = words.to_string();
         let mut bytes = (words.len() as u64).to_le_bytes().to_vec();
         bytes.extend(words.as_bytes());
+        bytes.extend((self.tasks.len() as u64).to_le_bytes());
+        bytes.extend(&self.tasks);
         bytes.extend(self.tiles.tail());
         bytes.extend((bytes.len() as u64).to_le_bytes());
         bytes.extend(MAGIC);
@@ -40,14 +48,12 @@ impl Recording {
     /// Of bytes that hold what its tiles spilled, and then [`Recording::tail`]; `None` where they
     /// do not.
     pub fn from_bytes(bytes: Bytes) -> Option<Recording> {
-        let number = |bytes: &[u8; 8]| usize::try_from(u64::from_le_bytes(*bytes)).ok();
         let (rest, magic) = bytes.split_last_chunk()?;
         let (rest, length) = rest.split_last_chunk().filter(|_| magic == MAGIC)?;
-        let tail = &rest[rest.len().checked_sub(number(length)?)?..];
-        let (length, tail) = tail.split_first_chunk()?;
-        let (words, tiles) = tail.split_at_checked(number(length)?)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let (words, rest) = counted(&rest[rest.len().checked_sub(length)?..])?;
+        let (tasks, tiles) = counted(rest)?;
         let words: Value = serde_json::from_slice(words).ok()?;
-        let text = |value: &Value| value.as_str().map(str::to_owned);
         let worst = words["worst"].as_array()?.iter().map(|it| {
             let (from, to) = (Time(it[0].as_u64()?), Time(it[1].as_u64()?));
             (from <= to).then_some(Window { from, to })
@@ -56,14 +62,33 @@ impl Recording {
         let folds = head["folds"].as_array()?.iter().map(fold).collect::<Option<Vec<Fold>>>()?;
         Some(Recording {
             tiles: Tiles::from_parts(bytes.clone(), tiles)?,
+            tasks: tasks.to_vec(),
             folds,
             title: text(&words["title"])?,
-            words: [text(&words["words"][0])?, text(&words["words"][1])?],
+            first: text(&words["first"])?,
+            rest: Words(words["rest"].as_array()?.iter().map(piece).collect::<Option<_>>()?),
             worst: worst.collect::<Option<Vec<Window>>>()?,
             events: usize::try_from(words["events"].as_u64()?).ok()?,
             head,
         })
     }
+}
+
+/// Bytes after their number, and what is behind them.
+fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn piece(value: &Value) -> Option<Piece> {
+    let Some(list) = value.as_array() else { return text(value).map(Piece::Text) };
+    let [name, rows] = &list[..] else { return None };
+    let rows = rows.as_array()?.iter().map(text).collect::<Option<Vec<String>>>()?;
+    Some(Piece::List { name: text(name)?, rows })
 }
 
 fn fold(value: &Value) -> Option<Fold> {

@@ -13,9 +13,13 @@ mod folds;
 mod kept;
 mod recording;
 mod server;
+mod tasks;
+mod told;
+
+use std::sync::OnceLock;
 
 use wastenot_check::compare::{self, Comparison};
-use wastenot_draw::html::{self, Extra};
+use wastenot_draw::html::{self, Extra, Words};
 use wastenot_model::Report;
 
 pub use self::answer::Answer;
@@ -28,8 +32,13 @@ pub use wastenot_tiles::{Bytes, Spill};
 pub struct View {
     recordings: Vec<Recording>,
     /// What differs, as HTML: what stands first, and the rest.
-    differences: Option<[String; 2]>,
+    differences: Option<(String, Words)>,
+    /// The page and its head, which do not change: made when they are first asked for.
+    made: [OnceLock<Answer>; 2],
 }
+
+/// Rows of each list that a page has from the beginning if it can ask for more.
+pub const FIRST_ROWS: usize = 20;
 
 const SCRIPT: &str = include_str!("../page/page.js");
 const STYLE: &str = include_str!("../page/src/style.css");
@@ -38,19 +47,22 @@ const LANES: &str = include_str!("../page/src/lanes.html");
 impl View {
     /// Of one recording.
     pub fn new(recording: Recording) -> View {
-        View { recordings: vec![recording], differences: None }
+        View { recordings: vec![recording], differences: None, made: Default::default() }
     }
 
     /// Of two, each with the report of its check.
     pub fn two(before: (Recording, Report), after: (Recording, Report)) -> View {
         let report = compare::report(&Comparison::of(&[before.1], &[after.1]));
-        let differences = Some([html::first(&report), html::rest(&report, None)]);
-        View { recordings: vec![before.0, after.0], differences }
+        let differences = Some((html::first(&report), html::rest(&report, None)));
+        View { recordings: vec![before.0, after.0], differences, made: Default::default() }
     }
 
     /// The page: what stands first of each report, time, and the rest in words. `data` is an
-    /// element with answers, or empty: then it asks a server. `detail` says what it has of time.
+    /// element with answers, or empty: then it asks a server, also for all but the first rows of
+    /// tables. `detail` says what it has of time.
     fn page(&self, data: &str, detail: &str) -> String {
+        let asks = data.is_empty();
+        let rows = if asks { FIRST_ROWS } else { usize::MAX };
         let titles: Vec<&str> = self.recordings.iter().map(|it| it.title.as_str()).collect();
         let of = |words: &dyn Fn(&Recording) -> String| {
             let all = self.recordings.iter().enumerate().map(|(n, it)| {
@@ -66,16 +78,17 @@ impl View {
         let lanes = LANES.replace("<!-- detail -->", detail);
         let content = match &self.differences {
             None => {
-                let (first, rest) = (of(&|it| it.words[0].clone()), of(&|it| it.words[1].clone()));
+                let (first, rest) = (of(&|it| it.first.clone()), of(&|it| it.rest.cut(rows)));
                 format!("{first}{lanes}{rest}")
             }
             // What differs is asked; what each says alone stands below.
-            Some([first, rest]) => {
-                let each = of(&|it| it.words.concat());
-                format!("{first}{lanes}{rest}{each}")
+            Some((first, rest)) => {
+                let rest = rest.cut(rows);
+                let each = of(&|it| it.first.clone() + &it.rest.cut(rows));
+                format!("{first}{lanes}<div data-recording=\"both\">\n{rest}</div>\n{each}")
             }
         };
-        let extra = Extra { style: STYLE, data, script: SCRIPT, asks: data.is_empty() };
+        let extra = Extra { style: STYLE, data, script: SCRIPT, asks };
         html::page(&titles.join(" beside "), &content, &extra)
     }
 }

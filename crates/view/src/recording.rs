@@ -3,13 +3,15 @@
 use std::io;
 
 use serde_json::{Value, json};
-use wastenot_check::causes::{LostTime, TREE};
+use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
-use wastenot_draw::html;
+use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use wastenot_tiles::{Builder, Cell, Spill, Stretch, Tiles, Was};
+use wastenot_tiles::{Builder, Cell, Spill, Tiles};
 
+use crate::answer::ROWS_AT_ONCE;
 use crate::folds::{Fold, Lane, folds};
+use crate::tasks;
 
 /// Cells of a tile, for each lane.
 pub const TILE_CELLS: usize = 256;
@@ -17,20 +19,24 @@ pub const TILE_CELLS: usize = 256;
 pub const TILE_LANES: usize = 16;
 /// Bytes of a cell.
 const CELL: usize = Cell::NOTHING.bytes().len();
+/// The number of no task: all ones in three bytes.
+const NO_TASK: u32 = (1 << 24) - 1;
 /// Tasks that are listed of those that wait on a CPU; their number is told.
 const LISTED: usize = 100;
-/// Stretches of a task's way that are listed.
-const STRETCHES: usize = 20_000;
 
 /// What a page shows of one History.
 #[derive(Debug)]
 pub struct Recording {
     pub(crate) tiles: Tiles,
+    /// As [`tasks::of`] gives them.
+    pub(crate) tasks: Vec<u8>,
     pub(crate) folds: Vec<Fold>,
     pub(crate) head: Value,
     pub(crate) title: String,
-    /// What its report says, as HTML: what stands first, and the rest.
-    pub(crate) words: [String; 2],
+    /// What its report says first, as HTML.
+    pub(crate) first: String,
+    /// The rest of it.
+    pub(crate) rest: Words,
     /// The times to which its violations lead, worst first.
     pub(crate) worst: Vec<Window>,
     /// The number of its events.
@@ -90,8 +96,13 @@ impl Recording {
             });
             json!({ "name": fold.name, "lanes": lanes.collect::<Vec<_>>() })
         };
-        let tasks = history.tasks().map(|(id, task)| json!([task.tid, history.task_name(id)]));
-        let causes = TREE.iter().map(|cause| json!([cause.label(), cause.about]));
+        let (tasks, names, cgroups) = tasks::of(history);
+        let lost = |cause: &Cause| {
+            let part =
+                found.causes.iter().flat_map(Causes::iter).find(|it| it.0.path == cause.path);
+            part.map_or(0, |(_, part)| part.ns[LostTime::Waste as usize])
+        };
+        let causes = TREE.iter().map(|cause| json!([cause.label(), cause.about, lost(cause)]));
         let window = tiles.window();
         let head = json!({
             // Times are numbers of JavaScript, exact up to 2^53 ns from the begin: 104 days.
@@ -100,14 +111,18 @@ impl Recording {
             "seen": [seen.from.since(window.from).0, seen.to.since(window.from).0],
             "chosen": chosen,
             "folds": folds.iter().map(lanes).collect::<Vec<_>>(),
-            "tasks": tasks.collect::<Vec<_>>(),
+            "tasks": history.task_count(),
+            "names": names,
+            "cgroups": cgroups,
             "causes": causes.collect::<Vec<_>>(),
             "tile": { "cells": TILE_CELLS, "lanes": TILE_LANES },
+            "rows": ROWS_AT_ONCE,
         });
-        let words = [html::first(report), html::rest(report, Some(window.from))];
+        let (first, rest) = (html::first(report), html::rest(report, Some(window.from)));
         let worst = found.violations.worst.iter().map(|it| it.window).collect();
         let title = report.title.clone();
-        Recording { tiles, folds, head, title, words, worst, events: history.len() }
+        let events = history.len();
+        Recording { tiles, tasks, folds, head, title, first, rest, worst, events }
     }
 
     /// The number of its events.
@@ -121,7 +136,7 @@ impl Recording {
     }
 
     /// How long after the begin it is; nothing is seen before.
-    fn since_begin(&self, time: Time) -> u64 {
+    pub(crate) fn since_begin(&self, time: Time) -> u64 {
         time.since(self.tiles.window().from).0
     }
 
@@ -178,6 +193,12 @@ impl Recording {
         bytes
     }
 
+    /// When each violation of the table of violations was: from and to, in its order.
+    pub(crate) fn violations(&self) -> Value {
+        let when = |it: &Window| json!([self.since_begin(it.from), self.since_begin(it.to)]);
+        self.worst.iter().take(html::ROWS).map(when).collect()
+    }
+
     /// What `cpu` did at a moment, who waited on it, and which CPUs were idle.
     pub(crate) fn at(&self, cpu: u16, since_begin: u64) -> Option<Value> {
         let time = self.time(since_begin);
@@ -199,42 +220,18 @@ impl Recording {
             "idle": idle.map(|cpu| cpu.0).collect::<Vec<_>>(),
         }))
     }
-
-    /// Where a task ran and waited; stretches that are less than `least` ns apart are one.
-    pub(crate) fn way(&self, task: u32, window: Window, least: u64) -> Value {
-        let mut joined: Vec<Stretch> = Vec::new();
-        for next in self.tiles.way(TaskId::nth(task as usize), window) {
-            match joined.last_mut() {
-                Some(last)
-                    if last.cpu == next.cpu
-                        && matches!(last.was, Was::Running) == matches!(next.was, Was::Running)
-                        && next.window.from.since(last.window.to).0 < least =>
-                {
-                    last.window.to = next.window.to;
-                }
-                _ => joined.push(next),
-            }
-        }
-        let stretches = joined.iter().take(STRETCHES).map(|it| {
-            let origin = match it.was {
-                Was::Running => None,
-                Was::Waiting(origin) => Some(origin.name()),
-            };
-            let (from, to) = (it.window.from, it.window.to);
-            json!([it.cpu.0, self.since_begin(from), self.since_begin(to), origin])
-        });
-        let is_cut = joined.len() > STRETCHES;
-        json!({ "stretches": stretches.collect::<Vec<_>>(), "cut": is_cut })
-    }
 }
 
 /// A tile of lanes: lane after lane, and of each the first byte of all cells, then the second, and
-/// so on.
+/// so on. Of a task a cell says how much greater its number is than that of the last task before
+/// it on the lane, at first than 0, modulo [`NO_TASK`]: tasks beside each other are often alike,
+/// and a tile takes a third less.
 pub(crate) fn tile(lanes: &[Lane], cells: &[Vec<Cell>]) -> Vec<u8> {
     let mut bytes = vec![0; lanes.len() * TILE_CELLS * CELL];
     let mut together = Vec::new();
     for (lane, bytes) in lanes.iter().zip(bytes.chunks_exact_mut(TILE_CELLS * CELL)) {
         let of = |cpu: &CpuId| cells.get(cpu.index()).map_or(&[][..], Vec::as_slice);
+        let mut last = 0;
         for n in 0..TILE_CELLS {
             let cell = match &lane.cpus[..] {
                 [cpu] => of(cpu).get(n).copied(),
@@ -244,7 +241,13 @@ pub(crate) fn tile(lanes: &[Lane], cells: &[Vec<Cell>]) -> Vec<u8> {
                     (!together.is_empty()).then(|| Cell::over(&together))
                 }
             };
-            let cell = cell.unwrap_or(Cell::NOTHING).bytes();
+            let mut cell = cell.unwrap_or(Cell::NOTHING).bytes();
+            let [.., a, b, c] = &mut cell;
+            let task = u32::from_le_bytes([*a, *b, *c, 0]);
+            if task != NO_TASK {
+                [*a, *b, *c, _] = ((task + NO_TASK - last) % NO_TASK).to_le_bytes();
+                last = task;
+            }
             for (field, byte) in cell.into_iter().enumerate() {
                 bytes[field * TILE_CELLS + n] = byte;
             }

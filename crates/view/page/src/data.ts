@@ -7,11 +7,17 @@ export interface Head {
   /** Its length in ns. All other times count from its begin. */
   span: number;
   folds: Fold[];
-  /** Tid and name of each task. */
-  tasks: [number, string][];
-  /** Of each cause its name, and what it is in words. */
-  causes: [string, string][];
+  /** Number of tasks. */
+  tasks: number;
+  /** Names of tasks; each stands here once. */
+  names: string[];
+  /** Cgroups of tasks, in the same way; none where the recording does not tell them. */
+  cgroups: string[];
+  /** Of each cause its name, what it is in words, and how much CPU time was wasted by it, in ns. */
+  causes: [string, string, number][];
   tile: { cells: number; lanes: number };
+  /** Rows of a table that one answer has. */
+  rows: number;
   /** What is seen at first. */
   seen: [number, number];
   /** The tasks that were asked for; null where all are. */
@@ -30,6 +36,27 @@ export interface Heads {
   recordings: Head[];
 }
 
+/** The tasks of a recording: their numbers are places here. */
+export class TaskList {
+  readonly tids: Int32Array;
+  /** The place of each task's name. */
+  readonly names: Uint32Array;
+  /** The place of its last cgroup, or a place where there is none. */
+  readonly cgroups: Uint32Array | undefined;
+
+  /** `bytes` are as the program's `tasks::of` makes them. */
+  constructor(bytes: Uint8Array, hasCgroups: boolean) {
+    // They may stand at any place of a buffer, and numbers may not.
+    const numbers = new Uint32Array(bytes.slice().buffer);
+    const count = numbers.length / (hasCgroups ? 3 : 2);
+    this.tids = new Int32Array(count);
+    let last = 0;
+    for (let n = 0; n < count; n++) this.tids[n] = last = (last + (numbers[n] ?? 0)) | 0;
+    this.names = numbers.subarray(count, 2 * count);
+    this.cgroups = hasCgroups ? numbers.subarray(2 * count) : undefined;
+  }
+}
+
 /** What a CPU did at a moment. */
 export interface At {
   is: string;
@@ -41,8 +68,9 @@ export interface At {
   idle: number[];
 }
 
-/** Where a task ran and waited: CPU, from, to, and how the wait began; null where it ran. */
-export type Stretch = [number, number, number, string | null];
+/** Where a task ran and waited: CPU, from, to, and how the wait began, null where it ran; of few stretches also who woke it,
+    and on which CPU that ran then; null where that is not known. */
+export type Stretch = [number, number, number, string | null, (number | null)?, (number | null)?];
 
 /** Fields of a cell, each a byte; the task takes three. In the order of `Cell::bytes`. */
 export const enum Field {
@@ -70,6 +98,22 @@ export const taskAt = (tile: Uint8Array, cells: number, lane: number, cell: numb
   (fieldAt(tile, cells, lane, cell, Field.Task + 2) << 16);
 
 export const NO_TASK = 0xffffff;
+
+/** Turns tasks of a tile that say how much they differ from the last one on the lane into their numbers, in place. */
+export function withTasks(tile: Uint8Array, cells: number): Uint8Array {
+  for (let at = Field.Task * cells; at < tile.length; at += CELL * cells) {
+    let last = 0;
+    for (let cell = at; cell < at + cells; cell++) {
+      const differs = (tile[cell] ?? 0) | ((tile[cell + cells] ?? 0) << 8) | ((tile[cell + 2 * cells] ?? 0) << 16);
+      if (differs === NO_TASK) continue;
+      last = (last + differs) % NO_TASK;
+      tile[cell] = last;
+      tile[cell + cells] = last >> 8;
+      tile[cell + 2 * cells] = last >> 16;
+    }
+  }
+  return tile;
+}
 /** Why a task waited in vain: more tasks waited than CPUs were idle. */
 export const NOT_CHARGED = 255;
 
@@ -121,20 +165,21 @@ export class Store {
   private readonly kept = new Map<string, Uint8Array>();
   private readonly asked = new Set<string>();
   private readonly absent = new Set<string>();
-  private wanted: string[] = [];
+  private wanted = new Set<string>();
   private bytes = 0;
   /** Whether the last question failed. */
   fails = false;
 
-  /** `changed` is called when something came. */
+  /** `changed` is called when something came, which is kept as `made` makes it. */
   constructor(
     private readonly source: Source,
     private readonly changed: () => void,
+    private readonly made: (path: string, answer: Uint8Array) => Uint8Array = (_, answer) => answer,
   ) {}
 
   /** Forgets what was wanted and has not been asked for: what is seen changed. */
   begin(): void {
-    this.wanted = [];
+    this.wanted.clear();
   }
 
   /** The answer, if it is here; it is wanted if not. */
@@ -144,7 +189,7 @@ export class Store {
       this.kept.delete(path);
       this.kept.set(path, here);
     } else if (!this.asked.has(path) && !this.absent.has(path)) {
-      this.wanted.push(path);
+      this.wanted.add(path);
     }
     return here;
   }
@@ -161,19 +206,24 @@ export class Store {
 
   /** Whether all that was wanted came. */
   get settled(): boolean {
-    return this.asked.size === 0 && this.wanted.length === 0;
+    return this.asked.size === 0 && this.wanted.size === 0;
   }
 
-  /** Asks for what is wanted. */
+  /** Asks for what is wanted, after the frame: asking takes as long as painting. */
   ask(): void {
+    if (this.wanted.size > 0) setTimeout(() => this.askNow());
+  }
+
+  private askNow(): void {
     while (this.asked.size < AT_ONCE) {
-      const path = this.wanted.shift();
+      const [path] = this.wanted;
       if (path === undefined) return;
+      this.wanted.delete(path);
       this.asked.add(path);
       void this.fetch(path).finally(() => {
         this.asked.delete(path);
         this.changed();
-        this.ask();
+        this.askNow();
       });
     }
   }
@@ -186,7 +236,7 @@ export class Store {
         this.absent.add(path);
         return;
       }
-      this.kept.set(path, answer);
+      this.kept.set(path, this.made(path, answer));
       this.bytes += answer.length;
     } catch {
       // The program may be busy, or gone: the page says so, and asks again.
@@ -210,17 +260,55 @@ export interface Found {
 
 /** One recording. */
 export class Recording {
+  private list: TaskList | undefined;
+  private asking: Promise<void> | undefined;
+
   constructor(
     readonly head: Head,
     /** Its place on the page. */
     readonly place: number,
     private readonly source: Source,
     private readonly store: Store,
+    /** Called when its tasks have come. */
+    private readonly changed: () => void,
+    /** Whether a server answers: a page in a file knows no ways of tasks. */
+    readonly isServed: boolean,
   ) {}
+
+  /** Its tasks, if they are here; if not, they come. A picture of many lanes can do without. */
+  get tasks(): TaskList | undefined {
+    // What failed is asked for again when it is needed again.
+    if (!this.list) void this.known().catch(() => undefined);
+    return this.list;
+  }
+
+  /** Comes when its tasks are here. */
+  known(): Promise<void> {
+    return (this.asking ??= this.askTasks().catch((error: unknown) => {
+      this.asking = undefined;
+      throw error;
+    }));
+  }
+
+  /** Whether its tasks are under way. */
+  get waits(): boolean {
+    return !this.list && this.asking !== undefined;
+  }
+
+  private async askTasks(): Promise<void> {
+    const bytes = await this.source(`${this.place}/tasks`);
+    this.list = new TaskList(bytes ?? new Uint8Array(), this.head.cgroups.length > 0);
+    this.changed();
+  }
 
   /** Cells of lanes; of wider ones, `up` levels above, where there are no others or they have not come. */
   tile(fold: number, level: number, n: number, group: number): Found | undefined {
-    return this.finest(level, n, (level, n) => `${this.place}/tile/${fold}/${level}/${n}/${group}`);
+    return this.finest(level, n, (level, n) => this.tileKey(fold, level, n, group));
+  }
+
+  /** What a tile is asked for, and known by. */
+  tileKey(fold: number, level: number, n: number, group: number): string {
+    return `${this.place}/tile/${fold}/${level}/${n}/${group}`;
   }
 
   /** Numbers of all CPUs together, in the same way. */
@@ -254,10 +342,27 @@ export class Recording {
     return (await json<{ stretches: Stretch[] }>(this.source, path))?.stretches ?? [];
   }
 
+  /** The first run of a task that begins after a time, or the last that begins before it: CPU, from, to. */
+  async run(task: number, time: number, isAfter: boolean): Promise<[number, number, number] | undefined> {
+    const path = `${this.place}/${isAfter ? "next" : "previous"}/${task}/${Math.max(0, Math.floor(time))}`;
+    return (await json<[number, number, number] | null>(this.source, path)) ?? undefined;
+  }
+
+  /** What each CPU did in a stretch of time, in sums; undefined where only a server knows. */
+  sums(from: number, to: number): Promise<number[][] | undefined> {
+    return json<number[][]>(this.source, `${this.place}/sums/${from}/${to}`);
+  }
+
+  /** When each violation of the table of violations was, in its order. */
+  async violations(): Promise<[number, number][]> {
+    return (await json<[number, number][]>(this.source, `${this.place}/violations`)) ?? [];
+  }
+
   /** A task in words. */
   name(task: number): string {
-    const known = this.head.tasks[task];
-    return known ? `${printable(known[1])}:${known[0]}` : `task ${task}`;
+    const { tasks } = this;
+    const name = this.head.names[tasks?.names[task] ?? -1];
+    return name === undefined ? `task ${task}` : `${printable(name)}:${tasks?.tids[task]}`;
   }
 
   /** Why a task waited in vain, in words. */
@@ -268,7 +373,7 @@ export class Recording {
 }
 
 /** A name without what a terminal or a line of text would obey: control bytes, changes of direction. */
-const printable = (name: string): string =>
+export const printable = (name: string): string =>
   name.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`);
 
 /** Levels of widths of cells that exist. */

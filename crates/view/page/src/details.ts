@@ -1,6 +1,7 @@
 // What is said of a moment on a lane, in words.
 
 import { moment, words } from "./axis";
+import { ranges } from "./cpus";
 import { At, NO_TASK, Recording } from "./data";
 import { Told } from "./panel";
 
@@ -18,17 +19,6 @@ export function told(recording: Recording, is: Told): string[] {
   if (is.widthNs) lines.push(`on average over ${words(is.widthNs)}: finer cells are not here`);
   if (is.waitingMax) lines.push(`tasks waiting on one CPU: at most ${is.waitingMax}`);
   return lines.length > 0 ? lines : ["idle"];
-}
-
-/** CPUs as ranges: 0-3,7. */
-export function ranges(cpus: number[]): string {
-  const parts: [number, number][] = [];
-  for (const cpu of [...cpus].sort((a, b) => a - b)) {
-    const last = parts.at(-1);
-    if (last?.[1] === cpu - 1) last[1] = cpu;
-    else parts.push([cpu, cpu]);
-  }
-  return parts.map(([a, b]) => (a === b ? `${a}` : `${a}-${b}`)).join(",");
 }
 
 /** Tasks of a queue that are named. */

@@ -18,8 +18,10 @@ export const DIFFERENCES = SUMS.length * HEIGHT + 8;
 /** Draws bars up where the second recording has more, down where it has less. */
 export function drawDifferences(to: CanvasRenderingContext2D, before: Panel, after: Panel, seen: Span, top: number, ink: string): void {
   const columns = Math.round(before.place.width - LABEL);
-  SUMS.forEach(([name, sum], n) => {
-    const [a, b] = [before.sums(sum, seen, columns), after.sums(sum, seen, columns)];
+  const [sums, others] = [before, after].map((panel) => panel.sums(SUMS.map(([, sum]) => sum), seen, columns));
+  SUMS.forEach(([name], n) => {
+    const [a, b] = [sums?.[n], others?.[n]];
+    if (!a || !b) return;
     const scale = (HEIGHT / 2 - 2) / Math.max(1, most(a), most(b));
     const middle = top + 8 + n * HEIGHT + HEIGHT / 2;
     for (let x = 0; x < columns; x++) {

@@ -29,8 +29,6 @@ export class Hover {
 
   /** Says what is there; nothing where that is nothing. */
   tell(x: number, y: number, under: Under | undefined): void {
-    clearTimeout(this.resting);
-    this.moves++;
     if (!under) {
       this.box.hidden = true;
       return;
@@ -38,19 +36,26 @@ export class Hover {
     const { panel, fold, lane, label, cpu, time, nsPerPixel } = under;
     const { recording } = panel;
     const is = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio);
-    const lines = [`${label}, at ${moment(time, nsPerPixel)} (@${clock(recording.head.from, time)})`];
-    lines.push(...(is ? told(recording, is) : ["…"]));
-    this.say(x, y, lines);
+    const where = `${label}, at ${moment(time, nsPerPixel)} (@${clock(recording.head.from, time)})`;
+    const words = (): string[] => [where, ...(is ? told(recording, is) : ["…"])];
+    this.say(x, y, words());
     if (cpu === undefined) return;
     const move = this.moves;
     this.resting = setTimeout(async () => {
       // Where there is no answer, what is drawn is said already.
-      const at = await recording.at(cpu, time).catch(() => undefined);
-      if (at && this.moves === move) this.say(x, y, [...lines, "", ...exact(recording, cpu, time, at).slice(1)]);
+      const [at] = await Promise.all([recording.at(cpu, time), recording.known()]).catch(() => []);
+      if (at && this.moves === move) this.say(x, y, [...words(), "", ...exact(recording, cpu, time, at).slice(1)]);
     }, REST);
   }
 
-  private say(x: number, y: number, lines: string[]): void {
+  /** The pointer moved: what was asked for is not told any more. */
+  rest(): void {
+    clearTimeout(this.resting);
+    this.moves++;
+  }
+
+  /** Says this. */
+  say(x: number, y: number, lines: string[]): void {
     const { box } = this;
     box.textContent = lines.join("\n");
     box.hidden = false;

@@ -20,11 +20,16 @@ export function listen(page: Page): void {
     d: () => page.pan(0.2),
     ArrowRight: () => page.pan(0.2),
     "0": () => page.see(page.whole, "history"),
-    n: () => page.jump(1),
-    p: () => page.jump(-1),
+    n: () => void page.jump(1),
+    p: () => void page.jump(-1),
     f: () => page.refold(),
+    q: () => page.stretch(1 / 1.25),
+    e: () => page.stretch(1.25),
     "/": () => element("search").focus(),
     m: () => page.mark(),
+    ".": () => void page.toRun(1),
+    ",": () => void page.toRun(-1),
+    u: () => void page.toWaker(),
     Escape: () => page.forget(),
   };
   document.addEventListener("keydown", (event) => {
@@ -53,6 +58,7 @@ export function listen(page: Page): void {
   element("whole").addEventListener("click", () => page.see(page.whole, "history"));
   element("rows").addEventListener("change", () => page.changeRows());
   for (const id of ["colour", "search"]) element(id).addEventListener("input", () => page.changeLook());
+  element("cpus").addEventListener("input", () => page.chooseCpus());
   // What is chosen is chosen: keys move again.
   for (const id of ["rows", "colour", "aligned"]) element(id).addEventListener("change", () => element("lanes").focus({ preventScroll: true }));
   const aligned = element<HTMLSelectElement>("aligned");
@@ -76,6 +82,7 @@ function drag(page: Page, canvas: HTMLElement): void {
   canvas.addEventListener("pointerup", (event) => {
     const isStill = begun && Math.hypot(event.offsetX - begun.x, event.offsetY - begun.y) < 3;
     if (isStill && !begun?.measures) void page.choose();
+    if (!isStill && begun?.measures) void page.sumUp();
     begun = undefined;
   });
   canvas.addEventListener("pointermove", (event) => {

@@ -1,12 +1,16 @@
 // What colours mean.
 
-import { NOT_CHARGED } from "./data";
+import { NOT_CHARGED, printable } from "./data";
 import { element } from "./dom";
-import { causeColour, DARK, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, WAKING } from "./paint";
+import { causeColour, DARK, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
 import type { Panel } from "./panel";
 
+/** Cgroups that the legend names: as many as there are colours. */
+const CGROUPS = 8;
+
 /** Says what colours mean. */
-export function explain({ dark, colouring }: Look, { recording, tasks }: Panel): void {
+export function explain({ dark, colouring }: Look, panels: Panel[]): void {
+  const [{ recording, tasks }] = panels as [Panel];
   const legend = element("legend");
   legend.replaceChildren();
   const add = (colour: Rgb, words: string): void => {
@@ -18,6 +22,11 @@ export function explain({ dark, colouring }: Look, { recording, tasks }: Panel):
     add(PLAIN, "a task runs");
     for (const code of [...tasks.causes.keys(), NOT_CHARGED]) add(causeColour(code, tasks.causes), recording.why(code));
   } else add(IN_VAIN, "a task waited here in vain: a CPU that it may use was idle");
+  if (colouring === "cgroup") {
+    const cgroups = new Map(panels.flatMap((panel) => panel.cgroups));
+    for (const [name, number] of [...cgroups].slice(0, CGROUPS)) add(taskColour(number), printable(name));
+    add(UNNAMED, `a task of which no cgroup is told${cgroups.size > CGROUPS ? "; more cgroups share these colours" : ""}; each task has the last that it was in`);
+  }
   if (colouring === "queue") {
     QUEUE.forEach((colour, n) => add(colour, `${n}${n === QUEUE.length - 1 ? " or more" : ""} waiting`));
   }
@@ -28,10 +37,10 @@ export function explain({ dark, colouring }: Look, { recording, tasks }: Panel):
   add(HATCH, "hatched: unknown or offline");
 }
 
-/** Numbers of causes, each with its place in the table of causes of a recording. */
-export function ranks(place: number, causes: [string, string][]): Map<number, number> {
-  const cells = document.querySelectorAll(`[data-recording="${place}"] table[data-name="causes"] td:first-child`);
-  const found = [...cells].map((cell) => cell.textContent ?? "");
-  const codes = found.map((path) => causes.findIndex(([name]) => path === name || path.endsWith(`/${name}`)) + 1);
-  return new Map([...new Set(codes.filter((code) => code > 0))].map((code, rank) => [code, rank]));
+/** Causes by what they took in all recordings together, each with its rank: 0 took most. Causes that took nothing have none. */
+export function ranks(all: [string, string, number][][]): Map<number, number> {
+  const took = (all[0] ?? []).map((_, n) => all.reduce((sum, causes) => sum + (causes[n]?.[2] ?? 0), 0));
+  const codes = took.flatMap((ns, n) => (ns > 0 ? [n + 1] : []));
+  codes.sort((a, b) => (took[b - 1] ?? 0) - (took[a - 1] ?? 0));
+  return new Map(codes.map((code, rank) => [code, rank]));
 }

@@ -11,7 +11,7 @@ async function start(): Promise<void> {
   const source = saved ? embedded(JSON.parse(saved) as Record<string, string>) : served;
   const heads = await json<Heads>(source, "head");
   if (!heads) throw new Error("there is no head");
-  const page = new Page(heads, source);
+  const page = new Page(heads, source, !saved);
   listen(page);
   Object.assign(window, { wastenot: page });
 }

@@ -1,21 +1,31 @@
 // The page: what is seen, and how it is drawn.
 
-import { marks, moment, words } from "./axis";
-import { Heads, NO_TASK, Recording, Source, Store } from "./data";
+import { marks, moment, words as length } from "./axis";
+import { At, Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
+import { cpuList } from "./cpus";
 import { exact } from "./details";
 import { DIFFERENCES, drawDifferences } from "./differences";
 import { element } from "./dom";
-import { meant } from "./glob";
 import { Hover, Under } from "./hover";
-import { explain } from "./legend";
+import { explain, ranks } from "./legend";
+import { List, lists } from "./lists";
 import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
+import { summedUp } from "./sums";
+import { didThen, Way } from "./way";
 
 const RULER = 22;
+/** Height of a lane where there is room, unless another is wanted, and the most that can be wanted, in pixels. */
+const USUAL = 24;
+const TALLEST = 96;
+/** Height of all, in pixels of the device. */
+const HIGHEST = 16_000;
 /** How long tiles are painted in one frame, in ms. */
 const FRAME = 6;
 /** What is seen is at least so long, in ns. */
 const SHORTEST = 100;
+/** A run that is so wide is seen, in pixels. */
+const LEAST_SEEN = 4;
 /** How long after a move the address follows, in ms: browsers allow a page few changes of it. */
 const LATER = 200;
 /** Frames whose work is kept. */
@@ -33,54 +43,104 @@ export class Page {
   private readonly canvas = element<HTMLCanvasElement>("canvas");
   private readonly lanes = element("lanes");
   private readonly selected = element("selected");
+  /** What stands first in it: screen readers tell it. */
+  private readonly said = element("said");
   private readonly rows = element<HTMLSelectElement>("rows");
   private readonly colour = element<HTMLSelectElement>("colour");
   private readonly search = element<HTMLInputElement>("search");
+  private readonly cpus = element<HTMLInputElement>("cpus");
   private readonly hover = new Hover();
   private readonly store: Store;
   private readonly panels: Panel[];
   private readonly first: Panel;
-  /** Violations that tables list. */
-  private readonly violations: Row[];
-  /** The row that was chosen last. */
-  private current: Row | undefined;
+  /** Lists of each recording. */
+  private readonly lists: Map<string, List>[];
+  /** Violations that tables list: they are asked for when they are needed first. */
+  private violations: Promise<Target[]> | undefined;
+  /** Jumps that have not come to their place yet. */
+  private jumps = 0;
+  /** Where a row led last, or a jump. */
+  private current: Target | undefined;
   private later: ReturnType<typeof setTimeout> | undefined;
   private look: Look = { version: 0, colouring: "task", dark: false, tall: 0, until: 0 };
   private measured: Span | undefined;
   private pointer = { x: -1, y: -1 };
   private isDue = false;
+  private paper = "";
+  private ink = "";
   private usualColour = "task";
+  /** Height of a lane that the user wants; 0: as there is room. */
+  private wantedHeight = 0;
 
-  constructor({ recordings }: Heads, source: Source) {
-    this.store = new Store(source, () => this.soon());
-    const commands = new Map<string, number>();
+  constructor({ recordings }: Heads, source: Source, isServed: boolean) {
+    const { tile: { cells = 0 } = {}, rows: atOnce = 0 } = recordings[0] ?? {};
+    this.store = new Store(source, () => this.soon(), (path, answer) => (path.includes("/tile/") ? withTasks(answer, cells) : answer));
+    const numbers = { command: new Map<string, number>(), cgroup: new Map<string, number>() };
+    const causes = ranks(recordings.map(({ causes }) => causes));
     const names = recordings.length > 1 ? ["before", "after"] : [];
     this.panels = recordings.map((head, n) => {
-      return new Panel(new Recording(head, n, source, this.store), names[n] ?? "", commands);
+      const recording = new Recording(head, n, source, this.store, () => this.changeLook("nowhere"), isServed);
+      return new Panel(recording, names[n] ?? "", numbers, causes);
     });
     const [first] = this.panels;
     if (!first) throw new Error("there is no recording");
     this.first = first;
+    this.lists = this.panels.map(() => new Map());
+    for (const words of document.querySelectorAll<HTMLElement>("[data-recording]")) {
+      const place = Number(words.dataset["recording"]);
+      for (const [name, list] of lists(words, source, atOnce)) this.lists[place]?.set(name, list);
+      const panel = this.panels[place];
+      if (panel) this.leads(words, panel);
+    }
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
-    this.violations = this.panels.flatMap((panel) => this.leads(panel));
     element("align").hidden = this.panels.length < 2;
+    if (recordings.some(({ cgroups }) => cgroups.length > 1)) this.colour.add(new Option("last cgroup", "cgroup"), 2);
     // Tasks have other numbers in each recording.
     if (this.panels.length > 1) this.colour.value = this.usualColour = "command";
     this.seen = this.whole;
     this.fromAddress();
   }
 
-  /** What has a time in the words about a recording leads there. Gives the violations. */
-  private leads(panel: Panel): Row[] {
-    const of = `[data-recording="${panel.recording.place}"] [data-from]`;
-    const rows = [...document.querySelectorAll<HTMLElement>(of)].map((element) => ({ element, panel }));
-    for (const row of rows) {
-      row.element.addEventListener("click", () => this.go(row));
-      row.element.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") this.go(row);
-      });
-    }
-    return rows.filter(({ element }) => element.closest("table")?.dataset["name"] === "violations");
+  /** What has a time in the words about a recording leads there. */
+  private leads(words: HTMLElement, panel: Panel): void {
+    const go = ({ target }: Event): void => {
+      const element = (target as HTMLElement).closest<HTMLElement>("[data-from], [data-tid]");
+      if (!element) return;
+      if (element.dataset["tid"] !== undefined) return void this.followRow(element, panel);
+      const { from, to, n } = element.dataset;
+      const isViolation = element.closest("table")?.dataset["name"] === "violations";
+      void this.go({ panel, from: Number(from), to: Number(to), n: isViolation ? Number(n) : undefined }, element);
+    };
+    words.addEventListener("click", go);
+    words.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.target as HTMLElement).matches("[data-from], [data-tid]")) go(event);
+    });
+  }
+
+  /** Follows the task that a row is about. */
+  private async followRow(row: HTMLElement, panel: Panel): Promise<void> {
+    await panel.recording.known().catch(() => undefined);
+    const [name, tid] = [row.querySelector("td")?.textContent, row.dataset["tid"]];
+    const { tids } = panel.recording.tasks ?? {};
+    // Tids are used again, by tasks of other names.
+    const tasks = [...(tids?.keys() ?? [])].filter((task) => `${tids?.[task]}` === tid);
+    const task = tasks.find((task) => panel.recording.name(task) === `${name}:${tid}`) ?? tasks[0];
+    if (task === undefined) return;
+    if (panel.recording.isServed) panel.follow(task);
+    else this.standOut(panel, task);
+    this.choseRow(row);
+    this.say(inWords(row, row.closest("table") ?? undefined));
+    this.toAddress("history");
+    await this.followTasks();
+  }
+
+  /** Shows that a row was chosen last, and what it led to. */
+  private choseRow(row: HTMLElement | undefined): void {
+    document.querySelector(".current")?.classList.remove("current");
+    row?.classList.add("current");
+    if (!row) return;
+    this.lanes.focus({ preventScroll: true });
+    element("time").scrollIntoView({ block: "nearest" });
   }
 
   /** The time that there is. */
@@ -117,22 +177,31 @@ export class Page {
     this.soon();
   }
 
-  /** Jumps to where a row leads, with twice as much before and after it, and says what it says. */
-  private go(row: Row): void {
-    this.current?.element.classList.remove("current");
-    this.current = row;
-    row.element.classList.add("current");
-    this.say(inWords(row.element));
-    const { from, to } = placeOf(row);
+  /** Goes where a row leads, with twice as much before and after it, and says what it says. */
+  private async go(target: Target, chosen?: HTMLElement | string): Promise<void> {
+    this.choseRow(undefined);
+    this.current = target;
+    const { from, to } = placeOf(target);
     const around = Math.max(1000, (to - from) * 2);
-    this.see({ from: from - around, to: to + around }, "history");
+    const { from: left, to: right } = this.seen;
+    // From run to run what is seen moves only, where a run is to be seen in it.
+    const keeps = target.task !== undefined && to - from > this.nsPerPixel * LEAST_SEEN && to - from < (right - left) / 2;
+    if (keeps) this.see({ from: (from + to - right + left) / 2, to: (from + to + right - left) / 2 }, "history");
+    else this.see({ from: from - around, to: to + around }, "history");
     this.lanes.focus({ preventScroll: true });
     element("time").scrollIntoView({ block: "nearest" });
+    if (typeof chosen === "string") return this.say(chosen);
+    const list = this.lists[target.panel.recording.place]?.get("violations");
+    const row = chosen ?? (target.n === undefined ? undefined : await list?.row(target.n).catch(() => undefined));
+    if (!row || this.current !== target) return;
+    row.classList.add("current");
+    this.say(inWords(row, row.closest("table") ?? list?.element));
   }
 
   /** Says something below the lanes; nothing, where that is empty. */
-  private say(words: string): void {
-    this.selected.textContent = words;
+  private say(words: string, ...more: HTMLElement[]): void {
+    this.said.textContent = words;
+    this.selected.replaceChildren(this.said, ...more);
     this.selected.hidden = words === "";
   }
 
@@ -149,18 +218,100 @@ export class Page {
   }
 
   /** Goes to the next violation, or with -1 to the one before. */
-  jump(step: number): void {
-    const rows = [...this.violations].sort((a, b) => (placeOf(a).from - placeOf(b).from) * step);
+  async jump(step: number): Promise<void> {
+    this.jumps++;
+    this.soon();
+    await this.jumpBy(step).finally(() => this.jumps--);
+    this.soon();
+  }
+
+  private async jumpBy(step: number): Promise<void> {
+    this.violations ??= Promise.all(this.panels.map(violationsOf)).then((all) => all.flat());
+    // What failed is asked for again at the next jump.
+    const known = await this.violations.catch(() => (this.violations = undefined));
+    const rows = [...(known ?? [])].sort((a, b) => (placeOf(a).from - placeOf(b).from) * step);
+    const { current } = this;
     // From the last one, if it is seen; else the first that is seen, or that comes after what is.
-    const last = this.current && rows.indexOf(this.current);
+    const last = rows.findIndex(({ panel, n }) => panel === current?.panel && n === current.n);
     const { from, to } = this.seen;
-    const isSeen = this.current && placeOf(this.current).from < to && placeOf(this.current).to > from;
+    const isSeen = current && placeOf(current).from < to && placeOf(current).to > from;
     const edge = step > 0 ? from : to;
     const next =
-      last !== undefined && last >= 0 && isSeen
-        ? rows[last + 1]
-        : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
-    if (next) this.go(next);
+      last >= 0 && isSeen ? rows[last + 1] : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
+    if (next) await this.go(next);
+  }
+
+  /** Goes to the next run of the task that is followed, or with -1 to the one before. */
+  toRun(step: number): Promise<void> {
+    return this.arrive(async (panel, way) => {
+      const { from: left, to: right } = this.seen;
+      // From the last one, if it is seen; else the first that begins in what is seen, or after it.
+      const time = this.runSeen(panel, way)?.from ?? (step > 0 ? left : right) - panel.shift;
+      await this.goToRun(panel, way.task, time, step > 0);
+    });
+  }
+
+  /** Follows the task that woke the one that is followed for the run where one is, or that is in the middle of what is seen. */
+  toWaker(): Promise<void> {
+    return this.arrive(async (panel, way) => {
+      const { recording } = panel;
+      const middle = (this.seen.from + this.seen.to) / 2 - panel.shift;
+      const known = this.runSeen(panel, way);
+      const run = known ?? targetOf(panel, way.task, await recording.run(way.task, middle, false));
+      const [, since, , waker] = (run && (await waitBefore(run))) ?? [];
+      if (waker === undefined || waker === null || since === undefined) return this.say(`nothing is known of who woke ${recording.name(way.task)}`);
+      panel.follow(waker);
+      // The last run that began before is the one in which it did so.
+      await this.goToRun(panel, waker, since + 1, false);
+    });
+  }
+
+  /** Does something with a task that is followed; it has not settled before. */
+  private async arrive(go: (panel: Panel, way: Way) => Promise<void>): Promise<void> {
+    const panel = this.panels.find(({ way }) => way);
+    if (!panel?.way) return;
+    this.jumps++;
+    this.soon();
+    await Promise.all([panel.recording.known(), go(panel, panel.way)])
+      .catch(() => undefined)
+      .finally(() => this.jumps--);
+    this.soon();
+  }
+
+  /** The run to which the last jump led, if it is one of the task that is followed, and seen. */
+  private runSeen(panel: Panel, { task }: Way): Target | undefined {
+    const { current } = this;
+    if (current?.panel !== panel || current.task !== task) return undefined;
+    const { from, to } = placeOf(current);
+    return from < this.seen.to && to > this.seen.from ? current : undefined;
+  }
+
+  /** Goes to the run of a task that begins after a time, or else before it, and says how it began. */
+  private async goToRun(panel: Panel, task: number, time: number, isAfter: boolean): Promise<void> {
+    const { recording } = panel;
+    const target = targetOf(panel, task, await recording.run(task, time, isAfter));
+    if (!target) return;
+    const { cpu, from, to } = target;
+    const [wait] = await Promise.all([waitBefore(target), recording.known()]);
+    const words = [`${recording.name(task)} ran on CPU ${cpu} for ${length(to - from)}, from ${moment(from, 1)} on`];
+    if (wait) {
+      const [, since, origin, waker] = wait;
+      const by = waker === null ? "" : ` by ${recording.name(waker)}`;
+      words.push(`it waited for ${length(from - since)} before (${origin}${by})`);
+    }
+    await this.go(target, words.join("\n"));
+  }
+
+  /** Says what CPUs did in the stretch that was measured. */
+  async sumUp(): Promise<void> {
+    const { measured } = this;
+    if (!measured) return;
+    const title = `What CPUs did in ${length(measured.to - measured.from)}`;
+    this.say(`${title}: …`);
+    const all = await Promise.all(this.panels.map((panel) => summedUp(panel, measured, this.nsPerPixel)));
+    if (this.measured !== measured) return;
+    const tables = all.filter((it) => it instanceof HTMLElement);
+    this.say([title, ...all.filter((it) => typeof it === "string")].join("\n"), ...tables);
   }
 
   // The address holds all that is chosen.
@@ -178,6 +329,8 @@ export class Page {
     if (this.fold > 0) all.set("rows", this.rows.value);
     if (this.colour.value !== this.usualColour) all.set("colour", this.colour.value);
     if (this.search.value) all.set("find", this.search.value);
+    if (this.cpus.value.trim()) all.set("cpus", this.cpus.value.trim());
+    if (this.wantedHeight > 0) all.set("height", `${this.wantedHeight}`);
     const ways = this.panels.map(({ way }) => way?.task ?? "");
     if (ways.some((task) => task !== "")) all.set("task", ways.join());
     const shifts = this.panels.map(({ shift }) => shift);
@@ -199,12 +352,18 @@ export class Page {
     choose(this.rows, all.get("rows"), "0");
     choose(this.colour, all.get("colour"), this.usualColour);
     this.search.value = all.get("find") ?? "";
+    this.cpus.value = all.get("cpus") ?? "";
+    const height = Number(all.get("height"));
+    this.wantedHeight = height >= 1 && height <= TALLEST ? Math.round(height) : 0;
+    this.changeCpus();
     this.say("");
     const numbers = (name: string): number[] => (all.get(name) ?? "").split(",").map((it) => (it === "" ? Number.NaN : Number(it)));
     const [tasks, shifts] = [numbers("task"), numbers("shift")];
     this.panels.forEach((panel, n) => {
       const [task, shift] = [tasks[n] ?? Number.NaN, shifts[n] ?? 0];
-      panel.follow(panel.recording.head.tasks[task] ? task : undefined);
+      panel.follow(task < panel.recording.head.tasks ? task : undefined);
+      // What is followed is said here, and not left to the search.
+      if (panel.way) panel.sought = this.search.value;
       panel.shift = Number.isSafeInteger(shift) && shift >= 0 ? shift : 0;
     });
     this.changeLook("nowhere");
@@ -231,18 +390,14 @@ export class Page {
   /** Colours or the search changed. */
   changeLook(into: Into = "address"): void {
     const pattern = this.search.value;
-    const all = this.panels.map((panel) => panel.search(pattern ? meant(pattern) : undefined));
-    const count = all.reduce((sum, found) => sum + (found?.size ?? 0), 0);
+    for (const panel of this.panels) panel.search(pattern);
+    const count = this.panels.reduce((sum, { found }) => sum + (found?.count ?? 0), 0);
     element<HTMLOutputElement>("found").value = pattern ? `${count} task${count === 1 ? "" : "s"}` : "";
-    // A task that is found alone is followed, as long as it is.
-    this.panels.forEach((panel, n) => {
-      const [only] = all[n] ?? [];
-      if (all[n]?.size === 1) panel.follow(only, true);
-      else if (panel.way?.isFound) panel.follow(undefined);
-    });
+    for (const panel of this.panels) panel.followFound(pattern);
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    ({ backgroundColor: this.paper, color: this.ink } = getComputedStyle(document.body));
     this.look = { ...this.look, version: this.look.version + 1, colouring: this.colour.value as Colouring, dark };
-    explain(this.look, this.first);
+    explain(this.look, this.panels);
     this.toAddress(into);
     void this.followTasks();
     this.soon();
@@ -250,12 +405,15 @@ export class Page {
 
   /** Heights follow the window. */
   resize(): void {
-    const lanes = this.panels.reduce((sum, panel) => sum + panel.fold(this.fold).lanes.length, 0);
+    const lanes = this.panels.reduce((sum, panel) => sum + panel.shown(this.fold).length, 0);
     const fixed = RULER + this.panels.reduce((sum, panel) => sum + panel.height(this.fold, 0), 0) + this.differences;
     const top = this.lanes.getBoundingClientRect().top + window.scrollY;
     const free = Math.max(window.innerHeight / 2, window.innerHeight - top - 60) - fixed;
-    const lane = Math.max(1, Math.min(24, Math.floor(free / Math.max(1, lanes))));
     const [width, ratio] = [this.lanes.clientWidth, devicePixelRatio];
+    const usual = Math.min(USUAL, Math.floor(free / Math.max(1, lanes)));
+    // Browsers draw nothing on a canvas that is too high.
+    const most = Math.floor(HIGHEST / ratio / Math.max(1, lanes));
+    const lane = Math.max(1, Math.min(most, this.wantedHeight || usual));
     let height = RULER;
     for (const panel of this.panels) {
       panel.place = { top: height, width, lane, ratio };
@@ -270,6 +428,32 @@ export class Page {
     this.soon();
   }
 
+  /** Makes lanes lower or higher. */
+  stretch(factor: number): void {
+    const { lane } = this.first.place;
+    const next = factor > 1 ? Math.max(lane + 1, Math.round(lane * factor)) : Math.floor(lane * factor);
+    this.wantedHeight = Math.max(1, Math.min(TALLEST, next));
+    this.resize();
+    this.toAddress("address");
+  }
+
+  /** The field of CPUs changed. */
+  chooseCpus(): void {
+    this.changeCpus();
+    this.toAddress("address");
+  }
+
+  /** Only the lanes of CPUs that the field names are shown. */
+  private changeCpus(): void {
+    const text = this.cpus.value.trim();
+    const cpus = text ? cpuList(text) : undefined;
+    const known = this.panels.map((panel) => panel.choose(cpus)).every(Boolean) && (!text || cpus !== undefined);
+    if (!known) for (const panel of this.panels) panel.choose(undefined);
+    this.cpus.setAttribute("aria-invalid", `${!known}`);
+    this.cpus.title = known ? "" : "no such CPUs: write numbers and ranges, as in 0-15,64";
+    this.resize();
+  }
+
   /** Height of the lanes of differences. */
   private get differences(): number {
     return this.panels.length > 1 ? DIFFERENCES : 0;
@@ -280,7 +464,10 @@ export class Page {
   /** The pointer is there; -1 is nowhere. */
   pointTo(x: number, y: number): void {
     this.pointer = { x, y };
-    this.hover.tell(x, y, this.under());
+    const on = this.panels.find((panel) => x >= LABEL && panel.isOnFollowed(y));
+    this.hover.rest();
+    if (on?.way) this.hover.say(x, y, didThen(on.recording, on.way, this.timeAt(x) - on.shift));
+    else this.hover.tell(x, y, this.under());
   }
 
   private under(): Under | undefined {
@@ -303,20 +490,23 @@ export class Page {
     const { panel, cpu, time, lane, fold, nsPerPixel } = under;
     const { y } = this.pointer;
     const { recording } = panel;
-    const at = await recording.at(cpu, time).catch(() => undefined);
+    const [at] = await Promise.all([recording.at(cpu, time), recording.known()]).catch(() => []);
     if (at) {
       // On the mark of a wait the task that waits is meant, else the one that runs.
       const waits = at.waiting[0]?.[0];
       panel.follow(panel.isOnBand(y) ? (waits ?? at.task ?? undefined) : (at.task ?? waits));
       this.say(exact(recording, cpu, time, at).join("\n"));
     } else {
-      // A page in a file does not know ways: the task stands out.
-      const drawn = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio)?.task;
-      this.search.value = drawn === undefined || drawn === NO_TASK ? "" : recording.name(drawn);
-      this.changeLook();
+      this.standOut(panel, panel.read(fold, lane, time, nsPerPixel / devicePixelRatio)?.task);
     }
     this.toAddress("history");
     void this.followTasks();
+  }
+
+  /** Other tasks are dimmed: all that a page in a file, which knows no ways, can do to follow one. */
+  private standOut({ recording }: Panel, task: number | undefined): void {
+    this.search.value = task === undefined || task === NO_TASK ? "" : recording.name(task);
+    this.changeLook();
   }
 
   /** Asks where tasks that are followed ran and waited. */
@@ -328,7 +518,7 @@ export class Page {
   /** Nothing is chosen, marked or measured any more. */
   forget(): void {
     this.say("");
-    this.current?.element.classList.remove("current");
+    document.querySelector(".current")?.classList.remove("current");
     this.measured = this.current = undefined;
     for (const panel of this.panels) {
       panel.follow(undefined);
@@ -391,7 +581,7 @@ export class Page {
     if (width < 2 * LABEL) return;
     const height = this.canvas.height / ratio;
     to.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const { backgroundColor: paper, color: ink } = getComputedStyle(document.body);
+    const { paper, ink } = this;
     to.fillStyle = paper;
     to.fillRect(0, 0, width, height);
     to.fillStyle = ink;
@@ -408,7 +598,7 @@ export class Page {
     this.drawTrouble(to, width);
     this.store.ask();
     // Tests wait for this: all that is seen is drawn as it should be.
-    this.lanes.dataset["settled"] = `${isFresh && this.store.settled}`;
+    this.lanes.dataset["settled"] = `${isFresh && this.store.settled && this.jumps === 0 && !this.panels.some(({ recording }) => recording.waits)}`;
     if (!isFresh) this.soon();
   }
 
@@ -419,7 +609,7 @@ export class Page {
       to.fillRect(this.xOf(mark), RULER - 5, 1, 5);
       if (this.xOf(mark) + 3 + to.measureText(text).width < width) to.fillText(text, this.xOf(mark) + 3, RULER - 8);
     }
-    to.fillText(words(this.seen.to - this.seen.from), 4, RULER - 8, LABEL - 8);
+    to.fillText(length(this.seen.to - this.seen.from), 4, RULER - 8, LABEL - 8);
   }
 
   /** Brackets the row that was chosen last. */
@@ -444,7 +634,7 @@ export class Page {
     const widest = Math.max(...this.panels.map((panel) => panel.finestNs));
     const lines: string[] = [];
     if (this.store.fails) lines.push("wastenot does not answer: does it still run?");
-    else if (widest > 0 && this.store.settled) lines.push(`averages over ${words(widest)}: finer cells are not here`);
+    else if (widest > 0 && this.store.settled) lines.push(`averages over ${length(widest)}: finer cells are not here`);
     const text = lines.join(" ");
     if (!text) return;
     const wide = to.measureText(text).width;
@@ -464,26 +654,43 @@ export class Page {
     to.globalAlpha = 1;
     to.fillRect(x0, RULER, 1, height);
     to.fillRect(x1, RULER, 1, height);
-    to.fillText(words(until - from), x0 + 4, RULER + 10);
+    to.fillText(length(until - from), x0 + 4, RULER + 10);
   }
 }
 
-/** Something in words that has a time, in the words about a recording. */
-interface Row {
-  element: HTMLElement;
+/** A time of a recording to which words about it lead. */
+interface Target extends Span {
   panel: Panel;
+  /** Its place in the table of violations, if it is there. */
+  n: number | undefined;
+  /** The task that ran then, and where, if it is a run. */
+  task?: number;
+  cpu?: number;
 }
 
-/** Where it leads. */
-function placeOf({ element, panel }: Row): Span {
-  const { from, to } = element.dataset;
-  return { from: Number(from) + panel.shift, to: Number(to) + panel.shift };
+/** All that the table of violations of a recording has. */
+async function violationsOf(panel: Panel): Promise<Target[]> {
+  return (await panel.recording.violations()).map(([from, to], n) => ({ panel, from, to, n }));
 }
+
+/** A run of a task. */
+type Run = Target & { task: number; cpu: number };
+
+const targetOf = (panel: Panel, task: number, run: [number, number, number] | undefined): Run | undefined =>
+  run && { panel, cpu: run[0], from: run[1], to: run[2], n: undefined, task };
+
+/** How a task waited before it ran. */
+async function waitBefore({ panel, task, cpu, from }: Target): Promise<At["waiting"][number] | undefined> {
+  if (from === 0 || cpu === undefined) return undefined;
+  return (await panel.recording.at(cpu, from - 1))?.waiting.find(([waiting]) => waiting === task);
+}
+
+/** Where it is on the page. */
+const placeOf = ({ panel, from, to }: Target): Span => ({ from: from + panel.shift, to: to + panel.shift });
 
 /** What a row of a table says, with the names of its columns; another element as it is. */
-function inWords(element: HTMLElement): string {
-  const table = element.closest("table");
-  if (!table) return element.innerText;
+function inWords(element: HTMLElement, table: HTMLElement | undefined): string {
+  if (!(table instanceof HTMLTableElement) || !(element instanceof HTMLTableRowElement)) return element.innerText;
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => head.textContent ?? "");
   const cells = [...element.querySelectorAll("td")].map((cell) => cell.textContent ?? "");
   return cells.map((cell, n) => `${heads[n]}: ${cell}`).filter((_, n) => cells[n] !== "").join(", ");

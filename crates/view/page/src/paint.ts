@@ -3,7 +3,7 @@
 
 import { CELL, Field, NO_TASK, NOT_CHARGED, taskAt } from "./data";
 
-export type Colouring = "task" | "command" | "queue" | "cause";
+export type Colouring = "task" | "command" | "cgroup" | "queue" | "cause";
 
 /** Red, green, blue. */
 export type Rgb = [number, number, number];
@@ -45,18 +45,21 @@ export const IN_VAIN: Rgb = [213, 94, 0];
 export const LESS: Rgb = [0, 114, 178];
 const NOT_FOUND: Rgb = [200, 200, 200];
 const NOT_FOUND_DARK: Rgb = [84, 84, 84];
-const UNNAMED: Rgb = [136, 136, 136];
+export const UNNAMED: Rgb = [136, 136, 136];
 export const PLAIN: Rgb = [170, 178, 186];
 export const WAKING: Rgb = [240, 228, 66];
 export const HATCH: Rgb = [153, 153, 153];
 export const LIGHT = { paper: [242, 242, 242] as Rgb, wanted: [250, 222, 190] as Rgb };
 export const DARK = { paper: [36, 36, 36] as Rgb, wanted: [92, 62, 30] as Rgb };
 
-/** Colour of a cause, by its place in the table of causes: the first has taken most. */
+/** Colour of a cause, by its place among all: the first has taken most. */
 export function causeColour(code: number, ranks: Map<number, number>): Rgb {
   if (code === NOT_CHARGED) return UNCHARGED;
   return CAUSES[Math.min(ranks.get(code) ?? CAUSES.length, CAUSES.length - 1)] ?? IN_VAIN;
 }
+
+/** Colour of what has a number. */
+export const taskColour = (number: number): Rgb => TASKS[number % TASKS.length] ?? UNNAMED;
 
 /** The part of a lane's height, from above, in which waits in vain are marked. */
 export const BAND = 0.3;
@@ -73,13 +76,21 @@ export interface Look {
   tall: number;
 }
 
+/** How tasks are coloured together. */
+export interface Groups {
+  /** Of each task the place of its group. */
+  of: Uint32Array;
+  /** Of each place a number that is the same in all recordings. */
+  numbers: number[];
+}
+
 /** What tasks of a recording look like. */
 export interface Tasks {
-  /** The tasks that the search found; undefined where it looks for none. */
-  found: Set<number> | undefined;
-  /** A number for each task's command. */
-  commands: number[];
-  /** The place of each cause in the table of causes. */
+  /** 1 for the tasks that the search found; undefined where it looks for none. */
+  found: Uint8Array | undefined;
+  /** Commands or cgroups, where tasks are coloured by them, and they are known. */
+  groups: Groups | undefined;
+  /** The place of each cause among all by what they took: 0 took most. */
   causes: Map<number, number>;
 }
 
@@ -101,21 +112,18 @@ const IN_VAIN_PIXEL = pixel(IN_VAIN);
 const LEAST_MARK = 170;
 const LEAST_SHARE = 30;
 
-/** Paints a tile: a row of `look.tall` pixels for each lane, a column for each of `cells` cells. */
-export function paint(tile: Uint8Array, cells: number, look: Look, tasks: Tasks): OffscreenCanvas {
-  const height = (tile.length / CELL / cells) * look.tall;
-  const canvas = new OffscreenCanvas(cells, Math.max(1, height));
-  if (height === 0) return canvas;
-  const bytes = new Uint8ClampedArray(pixels(tile, cells, look, tasks).buffer);
-  canvas.getContext("2d")?.putImageData(new ImageData(bytes, cells, height), 0, 0);
-  return canvas;
-}
-
-/** The pixels of a tile, row by row, each as 0xAABBGGRR. Whatever is above zero is seen. */
-export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks): Uint32Array<ArrayBuffer> {
+/** The pixels of a tile, row by row, each as 0xAABBGGRR: a row of `look.tall` pixels for each lane, a column for each of
+    `cells` cells. Whatever is above zero is seen. They go into `into`, which has only zeros. */
+export function pixels(
+  tile: Uint8Array,
+  cells: number,
+  look: Look,
+  tasks: Tasks,
+  into: Uint32Array = new Uint32Array((tile.length / CELL) * look.tall),
+): Uint32Array {
   const lanes = tile.length / CELL / cells;
   const { tall } = look;
-  const pixels = new Uint32Array(cells * lanes * tall);
+  const pixels = into;
   const gap = tall > 4 ? 1 : 0;
   const scheme = look.dark ? DARK : LIGHT;
   const [paper, wanted] = [pixel(scheme.paper), pixel(scheme.wanted)];
@@ -167,39 +175,74 @@ export function pixels(tile: Uint8Array, cells: number, look: Look, tasks: Tasks
   return pixels;
 }
 
-function busyPixel(task: number, waiting: number, { colouring, dark }: Look, { found, commands }: Tasks): number {
-  if (task !== NO_TASK && found && !found.has(task)) return dark ? NOT_FOUND_DARK_PIXEL : NOT_FOUND_PIXEL;
+function busyPixel(task: number, waiting: number, { colouring, dark }: Look, tasks: Tasks): number {
+  if (task !== NO_TASK && tasks.found && !tasks.found[task]) return dark ? NOT_FOUND_DARK_PIXEL : NOT_FOUND_PIXEL;
   if (colouring === "queue") return QUEUE_PIXELS[Math.min(QUEUE_PIXELS.length - 1, Math.ceil(waiting / 16))] ?? PLAIN_PIXEL;
   if (colouring === "cause") return PLAIN_PIXEL;
   if (task === NO_TASK) return UNNAMED_PIXEL;
-  return TASK_PIXELS[(colouring === "command" ? (commands[task] ?? 0) : task) % TASK_PIXELS.length] ?? UNNAMED_PIXEL;
+  const number = colouring === "task" ? task : numberOf(task, tasks.groups);
+  return TASK_PIXELS[number % TASK_PIXELS.length] ?? UNNAMED_PIXEL;
 }
+
+/** The number of a task's group; NaN where that is not known. */
+const numberOf = (task: number, groups: Groups | undefined): number => groups?.numbers[groups.of[task] ?? -1] ?? Number.NaN;
+
+/** How much a new measurement of what a painting takes counts. */
+const NEWS = 0.2;
 
 /** Painted tiles: those that were used last. */
 export class Painted {
   private readonly kept = new Map<string, { canvas: OffscreenCanvas; version: number }>();
+  /** Canvases that are painted anew: making one takes longer than painting it. */
+  private readonly free: OffscreenCanvas[] = [];
+  private scratch: ImageData | undefined;
+  /** How long it takes to paint a tile, in ms. */
+  private paintMs = 0;
+  /** The frame in which a tile was painted last. */
+  private frame = 0;
 
   constructor(private readonly cells: number) {}
 
   /** Forgets what was used longest ago, down to so many. */
   keep(most: number): void {
-    for (const oldest of this.kept.keys()) {
+    for (const [oldest, { canvas }] of this.kept) {
       if (this.kept.size <= most) break;
       this.kept.delete(oldest);
+      if (this.free.length < most) this.free.push(canvas);
     }
   }
 
-  /** The tile as it looks now. Where `hurry` and an older look is here, that. */
-  get(key: string, tile: Uint8Array, look: Look, tasks: Tasks, hurry: boolean): { canvas: OffscreenCanvas; fresh: boolean } | undefined {
+  /** What was painted, if it is here. */
+  peek(key: string): OffscreenCanvas | undefined {
+    return this.kept.get(key)?.canvas;
+  }
+
+  /** The tile as it looks now; an older look of it, or none, where there is no time left to paint it in this frame. */
+  get(key: string, tile: Uint8Array, look: Look, tasks: Tasks): { canvas: OffscreenCanvas; fresh: boolean } | undefined {
     const here = this.kept.get(key);
     this.kept.delete(key);
+    const now = performance.now();
+    // One tile is painted in any case, so that all are at last.
+    const hurry = this.frame === look.until && now + this.paintMs > look.until;
     if (here && (here.version === look.version || hurry)) {
       this.kept.set(key, here);
       return { canvas: here.canvas, fresh: here.version === look.version };
     }
     if (hurry) return undefined;
-    const canvas = paint(tile, this.cells, look, tasks);
+    this.frame = look.until;
+    const canvas = this.paint(tile, look, tasks, here?.canvas ?? this.free.pop());
+    this.paintMs += NEWS * (performance.now() - now - this.paintMs);
     this.kept.set(key, { canvas, version: look.version });
     return { canvas, fresh: true };
+  }
+
+  private paint(tile: Uint8Array, look: Look, tasks: Tasks, canvas = new OffscreenCanvas(this.cells, 1)): OffscreenCanvas {
+    const height = Math.max(1, (tile.length / CELL / this.cells) * look.tall);
+    if (this.scratch?.height !== height) this.scratch = new ImageData(this.cells, height);
+    const into = new Uint32Array(this.scratch.data.buffer).fill(0);
+    pixels(tile, this.cells, look, tasks, into);
+    if (canvas.height !== height) canvas.height = height;
+    canvas.getContext("2d")?.putImageData(this.scratch, 0, 0);
+    return canvas;
   }
 }

@@ -1,8 +1,9 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
-import { Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Stretch, Sum, taskAt } from "./data";
-import { ranks } from "./legend";
-import { BAND, IN_VAIN, Look, Painted, Tasks } from "./paint";
+import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Sum, taskAt } from "./data";
+import { find } from "./glob";
+import { BAND, Colouring, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
+import { drawFollowed, drawWay, FOLLOWED, Frame, Way } from "./way";
 
 /** What is seen: the begin and the end, in ns. */
 export interface Span {
@@ -17,6 +18,9 @@ export const CURVE = 56;
 
 /** Painted tiles that are kept, for each that is seen. */
 const PAINTED = 2;
+
+/** Levels of wider cells that may stand in the place of cells that are not painted yet. */
+const STAND_INS = 3;
 
 /** Lanes that are so high, and runs that are so wide, have names in them, in pixels. */
 const NAMED_LANE = 14;
@@ -57,38 +61,71 @@ export class Panel {
   /** A moment that the user marked. */
   mark: number | undefined;
   place: Place = { top: 0, width: 0, lane: 1, ratio: 1 };
-  /** Where the task that is followed ran and waited; `isFound` if it is followed since it was found. */
-  way: { task: number; stretches: Stretch[]; isFound: boolean } | undefined;
+  /** Where the task that is followed ran and waited. */
+  way: Way | undefined;
   readonly tasks: Tasks;
+  /** Of each name of a command or cgroup a number that is the same in all recordings. */
+  private readonly numbers: { command: number[]; cgroup: number[] };
+  /** How many tasks the search found, and the first; undefined where it looks for none. */
+  found: { count: number; first: number } | undefined;
   /** Width of the widest cells that are drawn in the place of narrower ones; 0 where none are. */
   finestNs = 0;
+  /** The search of which it was seen whether it finds a task alone. */
+  sought = "";
+  /** CPUs whose lanes are shown, where not all are, and the lanes of each fold. */
+  private cpus: Set<number> | undefined;
+  private readonly shownOf = new Map<number, number[]>();
   private isAsking = false;
   private nextWay: { seen: Span; nsPerPixel: number } | undefined;
   private readonly painted: Painted;
 
-  /** `commands` numbers commands of all recordings. */
+  /** `numbers` and `causes` are of all recordings: numbers of commands and cgroups, ranks of causes. */
   constructor(
     readonly recording: Recording,
     /** What it is called among others. */
     readonly name: string,
-    commands: Map<string, number>,
+    numbers: { command: Map<string, number>; cgroup: Map<string, number> },
+    causes: Map<number, number>,
   ) {
     const { head } = recording;
     this.painted = new Painted(head.tile.cells);
-    const number = (name: string): number => {
-      const known = commands.get(name) ?? commands.size;
-      commands.set(name, known);
+    const number = (of: Map<string, number>) => (name: string): number => {
+      const known = of.get(name) ?? of.size;
+      of.set(name, known);
       return known;
     };
-    this.tasks = { found: undefined, commands: head.tasks.map(([, name]) => number(name)), causes: ranks(recording.place, head.causes) };
+    this.numbers = { command: head.names.map(number(numbers.command)), cgroup: head.cgroups.map(number(numbers.cgroup)) };
+    this.tasks = { found: undefined, groups: undefined, causes };
+  }
+
+  /** Cgroups, each with its number. */
+  get cgroups(): [string, number][] {
+    return this.recording.head.cgroups.map((name, n) => [name, this.numbers.cgroup[n] ?? 0]);
   }
 
   /** Finds tasks by name, tid or both; all stand out where there is no pattern. */
-  search(isMeant: ((tid: number, name: string) => boolean) | undefined): Set<number> | undefined {
-    const { tasks, chosen } = this.recording.head;
-    const all = isMeant && tasks.flatMap(([tid, name], task) => (isMeant(tid, name) ? [task] : []));
-    this.tasks.found = all ? new Set(all) : chosen ? new Set(chosen) : undefined;
-    return all && this.tasks.found;
+  search(pattern: string): void {
+    const { head } = this.recording;
+    const tasks = pattern ? this.recording.tasks : undefined;
+    if (tasks) {
+      const { is, count } = find(pattern, head.names, tasks.names, tasks.tids);
+      this.found = { count, first: is.indexOf(1) };
+      this.tasks.found = is;
+      return;
+    }
+    this.found = undefined;
+    this.tasks.found = undefined;
+    if (!head.chosen) return;
+    const is = (this.tasks.found = new Uint8Array(head.tasks));
+    for (const task of head.chosen) is[task] = 1;
+  }
+
+  /** How tasks are coloured together; undefined where each has its own colour, or where it is not known. */
+  private groups(colouring: Colouring): Groups | undefined {
+    if (colouring !== "command" && colouring !== "cgroup") return undefined;
+    const { tasks } = this.recording;
+    const of = colouring === "command" ? tasks?.names : tasks?.cgroups;
+    return of && { of, numbers: this.numbers[colouring] };
   }
 
   /** How CPUs are put on lanes. */
@@ -96,27 +133,62 @@ export class Panel {
     return this.recording.head.folds[n] ?? { name: "", lanes: [] };
   }
 
+  /** Only lanes of these CPUs are shown; undefined: all. Gives whether there are such. */
+  choose(cpus: Set<number> | undefined): boolean {
+    this.cpus = cpus;
+    this.shownOf.clear();
+    return !cpus || this.fold(0).lanes.some(([, of]) => of.some((cpu) => cpus.has(cpu)));
+  }
+
+  /** The lanes that are shown, from above: their places among those of a fold. */
+  shown(fold: number): number[] {
+    const { cpus } = this;
+    const known = this.shownOf.get(fold);
+    if (known) return known;
+    const shown = this.fold(fold).lanes.flatMap(([, of], n) => (!cpus || of.some((cpu) => cpus.has(cpu)) ? [n] : []));
+    this.shownOf.set(fold, shown);
+    return shown;
+  }
+
+  /** Where lanes begin. */
+  private get lanesTop(): number {
+    return this.place.top + CURVE + FOLLOWED;
+  }
+
   /** Whether a height on the canvas is in the upper part of a lane, where waits in vain are marked. */
   isOnBand(y: number): boolean {
-    const { top, lane } = this.place;
-    return ((y - top - CURVE) % lane) / lane < BAND;
+    const { lane } = this.place;
+    return ((y - this.lanesTop) % lane) / lane < BAND;
+  }
+
+  /** Whether a height on the canvas is on the lane of the task that is followed. */
+  isOnFollowed(y: number): boolean {
+    return y >= this.lanesTop - FOLLOWED && y < this.lanesTop;
   }
 
   /** The lane at a height on the canvas. */
   laneAt(fold: number, y: number): number | undefined {
-    const lane = Math.floor((y - this.place.top - CURVE) / this.place.lane);
-    return lane >= 0 && lane < this.fold(fold).lanes.length ? lane : undefined;
+    return this.shown(fold)[Math.floor((y - this.lanesTop) / this.place.lane)];
   }
 
   /** Height of all, for lanes of that height. */
   height(fold: number, lane: number): number {
-    return CURVE + lane * this.fold(fold).lanes.length;
+    return CURVE + FOLLOWED + lane * this.shown(fold).length;
   }
 
   /** Follows the way of a task; of none. */
   follow(task: number | undefined, isFound = false): void {
     if (task === this.way?.task) return;
     this.way = task === undefined || task === NO_TASK ? undefined : { task, stretches: [], isFound };
+  }
+
+  /** Once a search has found a task alone it is followed, until another search, or the user, follows another. */
+  followFound(pattern: string): void {
+    // While tasks have not come, nothing is found.
+    if (pattern === this.sought || (pattern && !this.found)) return;
+    this.sought = pattern;
+    if (this.found?.count === 1) this.follow(this.found.first, true);
+    else if (this.way?.isFound) this.follow(undefined);
   }
 
   /** Asks for the way of the task that is followed: one question at a time, the last one asked. */
@@ -138,8 +210,8 @@ export class Panel {
 
   /** When the first of the tasks that the search found first ran. */
   async begin(): Promise<number | undefined> {
-    const [task] = this.tasks.found ?? [];
-    if (task === undefined) return undefined;
+    const task = this.found?.first ?? -1;
+    if (task < 0) return undefined;
     const { span } = this.recording.head;
     const stretches = await this.recording.way(task, 0, span, span);
     const runs = stretches.filter(([, , , origin]) => origin === null);
@@ -151,7 +223,11 @@ export class Panel {
     to.fillStyle = ink;
     const isFresh = this.drawLanes(to, fold, seen, look);
     this.drawCurves(to, seen, look.dark ? "#3a5a74" : "#b7d3e8", ink);
-    this.drawWay(to, fold, seen, ink);
+    const { way, recording } = this;
+    const frame = this.frame(fold, seen);
+    const hint = recording.isServed ? "click a task to follow it" : "wastenot view shows here where a task ran and waited";
+    drawFollowed(to, way, way ? recording.name(way.task) : hint, this.lanesTop - FOLLOWED, frame, ink);
+    if (way) drawWay(to, way, frame, ink);
     this.drawMark(to, fold, seen, ink);
     return isFresh;
   }
@@ -168,8 +244,8 @@ export class Panel {
 
   /** Draws labels and lanes. Gives whether all of it is as it should be, and not stale. */
   private drawLanes(to: CanvasRenderingContext2D, fold: number, seen: Span, look: Look): boolean {
-    const { top, width, lane, ratio } = this.place;
-    const { lanes } = this.fold(fold);
+    const { width, lane, ratio } = this.place;
+    const shown = this.shown(fold);
     const { head } = this.recording;
     const [from, until] = [seen.from - this.shift, seen.to - this.shift];
     const perPixel = (until - from) / (width - LABEL);
@@ -179,30 +255,43 @@ export class Panel {
     const [first, last] = [Math.max(0, Math.floor(from / tileNs)), Math.floor(Math.min(until, head.span) / tileNs)];
     let fresh = true;
     this.finestNs = 0;
+    this.tasks.groups = this.groups(look.colouring);
     to.save();
     to.beginPath();
     // Beyond its begin and its end there is nothing, which is not idle.
     const [begin, end] = [Math.max(LABEL, x(0)), Math.min(width, x(head.span))];
-    to.rect(begin, top + CURVE, Math.max(0, end - begin), lane * lanes.length);
+    to.rect(begin, this.lanesTop, Math.max(0, end - begin), lane * shown.length);
     to.clip();
     to.imageSmoothingEnabled = false;
     let seenTiles = 0;
-    for (let group = 0; group * head.tile.lanes < lanes.length; group++) {
-      const y = top + CURVE + group * head.tile.lanes * lane;
+    const together = head.tile.lanes;
+    for (let row = 0, count = 0; row < shown.length; row += count) {
+      // Lanes that are beside each other in a tile, too, are drawn at once.
+      const lanesFrom = shown[row] ?? 0;
+      const group = Math.floor(lanesFrom / together);
+      for (count = 1; shown[row + count] === lanesFrom + count && (lanesFrom + count) % together > 0; ) count++;
+      const y = this.lanesTop + row * lane;
       for (let n = first; n <= last; n++) {
         const found = this.recording.tile(fold, level, n, group);
         if (!found) continue;
         const { bytes: tile, key, up } = found;
         this.finestNs = Math.max(this.finestNs, up > 0 ? 4 ** (level + up) : 0);
         seenTiles++;
-        const image = this.painted.get(key, tile, look, this.tasks, performance.now() > look.until);
+        const image = this.painted.get(key, tile, look, this.tasks);
         if (!image?.fresh) fresh = false;
-        if (!image) continue;
-        const cells = head.tile.cells / 4 ** up;
-        const skipped = (n % 4 ** up) * cells;
+        // Until there is time to paint it, what was painted of wider cells stands there.
+        let [canvas, above] = [image?.canvas, up];
+        while (!canvas && above < up + STAND_INS) {
+          above++;
+          canvas = this.painted.peek(this.recording.tileKey(fold, level + above, Math.floor(n / 4 ** above), group));
+        }
+        if (!canvas) continue;
+        const cells = head.tile.cells / 4 ** above;
+        const skipped = (n % 4 ** above) * cells;
         const [x0, x1] = [x(n * tileNs), x((n + 1) * tileNs)];
-        const rows = image.canvas.height / look.tall;
-        to.drawImage(image.canvas, skipped, 0, cells, image.canvas.height, x0, y, x1 - x0, rows * lane);
+        // What was painted for another height of lanes has as many of them.
+        const tall = (canvas.height * head.tile.cells * CELL) / tile.length;
+        to.drawImage(canvas, skipped, (lanesFrom % together) * tall, cells, count * tall, x0, y, x1 - x0, count * lane);
       }
     }
     this.drawNames(to, fold, first, last, level, x);
@@ -214,19 +303,19 @@ export class Panel {
 
   /** Names tasks where they ran for long enough. */
   private drawNames(to: CanvasRenderingContext2D, fold: number, first: number, last: number, level: number, x: (time: number) => number): void {
-    const { top, lane } = this.place;
+    const { lane } = this.place;
     if (lane < NAMED_LANE) return;
     const { head } = this.recording;
     const { cells, lanes: together } = head.tile;
     const ink = to.fillStyle;
     to.fillStyle = "#1a1a1a";
-    this.fold(fold).lanes.forEach((_, n) => {
+    this.shown(fold).forEach((n, row) => {
       let [task, since] = [NO_TASK, 0];
       const end = (time: number): void => {
         const [x0, x1] = [Math.max(x(since), LABEL), x(time)];
-        const isSeen = task !== NO_TASK && (this.tasks.found?.has(task) ?? true);
+        const isSeen = task !== NO_TASK && (!this.tasks.found || this.tasks.found[task] === 1);
         if (isSeen && x1 - x0 > NAMED_WIDTH) {
-          to.fillText(this.recording.name(task), x0 + 3, top + CURVE + n * lane + lane - 5, x1 - x0 - 6);
+          to.fillText(this.recording.name(task), x0 + 3, this.lanesTop + row * lane + lane - 5, x1 - x0 - 6);
         }
       };
       for (let tileAt = first; tileAt <= last; tileAt++) {
@@ -248,10 +337,11 @@ export class Panel {
   }
 
   private drawLabels(to: CanvasRenderingContext2D, fold: number): void {
-    const { top, lane } = this.place;
+    const { lane } = this.place;
     const every = Math.ceil(12 / lane);
-    this.fold(fold).lanes.forEach(([label], n) => {
-      if (n % every === 0) to.fillText(label, 4, top + CURVE + n * lane + Math.max(9, lane / 2 + 4), LABEL - 8);
+    this.shown(fold).forEach((n, row) => {
+      const [label] = this.fold(fold).lanes[n] ?? [""];
+      if (row % every === 0) to.fillText(label, 4, this.lanesTop + row * lane + Math.max(9, lane / 2 + 4), LABEL - 8);
     });
   }
 
@@ -259,22 +349,22 @@ export class Panel {
   private drawCurves(to: CanvasRenderingContext2D, seen: Span, soft: string, ink: string): void {
     const { top, width } = this.place;
     const columns = Math.round(width - LABEL);
-    const of = (sum: Sum): Float32Array => this.sums(sum, seen, columns);
-    const [busy, waiting, vain] = [of(Sum.Busy), of(Sum.Waiting), of(Sum.InVain)];
+    const [busy, waiting, vain] = this.sums([Sum.Busy, Sum.Waiting, Sum.InVain], seen, columns);
+    if (!busy || !waiting || !vain) return;
     const half = CURVE / 2;
     const strip = (top: number, values: Float32Array, scale: number, style: string): void => {
       const [bottom, high] = [top + half - 3, half - 6];
       to.fillStyle = style;
-      to.beginPath();
-      to.moveTo(LABEL, bottom);
-      values.forEach((value, n) => {
+      // A box for all columns beside each other that are as high.
+      let [since, height] = [0, 0];
+      for (let n = 0; n <= columns; n++) {
+        const value = values[n] ?? Number.NaN;
         // What is above zero is seen.
-        const y = bottom - (value > 0 ? Math.max(1, (value / scale) * high) : 0);
-        to.lineTo(LABEL + n, y);
-        to.lineTo(LABEL + n + 1, y);
-      });
-      to.lineTo(LABEL + columns, bottom);
-      to.fill();
+        const next = value > 0 ? Math.max(1, (value / scale) * high) : 0;
+        if (next === height && n < columns) continue;
+        if (height > 0) to.fillRect(LABEL + since, bottom - height, n - since, height);
+        [since, height] = [n, next];
+      }
     };
     const [cpus, queued] = [Math.max(1, most(busy)), Math.max(1, most(waiting), most(vain))];
     strip(top, busy, cpus, soft);
@@ -287,41 +377,63 @@ export class Panel {
     to.fillText(`waiting ${digits(most(waiting))}`, 4, top + CURVE - 6, LABEL - 8);
   }
 
-  /** A number of all CPUs on each pixel column: the most of the cells that fall on it. NaN is beyond the recording. */
-  sums(sum: Sum, seen: Span, columns: number): Float32Array {
+  /** Numbers of all CPUs on each pixel column: the most of the cells that fall on it. NaN is beyond the recording. */
+  sums(sums: Sum[], seen: Span, columns: number): Float32Array[] {
     const { head } = this.recording;
     const [from, perColumn] = [seen.from - this.shift, (seen.to - seen.from) / columns];
     const level = levelFor(perColumn);
     const { cells } = head.tile;
-    const tileNs = cells * 4 ** level;
-    const values = new Float32Array(columns).fill(Number.NaN);
-    let known: { n: number; found: ReturnType<Recording["totals"]> } | undefined;
+    const width = 4 ** level;
+    const all = sums.map(() => new Float32Array(columns).fill(Number.NaN));
+    let [known, up] = [Number.NaN, 0];
+    let totals: Float32Array | undefined;
+    // Cells are a pixel wide or wider: on a column are the one at its begin and the one at its end.
     for (let column = 0; column < columns; column++) {
-      const time = from + column * perColumn;
-      if (time < 0 || time >= head.span) continue;
-      values[column] = 0;
-      // Cells are a pixel wide or wider: the one at the column's begin and the one at its end.
-      for (const at of [time, Math.min(time + perColumn * 0.999, head.span - 1)]) {
-        const n = Math.floor(at / tileNs);
-        if (known?.n !== n) known = { n, found: this.recording.totals(level, n) };
-        if (!known.found) continue;
-        const { totals, up } = known.found;
-        const cell = Math.floor(at / (4 ** (level + up))) % cells;
-        values[column] = Math.max(values[column] ?? 0, totals[sum * cells + cell] ?? 0);
+      const begin = from + column * perColumn;
+      if (begin < 0 || begin >= head.span) continue;
+      const last = Math.floor(Math.min(begin + perColumn * 0.999, head.span - 1) / width);
+      for (const values of all) values[column] = 0;
+      for (let cell = Math.floor(begin / width); cell <= last; cell++) {
+        const n = Math.floor(cell / cells);
+        if (known !== n) {
+          const found = this.recording.totals(level, n);
+          [known, totals, up] = [n, found?.totals, found?.up ?? 0];
+        }
+        if (!totals) continue;
+        const at = Math.floor(cell / 4 ** up) % cells;
+        for (let n = 0; n < sums.length; n++) {
+          const [values, value] = [all[n], totals[(sums[n] ?? 0) * cells + at] ?? 0];
+          if (values && value > (values[column] ?? 0)) values[column] = value;
+        }
       }
     }
-    return values;
+    return all;
   }
 
-  /** What the cells say that are on a pixel; undefined while none have come. */
+  /** Sums over all CPUs in a stretch of the recording's time, from the totals that are here: about, and in the order of totals. */
+  sumsAbout(from: number, to: number, nsPerPixel: number): number[] {
+    const { cells } = this.recording.head.tile;
+    const level = levelFor(nsPerPixel);
+    const width = 4 ** level;
+    const sums = [0, 0, 0, 0, 0];
+    for (let cell = Math.floor(from / width); cell * width < to; cell++) {
+      const found = this.recording.totals(level, Math.floor(cell / cells));
+      if (!found) continue;
+      const ns = Math.min(to, (cell + 1) * width) - Math.max(from, cell * width);
+      const at = Math.floor(cell / 4 ** found.up) % cells;
+      sums.forEach((sum, n) => (sums[n] = sum + ns * (found.totals[n * cells + at] ?? 0)));
+    }
+    return sums;
+  }
+
+  /** What the cells say that are on a pixel at a time of the recording; undefined while none have come. */
   read(fold: number, lane: number, time: number, perPixel: number): Told | undefined {
     const { head } = this.recording;
     const level = levelFor(perPixel);
-    const at = time - this.shift;
     const { cells, lanes } = head.tile;
-    const found = this.recording.tile(fold, level, Math.floor(at / (cells * 4 ** level)), Math.floor(lane / lanes));
-    if (!found || at < 0 || at >= head.span) return undefined;
-    const cell = Math.floor(at / 4 ** (level + found.up)) % cells;
+    const found = this.recording.tile(fold, level, Math.floor(time / (cells * 4 ** level)), Math.floor(lane / lanes));
+    if (!found || time < 0 || time >= head.span) return undefined;
+    const cell = Math.floor(time / 4 ** (level + found.up)) % cells;
     const of = (field: number): number => fieldAt(found.bytes, cells, lane % lanes, cell, field);
     return {
       busy: of(Field.Busy),
@@ -337,39 +449,23 @@ export class Panel {
     };
   }
 
-  /** Draws the way of a task over lanes: where it ran a box, where it waited a line. */
-  private drawWay(to: CanvasRenderingContext2D, fold: number, seen: Span, ink: string): void {
-    if (!this.way) return;
-    const { top, width, lane } = this.place;
-    const laneOf = new Map<number, number>();
-    this.fold(fold).lanes.forEach(([, cpus], n) => cpus.forEach((cpu) => laneOf.set(cpu, n)));
+  /** Where things stand for the way of a task. */
+  private frame(fold: number, seen: Span): Frame {
+    const { width, lane } = this.place;
+    const rowOf = new Map<number, number>();
+    this.shown(fold).forEach((n, row) => this.fold(fold).lanes[n]?.[1].forEach((cpu) => rowOf.set(cpu, row)));
     const perPixel = (seen.to - seen.from) / (width - LABEL);
-    const x = (time: number): number => LABEL + Math.max(-10, Math.min(width + 10, (time + this.shift - seen.from) / perPixel));
-    const y = (cpu: number): number => top + CURVE + (laneOf.get(cpu) ?? 0) * lane;
-    to.save();
-    to.beginPath();
-    to.rect(LABEL, top + CURVE, width - LABEL, this.height(fold, lane) - CURVE);
-    to.clip();
-    to.strokeStyle = to.fillStyle = ink;
-    let last: { x: number; y: number } | undefined;
-    for (const [cpu, from, until, origin] of [...this.way.stretches].sort((a, b) => a[1] - b[1])) {
-      const [x0, x1, y0] = [x(from), Math.max(x(until), x(from) + 1), y(cpu)];
-      to.lineWidth = 1;
-      if (last && last.y !== y0) {
-        to.beginPath();
-        to.moveTo(last.x, last.y + lane / 2);
-        to.lineTo(x0, y0 + lane / 2);
-        to.stroke();
-      }
-      if (origin === null) {
-        to.lineWidth = 1.5;
-        to.strokeRect(x0, y0 + 0.5, x1 - x0, Math.max(1, lane - 1));
-      } else {
-        to.fillRect(x0, y0 + lane / 2 - 1, x1 - x0, 2);
-      }
-      last = { x: x1, y: y0 };
-    }
-    to.restore();
+    return {
+      left: LABEL,
+      right: width,
+      top: this.lanesTop,
+      bottom: this.lanesTop + lane * this.shown(fold).length,
+      x: (time) => LABEL + Math.max(-10, Math.min(width + 10, (time + this.shift - seen.from) / perPixel)),
+      y: (cpu) => {
+        const row = rowOf.get(cpu);
+        return row === undefined ? undefined : this.lanesTop + row * lane;
+      },
+      lane,
+    };
   }
 }
-

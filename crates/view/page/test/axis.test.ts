@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clock, marks, moment, words } from "../src/axis";
-import { ranges } from "../src/details";
+import { cpuList, ranges } from "../src/cpus";
 
 test("lengths have four digits and the largest unit that fits", () => {
   expect([0, 999, 1000, 1_234_567, 61e9].map(words)).toEqual(["0 ns", "999 ns", "1 us", "1.235 ms", "61 s"]);
@@ -28,4 +28,9 @@ test("marks are round, and as many as fit", () => {
 test("CPUs beside each other are a range", () => {
   expect(ranges([3, 1, 2, 7])).toBe("1-3,7");
   expect(ranges([])).toBe("");
+});
+
+test("a list of CPUs is read as it is written, and what is none is not taken", () => {
+  expect([...(cpuList("0-3, 7") ?? [])]).toEqual([0, 1, 2, 3, 7]);
+  for (const none of ["", "x", "1-", "3-1", "1,,2", "-1", "1-2-3", "0-999999999"]) expect(cpuList(none), none).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled } from "./served";
+import { ABOVE, begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const WIDE = "7.2-s4x16x2-make.dat";
@@ -24,6 +24,8 @@ describe.skipIf(lacks)("in a browser", () => {
   test("the first screen of 128 CPUs is small, and the page asks its own server alone", async () => {
     const opened = await served([WIDE, "--machine", "s4x16x2"]);
     expect(opened.bytes).toBeLessThan(SCREEN);
+    // What is asked for is asked for once.
+    expect(new Set(opened.requests).size).toBe(opened.requests.length);
     expect(await opened.page.textContent(".verdict")).toContain("of CPU time wasted");
     expect(await opened.page.locator("#rows option").allTextContents()).toContain("cores (64)");
     for (const key of ["f", "f", "f", "0"]) {
@@ -110,6 +112,115 @@ describe.skipIf(lacks)("in a browser", () => {
     await opened.close();
   });
 
+  test("one goes from run to run of a task, and its own lane shows it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    await page.fill("#search", "rcu_preempt");
+    await page.locator("#lanes").focus();
+    const said: string[] = [];
+    for (const key of [".", ".", ".", ","]) {
+      await page.keyboard.press(key);
+      await settled(page);
+      said.push((await page.textContent("#selected")) ?? "");
+    }
+    for (const words of said) expect(words).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for [\d.]+ [mun]?s, from .* on(\nit waited for .* before \(.*\))?$/);
+    expect(new Set(said).size).toBe(3);
+    expect(said[3]).toBe(said[1]);
+    // Who woke it ran then, too.
+    await page.keyboard.press("u");
+    await settled(page);
+    const [, waker] = /\(wakeup by (.+)\)$/.exec(said[3] ?? "") ?? [];
+    expect(waker).toBeDefined();
+    expect((await page.textContent("#selected"))?.startsWith(`${waker} ran on CPU`)).toBe(true);
+    await page.goBack();
+    await settled(page);
+    const box = (await page.locator("#canvas").boundingBox())!;
+    // The run is in the middle of what is seen.
+    await page.mouse.move(box.x + 84 + (box.width - 84) / 2, box.y + ABOVE - 10);
+    expect(await page.textContent("#hover")).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for /);
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("a row about a task follows it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const row = page.locator('table[data-name="tasks"] tbody tr').nth(3);
+    const words = (await row.locator("td").allTextContents()).slice(0, 2).join(":");
+    await page.locator("details", { has: row }).locator("summary").click();
+    await row.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.url()).toContain("task=");
+    expect(await page.textContent("#selected")).toContain(`tid: ${words.split(":").at(-1)}`);
+    expect(await row.getAttribute("class")).toBe("current");
+    await page.keyboard.press(".");
+    await settled(page);
+    expect(await page.textContent("#selected")).toContain(`${words} ran on CPU`);
+    await opened.close();
+  });
+
+  test("what CPUs did in a stretch that is measured is summed up", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const measure = async (opened: Opened): Promise<void> => {
+      const { page } = opened;
+      await page.keyboard.down("Shift");
+      await page.mouse.move(...(await onLane(opened, 4, 300)));
+      await page.mouse.down();
+      await page.mouse.move(...(await onLane(opened, 4, 700)));
+      await page.mouse.up();
+      await page.keyboard.up("Shift");
+    };
+    await measure(opened);
+    const rows = page.locator("#selected tbody tr");
+    await expect.poll(() => rows.count()).toBe(17);
+    expect(await rows.first().textContent()).toMatch(/^all 16/);
+    expect(await page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms/);
+    await page.keyboard.press("Escape");
+    expect(await page.isVisible("#selected")).toBe(false);
+    await opened.close();
+
+    const file = join(folder, "sums.html");
+    await run(["report", SMALL, "-o", file]);
+    const saved = await open(`file://${file}`);
+    await measure(saved);
+    await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms\nAbout: busy [\d.]+ m?s \(\d/);
+    expect(saved.complaints).toEqual([]);
+    await saved.close();
+  });
+
+  test("CPUs and the height of lanes are chosen, and stay in the address", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const height = async (): Promise<number> => (await page.locator("#canvas").boundingBox())!.height - ABOVE;
+    expect(await height()).toBe(16 * 24);
+    await page.fill("#cpus", "2-3,15");
+    await settled(page);
+    expect(await height()).toBe(3 * 24);
+    const [x, y] = await onLane(opened, 2, 300);
+    await page.mouse.move(x, y);
+    await expect.poll(() => page.textContent("#hover")).toContain("CPU 15");
+    await page.locator("#lanes").focus();
+    for (const key of ["e", "e", "q"]) await page.keyboard.press(key);
+    await settled(page);
+    expect(await height()).toBe(3 * 30);
+    await expect.poll(() => page.url()).toContain("height=30");
+    expect(page.url()).toContain("cpus=2-3%2C15");
+    await page.reload();
+    await settled(page);
+    expect(await height()).toBe(3 * 30);
+    for (const wrong of ["99", "x", "3-1"]) {
+      await page.fill("#cpus", wrong);
+      await settled(page);
+      expect(await page.getAttribute("#cpus", "aria-invalid")).toBe("true");
+      expect(await height()).toBe(16 * 30);
+    }
+    await page.fill("#cpus", "");
+    expect(await page.getAttribute("#cpus", "aria-invalid")).toBe("false");
+    expectQuiet(opened);
+    await opened.close();
+  });
+
   test("a search finds by name, tid and pattern", async () => {
     const opened = await served([SMALL]);
     const { page } = opened;
@@ -151,6 +262,9 @@ describe.skipIf(lacks)("in a browser", () => {
     await settled(page);
     const [from, to] = await seen(page);
     expect(to - from).toBeLessThan(50e6);
+    expect(await page.locator("p.more").count()).toBe(0);
+    const table = page.locator('table[data-name="violations"]');
+    expect(await table.locator("tbody tr").count()).toBe(Number(await table.getAttribute("data-rows")));
     const [x, y] = await onLane(opened, 3, 500);
     await page.mouse.move(x, y);
     expect(await page.textContent("#hover")).toContain("CPU 3");
@@ -198,25 +312,71 @@ describe.skipIf(lacks)("in a browser", () => {
     await opened.close();
   });
 
-  test("next and previous go through all violations that are listed", async () => {
+  test("next and previous go through all violations, also those whose rows are not here", async () => {
     const opened = await served([SMALL]);
     const { page } = opened;
-    const all = await page.locator('table[data-name="violations"] tr[data-from]').count();
-    const walk = (key: string): Promise<number> =>
-      page.evaluate(
-        ([key, presses]) => {
-          const visited = new Set<Element | null>();
-          for (let n = 0; n < presses; n++) {
-            document.dispatchEvent(new KeyboardEvent("keydown", { key }));
-            visited.add(document.querySelector("tr.current"));
-          }
-          return visited.size;
-        },
-        [key, all + 5] as const,
-      );
+    const table = page.locator('table[data-name="violations"]');
+    const all = Number(await table.getAttribute("data-rows"));
     expect(all).toBeGreaterThan(100);
-    expect(await walk("n")).toBe(all);
-    expect(await walk("p")).toBe(all - 1);
+    expect(await table.locator("tbody tr").count()).toBe(20);
+    const walk = (key: string): Promise<string[]> =>
+      page.evaluate(
+        async ([key, presses]) => {
+          const words = document.getElementById("selected")!;
+          const said = [words.innerText];
+          for (let n = 0; n < presses; n++) {
+            const before = performance.now();
+            document.dispatchEvent(new KeyboardEvent("keydown", { key }));
+            while (words.innerText === said.at(-1) && performance.now() < before + 300) await new Promise((done) => setTimeout(done));
+            if (words.innerText !== said.at(-1)) said.push(words.innerText);
+          }
+          return said.slice(1);
+        },
+        [key, all + 2] as const,
+      );
+    const there = await walk("n");
+    expect(there.length).toBe(all);
+    expect(there.filter((words) => !/^task: .+, CPU: .+, from: /.test(words))).toEqual([]);
+    expect(await walk("p")).toEqual(there.slice(0, -1).reverse());
+    await opened.close();
+  });
+
+  test("a table has its first rows, and more when they are wanted: by a button, by scrolling, by sorting", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const table = page.locator('table[data-name="tasks"]');
+    const all = Number(await table.getAttribute("data-rows"));
+    expect(all).toBeGreaterThan(260);
+    expect(await table.getAttribute("aria-rowcount")).toBe(`${all + 1}`);
+    const count = (): Promise<number> => table.locator("tbody tr").count();
+    const box = page.locator("details", { has: table });
+    await box.locator("summary").click();
+    await expect.poll(() => box.getByRole("status").textContent()).toBe(`20 of ${all} rows`);
+    await box.getByRole("button", { name: "More rows" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(count).toBe(220);
+    await expect.poll(() => box.getByRole("status").textContent()).toBe(`220 of ${all} rows`);
+    await box.locator(".wide").evaluate((it) => it.scrollTo(0, 1e9));
+    await expect.poll(count).toBeGreaterThan(220);
+
+    // Sorting looks at all rows.
+    const violations = page.locator('table[data-name="violations"]');
+    const rows = Number(await violations.getAttribute("data-rows"));
+    await page.getByText("Violations, longest idle stretch first").click();
+    await violations.getByRole("button", { name: "from", exact: true }).click();
+    await expect.poll(() => violations.locator("th[aria-sort]").count()).toBe(1);
+    expect(await violations.locator("tbody tr").count()).toBe(rows);
+    const begins = await violations.locator("tbody tr").evaluateAll((all) => all.map((row) => Number((row as HTMLElement).dataset["from"])));
+    expect(begins).toEqual([...begins].sort((a, b) => b - a));
+    // A row that came later leads to its moment, too.
+    const last = violations.locator("tbody tr").last();
+    await last.focus();
+    await page.keyboard.press("Enter");
+    const [from, to] = await seen(page);
+    expect(from).toBeLessThanOrEqual(begins.at(-1)!);
+    expect(to).toBeGreaterThan(begins.at(-1)!);
+    expect(await last.getAttribute("class")).toContain("current");
+    expectQuiet(opened);
     await opened.close();
   });
 
@@ -240,11 +400,11 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await page.textContent("#alignment")).toContain("before and after");
     const box = await page.locator("#canvas").boundingBox();
     // The second is below the lanes of the first.
-    const lane = (box!.height - 22 - 2 * 56 - 86) / 32;
-    await page.mouse.move(box!.x + 300, box!.y + 22 + 56 + lane);
+    const lane = (box!.height - 2 * ABOVE + 22 - 86) / 32;
+    await page.mouse.move(box!.x + 300, box!.y + ABOVE + lane);
     await page.keyboard.press("m");
     expect(await page.textContent("#alignment")).toContain("a moment of after");
-    await page.mouse.move(box!.x + 500, box!.y + 22 + 2 * 56 + 17 * lane);
+    await page.mouse.move(box!.x + 500, box!.y + 2 * ABOVE - 22 + 17 * lane);
     await page.keyboard.press("M");
     await expect.poll(() => page.url()).toContain("shift=");
     expect(await page.textContent("#alignment")).toBe("");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fits, meant } from "../src/glob";
+import { find, fits } from "../src/glob";
 
 test("stars and question marks stand for any text and any character", () => {
   for (const [pattern, text, is] of [
@@ -18,14 +18,40 @@ test("stars and question marks stand for any text and any character", () => {
   }
 });
 
-test("a task is meant by its name, its tid, or both", () => {
-  const is = (pattern: string): boolean => meant(pattern)(512, "kworker/0:1");
-  expect(["kworker/0:1", "512", "kworker/0:1:512", "kworker*", "*:512"].map(is)).toEqual([true, true, true, true, true]);
-  expect(["kworker", "51", "0:1"].map(is)).toEqual([false, false, false]);
+const names = ["kworker/0:1", "cc1", "Foo*"];
+const [of, tids] = [new Uint32Array([0, 1, 2, 1]), new Int32Array([512, 7, 8, 71])];
+const found = (pattern: string): number[] => [...find(pattern, names, of, tids).is.keys()].filter((task) => find(pattern, names, of, tids).is[task]);
+
+test("a task is found by its name, its tid, or both", () => {
+  for (const pattern of ["kworker/0:1", "512", "kworker/0:1:512", "KWORKER*", "*:512", "k*2", "5?2"]) expect(found(pattern), pattern).toEqual([0]);
+  for (const pattern of ["kworker", "51", "0:1", "cc1:8"]) expect(found(pattern), pattern).toEqual([]);
+  expect(found("cc1")).toEqual([1, 3]);
+  expect(found("cc1:7*")).toEqual([1, 3]);
+  expect(found("cc1:7?")).toEqual([3]);
+  expect(found("*")).toEqual([0, 1, 2, 3]);
+  expect(find("7*", names, of, tids).count).toBe(2);
+});
+
+test("a search looks at each task as a slow one does", () => {
+  for (const pattern of ["c*", "*1", "?c1:*1", "f*:8", "*:*", "*:7", "-*", "cc1:", "71", ""]) {
+    const slow = [...tids.keys()].filter((task) => {
+      const [name, tid] = [names[of[task]!]!, tids[task]!];
+      return [name, `${tid}`, `${name}:${tid}`].some((text) => fits(pattern, text));
+    });
+    expect(found(pattern), pattern).toEqual(slow);
+  }
 });
 
 test("no pattern takes long", () => {
   const begin = performance.now();
   expect(fits(`${"*A".repeat(50)}x`, "a".repeat(10_000))).toBe(false);
+  expect(performance.now() - begin).toBeLessThan(2_000);
+});
+
+test("a million tasks are searched at once", () => {
+  const many = { of: new Uint32Array(1e6).fill(1), tids: new Int32Array(1e6).map((_, n) => n) };
+  const begin = performance.now();
+  expect(find("kworker*", names, many.of, many.tids).count).toBe(0);
+  expect(find("12345?", names, many.of, many.tids).count).toBe(10);
   expect(performance.now() - begin).toBeLessThan(2_000);
 });

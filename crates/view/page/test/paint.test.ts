@@ -3,7 +3,7 @@ import { CELL, Field } from "../src/data";
 import { Colouring, Look, pixels, Tasks } from "../src/paint";
 
 const CELLS = 8;
-const tasks: Tasks = { found: undefined, commands: [], causes: new Map([[1, 0]]) };
+const tasks: Tasks = { found: undefined, groups: { of: new Uint32Array(9), numbers: [1] }, causes: new Map([[1, 0]]) };
 
 /** One lane, of which some fields of the cell at 3 are set. */
 function tile(fields: Partial<Record<Field, number>>): Uint8Array {
@@ -18,7 +18,7 @@ const look = (tall: number, colouring: Colouring, dark: boolean): Look => ({ ver
 const column = (all: Uint32Array, x: number): number[] => [...all].filter((_, n) => n % CELLS === x);
 
 const looks = [1, 2, 3, 4, 5, 24].flatMap((tall) =>
-  (["task", "command", "queue", "cause"] as const).flatMap((colouring) => [false, true].map((dark) => look(tall, colouring, dark))),
+  (["task", "command", "cgroup", "queue", "cause"] as const).flatMap((colouring) => [false, true].map((dark) => look(tall, colouring, dark))),
 );
 
 test("whatever is above zero is seen at any height, in every colouring", () => {
@@ -49,7 +49,13 @@ test("a cell is painted in its own column alone", () => {
 test("tasks that the search did not find are dimmed", () => {
   const busy = tile({ [Field.Busy]: 255, [Field.Task]: 5 });
   const it = look(24, "task", false);
-  const of = (found: number[]): Uint32Array => pixels(busy, CELLS, it, { ...tasks, found: new Set(found) });
+  const of = (found: number[]): Uint32Array => pixels(busy, CELLS, it, { ...tasks, found: new Uint8Array(9).map((_, task) => Number(found.includes(task))) });
   expect(of([5])).toEqual(pixels(busy, CELLS, it, tasks));
   expect(of([6])).not.toEqual(of([5]));
+});
+
+test("a canvas of pixels that is used again has nothing of what it had", () => {
+  const it = look(5, "task", false);
+  const into = pixels(tile({ [Field.Busy]: 255, [Field.InVain]: 255 }), CELLS, it, tasks).fill(0);
+  expect(pixels(tile({}), CELLS, it, tasks, into)).toEqual(pixels(tile({}), CELLS, it, tasks));
 });

@@ -1,6 +1,6 @@
 // A recording on a page in a real browser.
 
-import { spawn } from "node:child_process";
+import { ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -36,7 +36,11 @@ export async function begin(): Promise<void> {
   browser = await chromium.launch({ executablePath: browserPath ?? "", args, ignoreDefaultArgs, downloadsPath: folder, env });
 }
 
+/** Servers; some are left when a test fails. */
+const children = new Set<ChildProcess>();
+
 export async function end(): Promise<void> {
+  for (const child of children) child.kill("SIGINT");
   await browser?.close();
   rmSync(folder, { recursive: true, force: true });
 }
@@ -65,6 +69,8 @@ export interface Opened {
 /** Serves recordings, and opens their page. */
 export async function served(files: string[], look: { dark?: boolean; height?: number } = {}): Promise<Opened> {
   const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"], cwd });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
   const address = await new Promise<string>((done, failed) => {
     child.stdout.once("data", (line: Buffer) => done(line.toString().trim()));
     child.once("exit", (code) => failed(new Error(`view ended: ${code}`)));
@@ -107,6 +113,7 @@ export async function settled(page: Page): Promise<void> {
 
 /** The span that is seen. The address says it a little later. */
 export async function seen(page: Page): Promise<[number, number]> {
+  await settled(page);
   const shown = await page.evaluate(() => {
     const { from, to } = (window as unknown as { wastenot: { seen: { from: number; to: number } } }).wastenot.seen;
     return [Math.round(from), Math.round(to)] as [number, number];
@@ -117,10 +124,13 @@ export async function seen(page: Page): Promise<[number, number]> {
   return shown;
 }
 
+/** Height of all that stands above the lanes of the first recording. */
+export const ABOVE = 22 + 56 + 22;
+
 /** A place on a lane, from its left edge on; of recordings whose lanes are as high as they can be. */
 export async function onLane({ page }: Opened, lane: number, x: number): Promise<[number, number]> {
   const box = await page.locator("#canvas").boundingBox();
   if (!box) throw new Error("no canvas");
-  // The ruler and the curves stand above.
-  return [box.x + 84 + x, box.y + 22 + 56 + lane * 24 + 12];
+  // The ruler, the curves and the lane of the task that is followed stand above.
+  return [box.x + 84 + x, box.y + ABOVE + lane * 24 + 12];
 }
