@@ -211,7 +211,7 @@ fn opening(title: &str, hint: &str, is_open: bool) -> String {
 const CLOSING: &str = "</details>\n";
 
 /// Text of a trace as text of the page.
-fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     escape(&printable(text))
 }
 

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
+use wastenot_draw::html::{self, Extra};
 use wastenot_serve::{Reply, Request, Site};
 
 use crate::View;
@@ -40,27 +41,39 @@ impl Error {
     }
 }
 
-/// Serves one [`View`] until it is dropped.
+/// Serves one [`View`] until it is dropped; before it is there, a page that says so and that loads
+/// itself again.
 #[derive(Debug)]
 pub struct Server {
     server: wastenot_serve::Server,
     token: String,
+    view: Arc<OnceLock<View>>,
 }
 
 impl Server {
-    /// Listens on `port` of this machine, or on a free one for 0.
+    /// Listens on `port` of this machine, or on a free one for 0. `title` names what will be shown.
     ///
     /// # Errors
     /// The port is taken; there are no random numbers.
-    pub fn begin(view: View, port: u16) -> Result<Server, Error> {
+    pub fn begin(title: &str, port: u16) -> Result<Server, Error> {
         let token = token().map_err(Error::Token)?;
-        let here = Arc::new(OnceLock::new());
-        let guarded = Guarded { view, token: token.clone(), here: Arc::clone(&here) };
+        let (here, view) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
+        let guarded = Guarded {
+            view: Arc::clone(&view),
+            waiting: waiting(title),
+            token: token.clone(),
+            here: Arc::clone(&here),
+        };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let server = wastenot_serve::Server::begin(address, guarded);
         let server = server.map_err(|why| Error::Listen { port, why })?;
         let _ = here.set(server.address().port());
-        Ok(Server { server, token })
+        Ok(Server { server, token, view })
+    }
+
+    /// From now on it shows `view`, unless it shows another one.
+    pub fn show(&self, view: View) {
+        let _ = self.view.set(view);
     }
 
     /// The address of the page.
@@ -71,7 +84,9 @@ impl Server {
 
 /// A view behind its token.
 struct Guarded {
-    view: View,
+    view: Arc<OnceLock<View>>,
+    /// The page before it is there.
+    waiting: String,
     token: String,
     /// The port, once it is known.
     here: Arc<OnceLock<u16>>,
@@ -83,6 +98,23 @@ const HEADERS: &[(&str, &str)] = &[
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
 ];
+
+/// The page is loaded again each second.
+const WAITING: &[(&str, &str)] = &[
+    ("Refresh", "1"),
+    ("Cache-Control", "no-store"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+];
+
+fn waiting(title: &str) -> String {
+    let content = format!(
+        "<h1>{}</h1>\n<p role=\"status\">This is being read and checked. Then this page shows \
+         it.</p>\n",
+        html::text(title)
+    );
+    html::page(title, &content, &Extra::default())
+}
 
 impl Site for Guarded {
     fn answer(&self, request: &Request) -> Reply {
@@ -96,7 +128,14 @@ impl Site for Guarded {
             return Reply::text("403 Forbidden", "this is for pages of this server alone\n");
         }
         let path = request.path.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.token));
-        let answer = path.filter(|path| path.starts_with('/')).and_then(|it| self.view.answer(it));
+        let path = path.filter(|path| path.starts_with('/'));
+        let view = self.view.get();
+        if let (Some(path), None) = (path, view) {
+            let (status, kind) = ("503 Service Unavailable", "text/html; charset=utf-8");
+            let body = if path == "/" { self.waiting.clone() } else { String::new() };
+            return Reply { status, kind, headers: WAITING, body: body.into() };
+        }
+        let answer = path.zip(view).and_then(|(path, view)| view.answer(path));
         let Some(answer) = answer else {
             return Reply::text("404 Not Found", "nothing is here\n");
         };
@@ -129,7 +168,21 @@ mod tests {
         let (found, tiles) = check(&history, &options, spilled).expect("memory does not fail");
         let report = found.report(&history, &options);
         let recording = Recording::new(&history, &options, &found, &report, tiles);
-        Server::begin(View::new(recording), port)
+        let server = Server::begin("<a>", port)?;
+        let answer = ask_whole(&server, &format!("/{}/", server.token));
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nRefresh: 1\r\n"));
+        assert!(answer.contains("<h1>&lt;a&gt;</h1>"), "{answer}");
+        server.show(View::new(recording));
+        Ok(server)
+    }
+
+    fn ask_whole(server: &Server, path: &str) -> String {
+        let address = server.server.address();
+        let mut stream = TcpStream::connect(address).expect("a server");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("heard");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        String::from_utf8_lossy(&answer).into_owned()
     }
 
     /// The code of the answer.

@@ -1,6 +1,7 @@
 //! What was found of large recordings, kept so that they are shown at once the next time: files in
 //! `$XDG_CACHE_HOME/wastenot/view`, or below `~/.cache`, which may be removed at any time.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -25,11 +26,8 @@ impl Entry {
     /// size, the time of its last change, and samples of its content. `None` if the
     /// user has no folder for caches, or if `file` is not a regular file.
     pub(crate) fn of(file: &Path, what: &str) -> Option<Entry> {
-        let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-        let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-        let folder = named.filter(|path| path.is_absolute()).or_else(home)?.join("wastenot/view");
         let key = key(file, what).ok()??;
-        Some(Entry(folder.join(key)))
+        Some(Entry(folder()?.join(key)))
     }
 
     /// What is kept, to be read in place.
@@ -46,7 +44,7 @@ impl Entry {
     pub(crate) fn begin(&self) -> io::Result<Part> {
         let folder = self.0.parent().ok_or(io::ErrorKind::NotFound)?;
         fs::create_dir_all(folder)?;
-        remove_left(folder)?;
+        remove_parts(folder, |process| !Path::new("/proc").join(process).exists())?;
         let path = self.0.with_extension(format!("{}.{PART}", process::id()));
         let file =
             File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
@@ -95,13 +93,26 @@ impl Drop for Part {
     }
 }
 
-/// Removes what processes began that are gone.
-fn remove_left(folder: &Path) -> io::Result<()> {
+fn folder() -> Option<PathBuf> {
+    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    Some(named.filter(|path| path.is_absolute()).or_else(home)?.join("wastenot/view"))
+}
+
+/// Removes what this process began, and will not complete.
+pub(crate) fn remove_begun() {
+    let own = process::id().to_string();
+    if let Some(folder) = folder() {
+        let _ = remove_parts(&folder, |process| process == &*own);
+    }
+}
+
+/// Removes what such processes began.
+fn remove_parts(folder: &Path, of: impl Fn(&OsStr) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let process = path.extension().filter(|it| *it == PART).and_then(|_| path.file_stem());
-        let process = process.and_then(|stem| Path::new(stem).extension());
-        if process.is_some_and(|number| !Path::new("/proc").join(number).exists()) {
+        if process.and_then(|stem| Path::new(stem).extension()).is_some_and(&of) {
             fs::remove_file(path)?;
         }
     }

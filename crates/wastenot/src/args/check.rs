@@ -67,7 +67,7 @@ pub(crate) struct Which {
 }
 
 /// What of a trace counts, and how.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Select {
     #[command(flatten)]

@@ -10,7 +10,7 @@ pub(crate) const FILE: &str =
     "Trace in any supported format, detected from its content; `-` is standard input";
 
 /// What a file does not tell, or what of it is meant.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Reading {
     /// Machine that recorded the trace: a preset, an hwloc description, or a file (hwloc XML,

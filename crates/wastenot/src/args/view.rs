@@ -9,7 +9,7 @@ use super::input::{self, Reading};
 use super::when::WindowArgs;
 
 /// Move through a trace in the browser
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 The page has a lane for each CPU, and the tables of the report: a row that has
 a time leads there. Idle time that a task could have used which waited

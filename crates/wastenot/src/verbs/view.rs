@@ -1,7 +1,11 @@
 //! `wastenot view`: a trace in the browser.
 
 use std::io::Read;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::mpsc::{self, TryRecvError};
+use std::thread;
+use std::time::Duration;
 
 use wastenot_check::{Check, Options};
 use wastenot_draw::Palette;
@@ -15,20 +19,28 @@ use crate::args::check::Select;
 use crate::args::input::Reading;
 use crate::args::view::View as Args;
 use crate::args::when::WindowArgs;
-use crate::cache::Entry;
+use crate::cache::{self, Entry};
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
 /// Serves a trace until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let failed = |error: std::io::Error| Stop::io("cannot serve", &error, "try again");
-    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading, false, None);
-    let view = match &args.with {
-        None => View::new(known_or_found(args)?),
-        Some(with) => View::two(of(&args.file)?, of(with)?),
-    };
-    let server = Server::begin(view, args.port).map_err(|it| Stop::new(&it, it.help()))?;
+    let files = std::iter::once(&args.file).chain(&args.with);
+    let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
+    let server = Server::begin(&names.join(" beside "), args.port);
+    let server = server.map_err(|it| Stop::new(&it, it.help()))?;
     let mut signals = signals::listen().map_err(failed)?;
+    let (done, found) = mpsc::channel();
+    let asked = args.clone();
+    let work = move || done.send(view(&asked)).unwrap_or_default();
+    let worker =
+        thread::Builder::new().name("wastenot-check".into()).spawn(work).map_err(failed)?;
+    // What fails soon fails before a browser is started.
+    let mut next = found.recv_timeout(PATIENCE).or_else(|_| found.try_recv());
+    if let Ok(Err(stop)) = next {
+        return Err(stop);
+    }
     out::print(&format!("{}\n", server.address()))?;
     if !args.no_open {
         let address = server.address();
@@ -38,10 +50,38 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
                 out::note("no browser could be started: open the address in one");
             }
         };
-        std::thread::Builder::new().name("wastenot-open".into()).spawn(open).map_err(failed)?;
+        thread::Builder::new().name("wastenot-open".into()).spawn(open).map_err(failed)?;
+    }
+    loop {
+        match next {
+            Ok(view) => break server.show(view?),
+            Err(TryRecvError::Disconnected) => {
+                worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+                return Ok(Answer::Yes); // it ends with a view or a panic
+            }
+            Err(TryRecvError::Empty) if signals::comes_within(&signals, LOOK) => {
+                cache::remove_begun();
+                return Ok(Answer::Yes);
+            }
+            Err(TryRecvError::Empty) => next = found.try_recv(),
+        }
     }
     signals.read_exact(&mut [0]).map_err(failed)?;
     Ok(Answer::Yes)
+}
+
+/// A page that takes longer is announced before it is there.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long it may take until a page that is there is shown.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What the page shows.
+fn view(args: &Args) -> Result<View, Stop> {
+    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading, false, None);
+    Ok(match &args.with {
+        None => View::new(known_or_found(args)?),
+        Some(with) => View::two(of(&args.file)?, of(with)?),
+    })
 }
 
 /// Events from which on what was found is kept for the next time; fewer are checked at once.
