@@ -57,13 +57,16 @@ pub struct Watch<'a> {
     found: Waits,
 }
 
+/// Waits from which on the last ones are collected.
+const OFTEN: u64 = 1000;
+
 /// Tasks or CPUs. The buckets of one distribution fill many cache lines, and those of all of them
 /// fit no cache: so the last waits of each are collected side by side, and go to their buckets
 /// together.
 #[derive(Debug)]
 struct Waiters {
     waited: Vec<Waited>,
-    /// Of each, once it has buckets.
+    /// Of each that waits often.
     recent: Vec<Option<Box<Recent>>>,
 }
 
@@ -106,7 +109,7 @@ impl Waiters {
         self.settle(n);
         let waits = &mut self.waited[n].waits;
         waits.add(wait_ns);
-        if self.recent[n].is_none() && waits.count > Distribution::EXACT as u64 {
+        if self.recent[n].is_none() && waits.count > OFTEN {
             self.recent[n] = Some(Box::default());
         }
     }

@@ -142,23 +142,25 @@ impl<'s> Builder<'s> {
     ) -> io::Result<Tiles> {
         let Builder { mut heap, mut lanes, clock, mut totals, window, width_ns, .. } = self;
         lanes.iter_mut().for_each(|lane| lane.strip.end_block(&mut heap));
-        // Per CPU when which number begins and ends to hold.
-        let mut changes: Vec<(CpuId, Time, u8, bool)> = Vec::new();
-        for (cpu, it, why) in in_vain {
-            if let Some((from, to)) = window.clip(it.from, it.to) {
-                changes.extend([(cpu, from, why, true), (cpu, to, why, false)]);
-            }
-        }
-        changes.sort_unstable();
-        for of_cpu in changes.chunk_by(|a, b| a.0 == b.0) {
+        let mut all: Vec<(CpuId, Window, u8)> = in_vain.into_iter().collect();
+        all.sort_unstable_by_key(|(cpu, ..)| *cpu);
+        for of_cpu in all.chunk_by(|a, b| a.0 == b.0) {
             let Some(lane) = lanes.get_mut(of_cpu[0].0.index()) else { continue };
+            // When which number begins and ends to hold.
+            let mut changes: Vec<(Time, u8, bool)> = Vec::new();
+            for (_, it, why) in of_cpu {
+                if let Some((from, to)) = window.clip(it.from, it.to) {
+                    changes.extend([(from, *why, true), (to, *why, false)]);
+                }
+            }
+            changes.sort_unstable();
             let mut hold: BTreeMap<u8, i64> = BTreeMap::new();
-            for at_once in of_cpu.chunk_by(|a, b| a.1 == b.1) {
-                for (_, _, why, begins) in at_once {
+            for at_once in changes.chunk_by(|a, b| a.0 == b.0) {
+                for (_, why, begins) in at_once {
                     *hold.entry(*why).or_default() += if *begins { 1 } else { -1 };
                 }
                 hold.retain(|_, count| *count != 0);
-                lane.in_vain.set(at_once[0].1, hold.keys().next().copied().unwrap_or(0));
+                lane.in_vain.set(at_once[0].0, hold.keys().next().copied().unwrap_or(0));
             }
             lane.fill_in_vain(window, &mut totals, width_ns);
         }

@@ -76,7 +76,7 @@ impl<'a> Contents<'a> {
                 lose(LossKind::Damaged, extent.cpu, "its data overlaps that of another CPU");
                 continue;
             }
-            // A row takes 24 bytes.
+            // A row counts as what it takes before it is packed.
             let room = match self.codec {
                 Codec::None => usize::MAX,
                 _ => (share + len.saturating_mul(7)) / 24,

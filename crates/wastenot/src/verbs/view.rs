@@ -131,6 +131,8 @@ pub(super) fn recording(
         draw_worst(&mut report, &history, &found, window.is_asked().then_some(asked), select);
     }
     let recording = Recording::new(&history, &options, &found, &report, tiles);
+    // They take more memory than all that is kept.
+    drop((found, history));
     if let Some(part) = part {
         let _ = part.keep(&recording.tail());
     }
