@@ -136,6 +136,10 @@ impl Lane {
     fn end_cell(&mut self, level: usize) {
         let Level { cells, sum } = &mut self.levels[level];
         let sum = std::mem::take(sum);
+        // Cells are most of what tiles have in memory: half of it would be room for more of them.
+        if cells.len() == cells.capacity() {
+            cells.reserve_exact(cells.len() / 8 + 4);
+        }
         cells.push(Cell::from(&sum));
         let is_last = (cells.len() as u64).is_multiple_of(FACTOR);
         if level + 1 == self.levels.len() {
