@@ -42,7 +42,7 @@ function table(name: string, sums: number[][], length: number): HTMLElement {
     for (const n of shown) {
       const [cell, ns] = [row.insertCell(), values[n] ?? 0];
       cell.className = "n";
-      cell.textContent = n === SHARED ? words(ns) : share(ns, of);
+      cell.textContent = n === SHARED && ns > 0 ? words(ns) : share(ns, of);
     }
   };
   add(`all ${sums.length}`, all, length * sums.length);
