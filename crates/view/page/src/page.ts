@@ -11,7 +11,7 @@ import { Jumps, placeOf } from "./jumps";
 import { explain, ranks } from "./legend";
 import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
-import { summedUp } from "./sums";
+import { summedUp, summedUpOfTask } from "./sums";
 import { didThen } from "./way";
 
 const RULER = 22;
@@ -145,7 +145,9 @@ export class Page {
     if (!measured) return;
     const title = `What CPUs did in ${length(measured.to - measured.from)}`;
     this.say(`${title}: …`);
-    const all = await Promise.all(this.panels.map((panel) => summedUp(panel, measured, this.nsPerPixel)));
+    const { nsPerPixel } = this;
+    const ofTasks = this.panels.map((panel) => summedUpOfTask(panel, measured));
+    const all = await Promise.all([...ofTasks, ...this.panels.map((panel) => summedUp(panel, measured, nsPerPixel))]);
     if (this.measured !== measured) return;
     const tables = all.filter((it) => it instanceof HTMLElement);
     this.say([title, ...all.filter((it) => typeof it === "string")].join("\n"), ...tables);

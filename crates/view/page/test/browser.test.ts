@@ -183,6 +183,9 @@ describe.skipIf(lacks)("in a browser", () => {
     await expect.poll(() => rows.count()).toBe(17);
     expect(await rows.first().textContent()).toMatch(/^all 16/);
     expect(await page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms/);
+    await page.fill("#search", "rcu_preempt");
+    await measure(opened);
+    await expect.poll(() => page.textContent("#said")).toMatch(/\nrcu_preempt:\d+ ran for [\d.]+ [mu]s, \d+ times on \d+ CPUs?, and waited for [\d.]+ [mu]s, \d+ times$/);
     await page.keyboard.press("Escape");
     expect(await page.isVisible("#selected")).toBe(false);
     await opened.close();
