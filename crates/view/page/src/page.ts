@@ -21,7 +21,7 @@ const TALLEST = 96;
 /** Height of all, in pixels of the device. */
 const HIGHEST = 16_000;
 /** How long tiles are painted in one frame, in ms. */
-const FRAME = 6;
+const FRAME = 4;
 /** What is seen is at least so long, in ns. */
 const SHORTEST = 100;
 /** How long after a move the address follows, in ms: browsers allow a page few changes of it. */
