@@ -7,12 +7,12 @@
 //! | `/R/tasks` | tids, names and cgroups of its tasks: `tasks` |
 //! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: [`tile`] |
 //! | `/R/totals/LEVEL/N` | what all CPUs did together: `Recording::totals` |
-//! | `/R/rows/LIST/N` | HTML: [`ROWS_AT_ONCE`] rows of a table, from row `N` on; `R` is `both` for |
-//! | | the tables of what differs |
+//! | `/R/rows/LIST/N` | HTML: [`ROWS_AT_ONCE`] rows of a table, from row `N` on; for tables of |
+//! | | what differs `R` is `both` |
 //! | `/R/violations` | JSON: when each violation of the table of violations was, in its order |
 //! | `/R/at/CPU/TIME` | JSON: what a CPU did then, who waited on it, which CPUs were idle |
-//! | `/R/way/TASK/FROM/TO/LEAST` | JSON: where a task ran and waited; what is less than `LEAST` apart |
-//! | | is one; of few waits also who woke the task, and where that ran |
+//! | `/R/way/TASK/FROM/TO/LEAST` | JSON: where a task ran and waited; what is less than `LEAST` |
+//! | | apart is one; of few waits also who woke the task, and where that ran |
 //! | `/R/next/TASK/TIME` | JSON: the run of a task that begins after a time |
 //! | `/R/previous/TASK/TIME` | the last that begins before it |
 //! | `/R/sums/FROM/TO` | JSON: what each CPU did then, in sums |

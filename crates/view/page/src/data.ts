@@ -338,8 +338,12 @@ export class Recording {
 
   /** Where a task ran and waited. */
   async way(task: number, from: number, to: number, least: number): Promise<Stretch[]> {
-    const path = `${this.place}/way/${task}/${Math.floor(from)}/${Math.ceil(to)}/${Math.ceil(least)}`;
-    return (await json<{ stretches: Stretch[] }>(this.source, path))?.stretches ?? [];
+    return (await this.wholeWay(task, from, to, least))?.stretches ?? [];
+  }
+
+  /** The same, with whether there are more than are listed; undefined where only a server knows. */
+  wholeWay(task: number, from: number, to: number, least: number): Promise<{ stretches: Stretch[]; cut: boolean } | undefined> {
+    return json(this.source, `${this.place}/way/${task}/${Math.floor(from)}/${Math.ceil(to)}/${Math.ceil(least)}`);
   }
 
   /** The first run of a task that begins after a time, or the last that begins before it: CPU, from, to. */

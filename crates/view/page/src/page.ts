@@ -1,18 +1,18 @@
 // The page: what is seen, and how it is drawn.
 
 import { marks, moment, words as length } from "./axis";
-import { At, Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
+import { Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
 import { cpuList } from "./cpus";
 import { exact } from "./details";
 import { DIFFERENCES, drawDifferences } from "./differences";
 import { element } from "./dom";
 import { Hover, Under } from "./hover";
+import { Jumps, placeOf } from "./jumps";
 import { explain, ranks } from "./legend";
-import { List, lists } from "./lists";
 import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
-import { summedUp } from "./sums";
-import { didThen, Way } from "./way";
+import { summedUp, summedUpOfTask } from "./sums";
+import { didThen } from "./way";
 
 const RULER = 22;
 /** Height of a lane where there is room, unless another is wanted, and the most that can be wanted, in pixels. */
@@ -21,11 +21,9 @@ const TALLEST = 96;
 /** Height of all, in pixels of the device. */
 const HIGHEST = 16_000;
 /** How long tiles are painted in one frame, in ms. */
-const FRAME = 6;
+const FRAME = 4;
 /** What is seen is at least so long, in ns. */
 const SHORTEST = 100;
-/** A run that is so wide is seen, in pixels. */
-const LEAST_SEEN = 4;
 /** How long after a move the address follows, in ms: browsers allow a page few changes of it. */
 const LATER = 200;
 /** Frames whose work is kept. */
@@ -51,16 +49,9 @@ export class Page {
   private readonly cpus = element<HTMLInputElement>("cpus");
   private readonly hover = new Hover();
   private readonly store: Store;
-  private readonly panels: Panel[];
+  readonly panels: Panel[];
+  readonly jumps: Jumps;
   private readonly first: Panel;
-  /** Lists of each recording. */
-  private readonly lists: Map<string, List>[];
-  /** Violations that tables list: they are asked for when they are needed first. */
-  private violations: Promise<Target[]> | undefined;
-  /** Jumps that have not come to their place yet. */
-  private jumps = 0;
-  /** Where a row led last, or a jump. */
-  private current: Target | undefined;
   private later: ReturnType<typeof setTimeout> | undefined;
   private look: Look = { version: 0, colouring: "task", dark: false, tall: 0, until: 0 };
   private measured: Span | undefined;
@@ -85,13 +76,7 @@ export class Page {
     const [first] = this.panels;
     if (!first) throw new Error("there is no recording");
     this.first = first;
-    this.lists = this.panels.map(() => new Map());
-    for (const words of document.querySelectorAll<HTMLElement>("[data-recording]")) {
-      const place = Number(words.dataset["recording"]);
-      for (const [name, list] of lists(words, source, atOnce)) this.lists[place]?.set(name, list);
-      const panel = this.panels[place];
-      if (panel) this.leads(words, panel);
-    }
+    this.jumps = new Jumps(this, source, atOnce);
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
     element("align").hidden = this.panels.length < 2;
     if (recordings.some(({ cgroups }) => cgroups.length > 1)) this.colour.add(new Option("last cgroup", "cgroup"), 2);
@@ -99,48 +84,6 @@ export class Page {
     if (this.panels.length > 1) this.colour.value = this.usualColour = "command";
     this.seen = this.whole;
     this.fromAddress();
-  }
-
-  /** What has a time in the words about a recording leads there. */
-  private leads(words: HTMLElement, panel: Panel): void {
-    const go = ({ target }: Event): void => {
-      const element = (target as HTMLElement).closest<HTMLElement>("[data-from], [data-tid]");
-      if (!element) return;
-      if (element.dataset["tid"] !== undefined) return void this.followRow(element, panel);
-      const { from, to, n } = element.dataset;
-      const isViolation = element.closest("table")?.dataset["name"] === "violations";
-      void this.go({ panel, from: Number(from), to: Number(to), n: isViolation ? Number(n) : undefined }, element);
-    };
-    words.addEventListener("click", go);
-    words.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.target as HTMLElement).matches("[data-from], [data-tid]")) go(event);
-    });
-  }
-
-  /** Follows the task that a row is about. */
-  private async followRow(row: HTMLElement, panel: Panel): Promise<void> {
-    await panel.recording.known().catch(() => undefined);
-    const [name, tid] = [row.querySelector("td")?.textContent, row.dataset["tid"]];
-    const { tids } = panel.recording.tasks ?? {};
-    // Tids are used again, by tasks of other names.
-    const tasks = [...(tids?.keys() ?? [])].filter((task) => `${tids?.[task]}` === tid);
-    const task = tasks.find((task) => panel.recording.name(task) === `${name}:${tid}`) ?? tasks[0];
-    if (task === undefined) return;
-    if (panel.recording.isServed) panel.follow(task);
-    else this.standOut(panel, task);
-    this.choseRow(row);
-    this.say(inWords(row, row.closest("table") ?? undefined));
-    this.toAddress("history");
-    await this.followTasks();
-  }
-
-  /** Shows that a row was chosen last, and what it led to. */
-  private choseRow(row: HTMLElement | undefined): void {
-    document.querySelector(".current")?.classList.remove("current");
-    row?.classList.add("current");
-    if (!row) return;
-    this.lanes.focus({ preventScroll: true });
-    element("time").scrollIntoView({ block: "nearest" });
   }
 
   /** The time that there is. */
@@ -177,29 +120,8 @@ export class Page {
     this.soon();
   }
 
-  /** Goes where a row leads, with twice as much before and after it, and says what it says. */
-  private async go(target: Target, chosen?: HTMLElement | string): Promise<void> {
-    this.choseRow(undefined);
-    this.current = target;
-    const { from, to } = placeOf(target);
-    const around = Math.max(1000, (to - from) * 2);
-    const { from: left, to: right } = this.seen;
-    // From run to run what is seen moves only, where a run is to be seen in it.
-    const keeps = target.task !== undefined && to - from > this.nsPerPixel * LEAST_SEEN && to - from < (right - left) / 2;
-    if (keeps) this.see({ from: (from + to - right + left) / 2, to: (from + to + right - left) / 2 }, "history");
-    else this.see({ from: from - around, to: to + around }, "history");
-    this.lanes.focus({ preventScroll: true });
-    element("time").scrollIntoView({ block: "nearest" });
-    if (typeof chosen === "string") return this.say(chosen);
-    const list = this.lists[target.panel.recording.place]?.get("violations");
-    const row = chosen ?? (target.n === undefined ? undefined : await list?.row(target.n).catch(() => undefined));
-    if (!row || this.current !== target) return;
-    row.classList.add("current");
-    this.say(inWords(row, row.closest("table") ?? list?.element));
-  }
-
   /** Says something below the lanes; nothing, where that is empty. */
-  private say(words: string, ...more: HTMLElement[]): void {
+  say(words: string, ...more: HTMLElement[]): void {
     this.said.textContent = words;
     this.selected.replaceChildren(this.said, ...more);
     this.selected.hidden = words === "";
@@ -217,98 +139,15 @@ export class Page {
     this.see({ from: this.seen.from + by, to: this.seen.to + by });
   }
 
-  /** Goes to the next violation, or with -1 to the one before. */
-  async jump(step: number): Promise<void> {
-    this.jumps++;
-    this.soon();
-    await this.jumpBy(step).finally(() => this.jumps--);
-    this.soon();
-  }
-
-  private async jumpBy(step: number): Promise<void> {
-    this.violations ??= Promise.all(this.panels.map(violationsOf)).then((all) => all.flat());
-    // What failed is asked for again at the next jump.
-    const known = await this.violations.catch(() => (this.violations = undefined));
-    const rows = [...(known ?? [])].sort((a, b) => (placeOf(a).from - placeOf(b).from) * step);
-    const { current } = this;
-    // From the last one, if it is seen; else the first that is seen, or that comes after what is.
-    const last = rows.findIndex(({ panel, n }) => panel === current?.panel && n === current.n);
-    const { from, to } = this.seen;
-    const isSeen = current && placeOf(current).from < to && placeOf(current).to > from;
-    const edge = step > 0 ? from : to;
-    const next =
-      last >= 0 && isSeen ? rows[last + 1] : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
-    if (next) await this.go(next);
-  }
-
-  /** Goes to the next run of the task that is followed, or with -1 to the one before. */
-  toRun(step: number): Promise<void> {
-    return this.arrive(async (panel, way) => {
-      const { from: left, to: right } = this.seen;
-      // From the last one, if it is seen; else the first that begins in what is seen, or after it.
-      const time = this.runSeen(panel, way)?.from ?? (step > 0 ? left : right) - panel.shift;
-      await this.goToRun(panel, way.task, time, step > 0);
-    });
-  }
-
-  /** Follows the task that woke the one that is followed for the run where one is, or that is in the middle of what is seen. */
-  toWaker(): Promise<void> {
-    return this.arrive(async (panel, way) => {
-      const { recording } = panel;
-      const middle = (this.seen.from + this.seen.to) / 2 - panel.shift;
-      const known = this.runSeen(panel, way);
-      const run = known ?? targetOf(panel, way.task, await recording.run(way.task, middle, false));
-      const [, since, , waker] = (run && (await waitBefore(run))) ?? [];
-      if (waker === undefined || waker === null || since === undefined) return this.say(`nothing is known of who woke ${recording.name(way.task)}`);
-      panel.follow(waker);
-      // The last run that began before is the one in which it did so.
-      await this.goToRun(panel, waker, since + 1, false);
-    });
-  }
-
-  /** Does something with a task that is followed; it has not settled before. */
-  private async arrive(go: (panel: Panel, way: Way) => Promise<void>): Promise<void> {
-    const panel = this.panels.find(({ way }) => way);
-    if (!panel?.way) return;
-    this.jumps++;
-    this.soon();
-    await Promise.all([panel.recording.known(), go(panel, panel.way)])
-      .catch(() => undefined)
-      .finally(() => this.jumps--);
-    this.soon();
-  }
-
-  /** The run to which the last jump led, if it is one of the task that is followed, and seen. */
-  private runSeen(panel: Panel, { task }: Way): Target | undefined {
-    const { current } = this;
-    if (current?.panel !== panel || current.task !== task) return undefined;
-    const { from, to } = placeOf(current);
-    return from < this.seen.to && to > this.seen.from ? current : undefined;
-  }
-
-  /** Goes to the run of a task that begins after a time, or else before it, and says how it began. */
-  private async goToRun(panel: Panel, task: number, time: number, isAfter: boolean): Promise<void> {
-    const { recording } = panel;
-    const target = targetOf(panel, task, await recording.run(task, time, isAfter));
-    if (!target) return;
-    const { cpu, from, to } = target;
-    const [wait] = await Promise.all([waitBefore(target), recording.known()]);
-    const words = [`${recording.name(task)} ran on CPU ${cpu} for ${length(to - from)}, from ${moment(from, 1)} on`];
-    if (wait) {
-      const [, since, origin, waker] = wait;
-      const by = waker === null ? "" : ` by ${recording.name(waker)}`;
-      words.push(`it waited for ${length(from - since)} before (${origin}${by})`);
-    }
-    await this.go(target, words.join("\n"));
-  }
-
   /** Says what CPUs did in the stretch that was measured. */
   async sumUp(): Promise<void> {
     const { measured } = this;
     if (!measured) return;
     const title = `What CPUs did in ${length(measured.to - measured.from)}`;
     this.say(`${title}: …`);
-    const all = await Promise.all(this.panels.map((panel) => summedUp(panel, measured, this.nsPerPixel)));
+    const { nsPerPixel } = this;
+    const ofTasks = this.panels.map((panel) => summedUpOfTask(panel, measured));
+    const all = await Promise.all([...ofTasks, ...this.panels.map((panel) => summedUp(panel, measured, nsPerPixel))]);
     if (this.measured !== measured) return;
     const tables = all.filter((it) => it instanceof HTMLElement);
     this.say([title, ...all.filter((it) => typeof it === "string")].join("\n"), ...tables);
@@ -317,7 +156,7 @@ export class Page {
   // The address holds all that is chosen.
 
   /** Notes what is chosen: at once as a step, else when the moves have ended. */
-  private toAddress(into: Into): void {
+  toAddress(into: Into): void {
     clearTimeout(this.later);
     if (into === "address") this.later = setTimeout(() => this.writeAddress(false), LATER);
     if (into === "history") this.writeAddress(true);
@@ -504,13 +343,13 @@ export class Page {
   }
 
   /** Other tasks are dimmed: all that a page in a file, which knows no ways, can do to follow one. */
-  private standOut({ recording }: Panel, task: number | undefined): void {
+  standOut({ recording }: Panel, task: number | undefined): void {
     this.search.value = task === undefined || task === NO_TASK ? "" : recording.name(task);
     this.changeLook();
   }
 
   /** Asks where tasks that are followed ran and waited. */
-  private async followTasks(): Promise<void> {
+  async followTasks(): Promise<void> {
     await Promise.all(this.panels.map((panel) => panel.askWay(this.seen, this.nsPerPixel)));
     this.soon();
   }
@@ -518,8 +357,8 @@ export class Page {
   /** Nothing is chosen, marked or measured any more. */
   forget(): void {
     this.say("");
-    document.querySelector(".current")?.classList.remove("current");
-    this.measured = this.current = undefined;
+    this.jumps.forget();
+    this.measured = undefined;
     for (const panel of this.panels) {
       panel.follow(undefined);
       panel.mark = undefined;
@@ -562,7 +401,8 @@ export class Page {
 
   // Drawing.
 
-  private soon(): void {
+  /** Draws in the next frame. */
+  soon(): void {
     if (this.isDue) return;
     this.isDue = true;
     requestAnimationFrame(() => {
@@ -598,7 +438,7 @@ export class Page {
     this.drawTrouble(to, width);
     this.store.ask();
     // Tests wait for this: all that is seen is drawn as it should be.
-    this.lanes.dataset["settled"] = `${isFresh && this.store.settled && this.jumps === 0 && !this.panels.some(({ recording }) => recording.waits)}`;
+    this.lanes.dataset["settled"] = `${isFresh && this.store.settled && !this.jumps.isUnderWay && !this.panels.some(({ recording }) => recording.waits)}`;
     if (!isFresh) this.soon();
   }
 
@@ -614,8 +454,8 @@ export class Page {
 
   /** Brackets the row that was chosen last. */
   private drawCurrent(to: CanvasRenderingContext2D, height: number, ink: string): void {
-    if (!this.current) return;
-    const { from, to: until } = placeOf(this.current);
+    if (!this.jumps.current) return;
+    const { from, to: until } = placeOf(this.jumps.current);
     to.strokeStyle = ink;
     to.lineWidth = 1;
     to.setLineDash([3, 3]);
@@ -656,42 +496,4 @@ export class Page {
     to.fillRect(x1, RULER, 1, height);
     to.fillText(length(until - from), x0 + 4, RULER + 10);
   }
-}
-
-/** A time of a recording to which words about it lead. */
-interface Target extends Span {
-  panel: Panel;
-  /** Its place in the table of violations, if it is there. */
-  n: number | undefined;
-  /** The task that ran then, and where, if it is a run. */
-  task?: number;
-  cpu?: number;
-}
-
-/** All that the table of violations of a recording has. */
-async function violationsOf(panel: Panel): Promise<Target[]> {
-  return (await panel.recording.violations()).map(([from, to], n) => ({ panel, from, to, n }));
-}
-
-/** A run of a task. */
-type Run = Target & { task: number; cpu: number };
-
-const targetOf = (panel: Panel, task: number, run: [number, number, number] | undefined): Run | undefined =>
-  run && { panel, cpu: run[0], from: run[1], to: run[2], n: undefined, task };
-
-/** How a task waited before it ran. */
-async function waitBefore({ panel, task, cpu, from }: Target): Promise<At["waiting"][number] | undefined> {
-  if (from === 0 || cpu === undefined) return undefined;
-  return (await panel.recording.at(cpu, from - 1))?.waiting.find(([waiting]) => waiting === task);
-}
-
-/** Where it is on the page. */
-const placeOf = ({ panel, from, to }: Target): Span => ({ from: from + panel.shift, to: to + panel.shift });
-
-/** What a row of a table says, with the names of its columns; another element as it is. */
-function inWords(element: HTMLElement, table: HTMLElement | undefined): string {
-  if (!(table instanceof HTMLTableElement) || !(element instanceof HTMLTableRowElement)) return element.innerText;
-  const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => head.textContent ?? "");
-  const cells = [...element.querySelectorAll("td")].map((cell) => cell.textContent ?? "");
-  return cells.map((cell, n) => `${heads[n]}: ${cell}`).filter((_, n) => cells[n] !== "").join(", ");
 }

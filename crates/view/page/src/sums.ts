@@ -1,6 +1,7 @@
 // What CPUs did in a stretch of time that was measured.
 
 import { words } from "./axis";
+import type { Stretch } from "./data";
 import type { Panel, Span } from "./panel";
 
 /** What is summed up of a CPU, after its number, in the order of `Recording::sums` of the program; a column that is all 0 is
@@ -42,12 +43,27 @@ function table(name: string, sums: number[][], length: number): HTMLElement {
     for (const n of shown) {
       const [cell, ns] = [row.insertCell(), values[n] ?? 0];
       cell.className = "n";
-      cell.textContent = n === SHARED ? words(ns) : share(ns, of);
+      cell.textContent = n === SHARED && ns > 0 ? words(ns) : share(ns, of);
     }
   };
   add(`all ${sums.length}`, all, length * sums.length);
   for (const [cpu = 0, ...values] of sums) add(`${cpu}`, values, length);
   return box;
+}
+
+/** What the task that is followed did in a stretch of the page's time, in words; nothing where none is followed. */
+export async function summedUpOfTask({ recording, shift, way }: Panel, { from, to }: Span): Promise<string | undefined> {
+  if (!way) return undefined;
+  const [begin, end] = [Math.max(0, from - shift), Math.max(0, to - shift)];
+  const found = await recording.wholeWay(way.task, begin, end, 0).catch(() => undefined);
+  if (!found) return undefined;
+  const waits = found.stretches.filter(([, , , origin]) => origin !== null);
+  const runs = found.stretches.filter(([, , , origin]) => origin === null);
+  const sum = (all: Stretch[]): string => words(all.reduce((sum, [, from, to]) => sum + to - from, 0));
+  const on = new Set(runs.map(([cpu]) => cpu)).size;
+  const where = runs.length > 0 ? ` on ${on} CPU${on === 1 ? "" : "s"}` : "";
+  const times = (all: Stretch[]): string => `${all.length} time${all.length === 1 ? "" : "s"}`;
+  return `${recording.name(way.task)} ran for ${sum(runs)}, ${times(runs)}${where}, and waited for ${sum(waits)}, ${times(waits)}${found.cut ? ", at least" : ""}`;
 }
 
 /** What all CPUs of a recording did in a stretch of the page's time, and each, as a table. A page in a file has words about

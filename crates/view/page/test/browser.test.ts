@@ -138,6 +138,13 @@ describe.skipIf(lacks)("in a browser", () => {
     // The run is in the middle of what is seen.
     await page.mouse.move(box.x + 84 + (box.width - 84) / 2, box.y + ABOVE - 10);
     expect(await page.textContent("#hover")).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for /);
+    // Keys that are pressed faster than the server answers lead as far.
+    await page.fill("#search", "");
+    await page.fill("#search", "rcu_preempt");
+    await page.locator("#lanes").focus();
+    for (const key of ["0", ".", ".", "."]) await page.keyboard.press(key);
+    await settled(page);
+    expect(await page.textContent("#selected")).toBe(said[2]);
     expectQuiet(opened);
     await opened.close();
   });
@@ -176,6 +183,9 @@ describe.skipIf(lacks)("in a browser", () => {
     await expect.poll(() => rows.count()).toBe(17);
     expect(await rows.first().textContent()).toMatch(/^all 16/);
     expect(await page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms/);
+    await page.fill("#search", "rcu_preempt");
+    await measure(opened);
+    await expect.poll(() => page.textContent("#said")).toMatch(/\nrcu_preempt:\d+ ran for [\d.]+ [mu]s, \d+ times on \d+ CPUs?, and waited for [\d.]+ [mu]s, \d+ times$/);
     await page.keyboard.press("Escape");
     expect(await page.isVisible("#selected")).toBe(false);
     await opened.close();
