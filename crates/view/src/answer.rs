@@ -348,7 +348,7 @@ mod tests {
         let view = view();
         let recording = &view.recordings[0];
         let bytes = [&recording.tiles.spilled()[..], &recording.tail()].concat();
-        let kept = |bytes: &[u8]| Recording::from_bytes(Bytes::new(bytes.to_vec()));
+        let kept = |bytes: &[u8]| Recording::from_bytes(&Bytes::new(bytes.to_vec()));
         let again = View::new(kept(&bytes).expect("what was kept"));
         for path in [
             "/",

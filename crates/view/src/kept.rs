@@ -47,7 +47,7 @@ impl Recording {
 
     /// Of bytes that hold what its tiles spilled, and then [`Recording::tail`]; `None` where they
     /// do not.
-    pub fn from_bytes(bytes: Bytes) -> Option<Recording> {
+    pub fn from_bytes(bytes: &Bytes) -> Option<Recording> {
         let (rest, magic) = bytes.split_last_chunk()?;
         let (rest, length) = rest.split_last_chunk().filter(|_| magic == MAGIC)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;

@@ -93,7 +93,7 @@ fn known_or_found(args: &Args) -> Result<Recording, Stop> {
     let entry = Some(&args.file).filter(|_| !args.no_cache);
     let entry = entry.and_then(|file| Entry::of(file, &asked));
     let known = entry.as_ref().and_then(Entry::read);
-    if let Some(recording) = known.and_then(Recording::from_bytes) {
+    if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
         return Ok(recording);
     }
     let kept = entry.as_ref();
