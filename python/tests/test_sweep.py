@@ -14,7 +14,7 @@ import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 
-from wastenot.sweep import Progress
+from wastenot.sweep import Progress, gather, interrupts
 
 PROGRAM = Path(os.environ.get("WASTENOT", "target/debug/wastenot")).resolve()
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -171,6 +171,21 @@ class Alone(unittest.TestCase):
         code, text = self.said("sweeps/e.toml", "--ray", "auto", python=str(self.folder / "none"))
         self.assertEqual(code, 2, text)
         self.assertIn("pip install ray", text)
+
+    def test_an_interrupt_that_ray_drops_is_raised_all_the_same(self) -> None:
+        def wait(waiting: list[object], timeout: float) -> tuple[list[object], list[object]]:
+            del timeout
+            with contextlib.suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(5)
+            return waiting, []
+
+        ray = unittest.mock.Mock()
+        ray.nodes.return_value = []
+        ray.wait.side_effect = wait
+        with interrupts() as interrupt, self.assertRaises(KeyboardInterrupt):
+            list(gather(ray, unittest.mock.Mock(), 1, "sweep", interrupt))
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
 
 class OnRay(unittest.TestCase):

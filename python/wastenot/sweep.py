@@ -8,14 +8,16 @@ what is kept. So the result is that of a run on one machine, to the byte.
 import argparse
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 from wastenot import program, shard
@@ -122,10 +124,14 @@ def cluster(args: argparse.Namespace, sweep: program.Sweep, points: int) -> None
     )
     ray = join(args.ray)
     # Ray prints what lost nodes had logged, and only results belong on standard output.
-    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+    with (
+        Path(os.devnull).open("w") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        interrupts() as interrupt,
+    ):
         try:
             of = shards(ray, points)
-            all_rows = gather(ray, work, of, sweep.experiment.stem)
+            all_rows = gather(ray, work, of, sweep.experiment.stem, interrupt)
             with sweep.results.open("ab") as kept, contextlib.closing(all_rows):
                 for rows in all_rows:
                     kept.write(rows)
@@ -134,6 +140,31 @@ def cluster(args: argparse.Namespace, sweep: program.Sweep, points: int) -> None
             # Workers end with the job that they work for. `ray.cancel` would end them too, but
             # Ray 2.60 aborts this process where a shard is done at the moment that it is cancelled.
             ray.shutdown()
+
+
+@contextlib.contextmanager
+def interrupts() -> Generator[Callable[[], None], None, None]:
+    """Gives what raises an interrupt that came already: where Ray calls Python from C, the
+    exception of the interrupt is printed or dropped, and not raised."""
+    came = threading.Event()
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        came.set()
+        signal.default_int_handler(number, frame)
+
+    def interrupt() -> None:
+        if came.is_set():
+            raise KeyboardInterrupt
+
+    # Where interrupts are ignored, they stay so.
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield interrupt
+        return
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def there(typed: str) -> str:
@@ -219,8 +250,10 @@ class Progress:
         self.shown = False
 
 
-def gather(ray: ModuleType, work: shard.Work, of: int, name: str) -> Generator[bytes, None, None]:
-    """The rows of each shard, as they come."""
+def gather(
+    ray: ModuleType, work: shard.Work, of: int, name: str, interrupt: Callable[[], None]
+) -> Generator[bytes, None, None]:
+    """The rows of each shard, as they come, until `interrupt` raises."""
     progress = Progress(name, of)
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(shard.work_out)
     work_there = ray.put(work)
@@ -229,6 +262,7 @@ def gather(ray: ModuleType, work: shard.Work, of: int, name: str) -> Generator[b
         while waiting:
             progress.look(ray, of - len(waiting))
             done, _ = ray.wait(list(waiting), timeout=0.5)
+            interrupt()
             for reference in done:
                 yield rows_of(ray, reference, f"shard {waiting.pop(reference) + 1}/{of}")
     finally:
