@@ -20,7 +20,7 @@ use crate::dat::{Dat, each_record};
 use crate::error::Error;
 use crate::perf;
 
-/// Bytes of a row of a History: ARCHITECTURE, "Decisions that surprise".
+/// Bytes of a row of a History before it is packed, as it was when the roofline was chosen.
 const ROW: usize = 24;
 
 /// The stages, in order. Their descriptions are kept with the figures.

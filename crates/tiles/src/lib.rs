@@ -16,8 +16,8 @@
 //! ([`Tiles::way`]).
 //!
 //! # How large it is
-//! At most a quarter of the rows that it was made from (24 bytes an event): a change of a CPU takes
-//! 3 to 6 bytes, and the narrowest cells are dropped as soon as cells take more than
+//! At most 6 bytes an event, a quarter of a row that is not packed: a change of a CPU takes 3 to 6
+//! bytes, and the narrowest cells are dropped as soon as cells take more than
 //! [`CELL_BYTES`] for each event.
 
 mod cell;

@@ -140,6 +140,11 @@ impl Recording {
         time.since(self.tiles.window().from).0
     }
 
+    /// The same of both ends.
+    pub(crate) fn ends(&self, window: Window) -> [u64; 2] {
+        [window.from, window.to].map(|time| self.since_begin(time))
+    }
+
     /// The lanes of a tile.
     pub(crate) fn lanes(fold: &Fold, group: usize) -> &[Lane] {
         let first = group.saturating_mul(TILE_LANES).min(fold.lanes.len());
@@ -195,7 +200,7 @@ impl Recording {
 
     /// When each violation of the table of violations was: from and to, in its order.
     pub(crate) fn violations(&self) -> Value {
-        let when = |it: &Window| json!([self.since_begin(it.from), self.since_begin(it.to)]);
+        let when = |it: &Window| json!(self.ends(*it));
         self.worst.iter().take(html::ROWS).map(when).collect()
     }
 

@@ -32,7 +32,7 @@ impl Recording {
         }
         let waits = joined.iter().filter(|it| it.was != Was::Running).count();
         let stretches = joined.iter().take(STRETCHES).map(|it| {
-            let (from, to) = (self.since_begin(it.window.from), self.since_begin(it.window.to));
+            let [from, to] = self.ends(it.window);
             match it.was {
                 Was::Running => json!([it.cpu.0, from, to, null]),
                 Was::Waiting(origin) if waits <= WOKEN => {
@@ -62,7 +62,7 @@ impl Recording {
     }
 
     /// The first run of a task that begins after a time, or else the last that begins before it:
-    /// CPU, from, to; null where there is none.
+    /// CPU, from, to; null if the task has no such run.
     pub(crate) fn run(&self, task: u32, since_begin: u64, is_after: bool) -> Value {
         let (task, time, all) =
             (TaskId::nth(task as usize), self.time(since_begin), self.tiles.window());
@@ -83,8 +83,7 @@ impl Recording {
             };
             if window == all || found.is_some_and(|it| is_whole(&it)) {
                 let told = found.map(|it| {
-                    let (from, to) =
-                        (self.since_begin(it.window.from), self.since_begin(it.window.to));
+                    let [from, to] = self.ends(it.window);
                     json!([it.cpu.0, from, to])
                 });
                 return told.unwrap_or(Value::Null);

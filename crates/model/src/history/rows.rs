@@ -133,11 +133,10 @@ impl Packed {
         let mut numbers = Vec::with_capacity(rows.len());
         for row in rows {
             let [task, other] = row.tasks().map(|task| tasks.number(task.into()));
-            numbers.push([whats.number(row.what()), task, other]);
+            let since = row.time().0.wrapping_sub(std::mem::replace(&mut before, row.time().0));
+            numbers.push((since, [whats.number(row.what()), task, other]));
             cpus |= row.cpu().0;
-            let since = row.time().0.wrapping_sub(before);
             lengths.add(since);
-            before = row.time().0;
         }
         let width = |largest: u64| (u64::BITS - largest.leading_zeros()) as u8;
         let [what, task] = [whats.largest(), tasks.largest()].map(width);
@@ -153,19 +152,13 @@ impl Packed {
             bytes.extend_from_slice(&what.to_le_bytes());
         }
         let long = long(time);
-        let mut before = first;
-        for row in rows {
-            let since = row.time().0.wrapping_sub(before);
-            if since >= long {
-                bytes.extend_from_slice(&since.to_le_bytes());
-            }
-            before = row.time().0;
+        for (since, _) in numbers.iter().filter(|(since, _)| *since >= long) {
+            bytes.extend_from_slice(&since.to_le_bytes());
         }
         bytes.resize(bytes.capacity(), 0);
-        let (mut at, mut before) = (0, first);
-        for (row, [what, task, other]) in rows.iter().zip(numbers) {
-            let time = row.time().0.wrapping_sub(before).min(long);
-            before = row.time().0;
+        let mut at = 0;
+        for (row, (since, [what, task, other])) in rows.iter().zip(numbers) {
+            let time = since.min(long);
             let fields = [what.into(), row.cpu().0.into(), task.into(), other.into(), time];
             let mut packed = 0;
             for (&value, &width) in fields.iter().zip(&widths).rev() {
@@ -203,7 +196,7 @@ impl Packed {
         let unpack = |n: usize| {
             let at = n * bits;
             let mut row = W::read(&rows[at / 8..]);
-            row.skip((at % 8) as u32);
+            row.take((at % 8) as u32); // of the row before
             let what = u64::from_le_bytes(whats[row.take(what) as usize]);
             let cpu = row.take(cpu) as u16;
             let tasks = [task, other].map(|width| {
@@ -245,7 +238,7 @@ impl Lengths {
     fn shortest(&self, rows: usize) -> (u32, usize) {
         let mut longs = rows;
         let with = (1..u64::BITS).map(|bits| {
-            longs -= if bits == 1 { self.0[0] + self.0[1] } else { self.0[bits as usize] } as usize;
+            longs -= self.0[bits as usize] as usize;
             (rows * bits as usize + longs * 8 * WHAT, bits, longs)
         });
         with.min().map_or((1, 0), |(_, bits, longs)| (bits, longs))
@@ -256,8 +249,6 @@ impl Lengths {
 trait Word {
     /// From the beginning of `bytes`.
     fn read(bytes: &[u8]) -> Self;
-    /// So many bits are not needed, or no more.
-    fn skip(&mut self, bits: u32);
     /// The next bits.
     fn take(&mut self, bits: u32) -> u64;
 }
@@ -265,39 +256,26 @@ trait Word {
 /// Bytes of the widest word.
 const WIDE: usize = size_of::<u128>();
 
-impl Word for u128 {
-    #[inline(always)]
-    fn read(bytes: &[u8]) -> u128 {
-        bytes.first_chunk().map_or(0, |it| u128::from_le_bytes(*it))
-    }
-    #[inline(always)]
-    fn skip(&mut self, bits: u32) {
-        *self >>= bits;
-    }
-    #[inline(always)]
-    fn take(&mut self, bits: u32) -> u64 {
-        let taken = *self & ((1 << bits) - 1);
-        *self >>= bits;
-        taken as u64
-    }
+macro_rules! word {
+    ($word:ty) => {
+        impl Word for $word {
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> $word {
+                bytes.first_chunk().map_or(0, |it| <$word>::from_le_bytes(*it))
+            }
+            #[inline(always)]
+            fn take(&mut self, bits: u32) -> u64 {
+                let taken = *self & ((1 << bits) - 1);
+                *self >>= bits;
+                taken as u64
+            }
+        }
+    };
 }
 
-impl Word for u64 {
-    #[inline(always)]
-    fn read(bytes: &[u8]) -> u64 {
-        bytes.first_chunk().map_or(0, |it| u64::from_le_bytes(*it))
-    }
-    #[inline(always)]
-    fn skip(&mut self, bits: u32) {
-        *self >>= bits;
-    }
-    #[inline(always)]
-    fn take(&mut self, bits: u32) -> u64 {
-        let taken = *self & ((1 << bits) - 1);
-        *self >>= bits;
-        taken
-    }
-}
+// Rows of most recordings fit the narrow one, of which bits are taken with fewer instructions.
+word!(u64);
+word!(u128);
 
 /// The lists of a chunk.
 #[derive(Clone, Debug)]
@@ -316,7 +294,7 @@ impl Lists {
 #[derive(Clone, Debug)]
 struct List {
     values: Vec<u64>,
-    /// A hash table: values with their numbers, each one more than it is; 0 where there is none.
+    /// A hash table of values, each with its number plus 1; a free place has 0.
     places: Box<[(u64, u16); PLACES]>,
     /// Which places are taken.
     taken: Vec<u16>,

@@ -35,7 +35,7 @@ pub trait Sink {
     }
 }
 
-/// Builds a [`History`] in memory, about 7 bytes an event.
+/// Builds a [`History`] in memory, about 5 bytes an event.
 #[derive(Debug)]
 pub struct Builder {
     history: History,

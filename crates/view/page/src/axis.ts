@@ -21,6 +21,9 @@ export function moment(ns: number, step: number): string {
   return `${(ns / size).toFixed(digits)} ${unit}`;
 }
 
+/** So many things of a name. */
+export const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`;
+
 /** Moments for marks, about so many in the span: multiples of 1, 2 or 5 times a power of ten. */
 export function marks(from: number, to: number, count: number): { step: number; at: number[] } {
   const rough = Math.max(1, (to - from) / Math.max(1, count));

@@ -1,6 +1,6 @@
 // Which CPUs have lanes.
 
-/** CPUs that a list such as 0-15,64 names; undefined where it is none. */
+/** The CPUs that a list such as 0-15,64 names; undefined if the text is no such list. */
 export function cpuList(text: string): Set<number> | undefined {
   const cpus = new Set<number>();
   for (const part of text.split(",")) {

@@ -41,7 +41,7 @@ export class TaskList {
   readonly tids: Int32Array;
   /** The place of each task's name. */
   readonly names: Uint32Array;
-  /** The place of its last cgroup, or a place where there is none. */
+  /** The place of each task's last cgroup; a place beyond the list if the recording does not tell it. */
   readonly cgroups: Uint32Array | undefined;
 
   /** `bytes` are as the program's `tasks::of` makes them. */
@@ -101,19 +101,21 @@ export const NO_TASK = 0xffffff;
 
 /** Turns tasks of a tile that say how much they differ from the last one on the lane into their numbers, in place. */
 export function withTasks(tile: Uint8Array, cells: number): Uint8Array {
-  for (let at = Field.Task * cells; at < tile.length; at += CELL * cells) {
+  for (let lane = 0; lane * CELL * cells < tile.length; lane++) {
     let last = 0;
-    for (let cell = at; cell < at + cells; cell++) {
-      const differs = (tile[cell] ?? 0) | ((tile[cell + cells] ?? 0) << 8) | ((tile[cell + 2 * cells] ?? 0) << 16);
+    for (let cell = 0; cell < cells; cell++) {
+      const differs = taskAt(tile, cells, lane, cell);
       if (differs === NO_TASK) continue;
       last = (last + differs) % NO_TASK;
-      tile[cell] = last;
-      tile[cell + cells] = last >> 8;
-      tile[cell + 2 * cells] = last >> 16;
+      const at = (lane * CELL + Field.Task) * cells + cell;
+      tile[at] = last;
+      tile[at + cells] = last >> 8;
+      tile[at + 2 * cells] = last >> 16;
     }
   }
   return tile;
 }
+
 /** Why a task waited in vain: more tasks waited than CPUs were idle. */
 export const NOT_CHARGED = 255;
 

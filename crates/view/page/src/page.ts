@@ -1,6 +1,6 @@
 // The page: what is seen, and how it is drawn.
 
-import { marks, moment, words as length } from "./axis";
+import { counted, marks, moment, words as length } from "./axis";
 import { Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
 import { cpuList } from "./cpus";
 import { exact } from "./details";
@@ -231,7 +231,7 @@ export class Page {
     const pattern = this.search.value;
     for (const panel of this.panels) panel.search(pattern);
     const count = this.panels.reduce((sum, { found }) => sum + (found?.count ?? 0), 0);
-    element<HTMLOutputElement>("found").value = pattern ? `${count} task${count === 1 ? "" : "s"}` : "";
+    element<HTMLOutputElement>("found").value = pattern ? counted(count, "task") : "";
     for (const panel of this.panels) panel.followFound(pattern);
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     ({ backgroundColor: this.paper, color: this.ink } = getComputedStyle(document.body));

@@ -453,7 +453,8 @@ export class Panel {
   private frame(fold: number, seen: Span): Frame {
     const { width, lane } = this.place;
     const rowOf = new Map<number, number>();
-    this.shown(fold).forEach((n, row) => this.fold(fold).lanes[n]?.[1].forEach((cpu) => rowOf.set(cpu, row)));
+    // Only a way is drawn over lanes.
+    if (this.way) this.shown(fold).forEach((n, row) => this.fold(fold).lanes[n]?.[1].forEach((cpu) => rowOf.set(cpu, row)));
     const perPixel = (seen.to - seen.from) / (width - LABEL);
     return {
       left: LABEL,

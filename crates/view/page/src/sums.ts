@@ -1,6 +1,6 @@
 // What CPUs did in a stretch of time that was measured.
 
-import { words } from "./axis";
+import { counted, words } from "./axis";
 import type { Stretch } from "./data";
 import type { Panel, Span } from "./panel";
 
@@ -61,8 +61,8 @@ export async function summedUpOfTask({ recording, shift, way }: Panel, { from, t
   const runs = found.stretches.filter(([, , , origin]) => origin === null);
   const sum = (all: Stretch[]): string => words(all.reduce((sum, [, from, to]) => sum + to - from, 0));
   const on = new Set(runs.map(([cpu]) => cpu)).size;
-  const where = runs.length > 0 ? ` on ${on} CPU${on === 1 ? "" : "s"}` : "";
-  const times = (all: Stretch[]): string => `${all.length} time${all.length === 1 ? "" : "s"}`;
+  const where = runs.length > 0 ? ` on ${counted(on, "CPU")}` : "";
+  const times = (all: Stretch[]): string => counted(all.length, "time");
   return `${recording.name(way.task)} ran for ${sum(runs)}, ${times(runs)}${where}, and waited for ${sum(waits)}, ${times(waits)}${found.cut ? ", at least" : ""}`;
 }
 

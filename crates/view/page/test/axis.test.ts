@@ -30,7 +30,7 @@ test("CPUs beside each other are a range", () => {
   expect(ranges([])).toBe("");
 });
 
-test("a list of CPUs is read as it is written, and what is none is not taken", () => {
+test("a list of CPUs is read as it is written, and other text is refused", () => {
   expect([...(cpuList("0-3, 7") ?? [])]).toEqual([0, 1, 2, 3, 7]);
   for (const none of ["", "x", "1-", "3-1", "1,,2", "-1", "1-2-3", "0-999999999"]) expect(cpuList(none), none).toBeUndefined();
 });
