@@ -161,9 +161,14 @@ pub fn rest(report: &Report, begin: Option<Time>) -> Words {
     out
 }
 
-/// Columns that say from when to when a row is, or for how long.
-const WHEN: [(&str, &str, &str); 2] =
-    [("from_ns", "to_ns", "length_ns"), ("worst_from_ns", "worst_to_ns", "")];
+/// Columns that say from when to when a row is, or for how long: those that stand first count. A
+/// row that has a begin only is a moment.
+const WHEN: [(&str, &str, &[&str]); 4] = [
+    ("from_ns", "to_ns", &["length_ns", "ns"]),
+    ("worst_from_ns", "worst_to_ns", &[]),
+    ("longest_from_ns", "", &["longest_ns"]),
+    ("time_ns", "", &[]),
+];
 
 /// From when to when a row is.
 fn when(table: &Table, row: &[Value]) -> Option<Window> {
@@ -175,9 +180,10 @@ fn when(table: &Table, row: &[Value]) -> Option<Window> {
         let column = table.columns.iter().position(|column| column.key == key)?;
         row.get(column)?.int::<u64>()
     };
-    let (from, to) = WHEN.iter().find_map(|(from, to, length)| {
+    let (from, to) = WHEN.iter().find_map(|(from, to, lengths)| {
         let from = number(from)?;
-        Some((from, number(to).or_else(|| Some(from + number(length)?)).unwrap_or(from)))
+        let length = || lengths.iter().find_map(|length| number(length));
+        Some((from, number(to).or_else(|| from.checked_add(length()?)).unwrap_or(from)))
     })?;
     Some(Window { from: Time(from), to: Time(to.max(from)) })
 }

@@ -16,6 +16,7 @@
 //! | `/R/next/TASK/TIME` | JSON: the run of a task that begins after a time |
 //! | `/R/previous/TASK/TIME` | the last that begins before it |
 //! | `/R/sums/FROM/TO` | JSON: what each CPU did then, in sums |
+//! | `/R/account/TASK/FROM/TO` | JSON: where the time of a task went: `Recording::account` |
 //!
 //! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from
 //! the begin of the recording; tasks are numbered as in the head.
@@ -99,6 +100,10 @@ impl View {
             }
             ["sums", from, to] => {
                 Some(Answer::json(&of.sums(from.parse().ok()?, to.parse().ok()?)))
+            }
+            ["account", task, from, to] => {
+                let (from, to) = (from.parse().ok()?, to.parse().ok()?);
+                Some(Answer::json(&of.account(task.parse().ok()?, from, to)))
             }
             _ => None,
         }

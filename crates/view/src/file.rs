@@ -171,7 +171,7 @@ impl View {
         };
         let detail = format!(
             "This page has time in steps of {}{finer}. <code>wastenot view</code> shows all of it, \
-             what was so at each moment, and the ways of tasks.",
+             what was so at each moment, the ways of tasks, and where their time went.",
             Span(width_ns)
         );
         (self.page(&data, &detail), width_ns)

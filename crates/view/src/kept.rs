@@ -70,6 +70,7 @@ impl Recording {
             worst: worst.collect::<Option<Vec<Window>>>()?,
             events: usize::try_from(words["events"].as_u64()?).ok()?,
             head,
+            source: None,
         })
     }
 }

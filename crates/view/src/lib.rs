@@ -7,6 +7,7 @@
 //! then is a file that opens from disk. The page's script is in `page/` (TypeScript); its built
 //! form is part of this crate, so that building needs no Node.
 
+mod account;
 mod answer;
 mod file;
 mod folds;
@@ -22,6 +23,7 @@ use wastenot_check::compare::{self, Comparison};
 use wastenot_draw::html::{self, Extra, Words};
 use wastenot_model::Report;
 
+pub use self::account::{Events, Read};
 pub use self::answer::Answer;
 pub use self::recording::{Recording, TILE_CELLS, TILE_LANES, check};
 pub use self::server::{Error, Server};

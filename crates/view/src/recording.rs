@@ -9,6 +9,7 @@ use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
 use wastenot_tiles::{Builder, Cell, Spill, Tiles};
 
+use crate::account::Events;
 use crate::answer::ROWS_AT_ONCE;
 use crate::folds::{Fold, Lane, folds};
 use crate::tasks;
@@ -41,6 +42,8 @@ pub struct Recording {
     pub(crate) worst: Vec<Window>,
     /// The number of its events.
     pub(crate) events: usize,
+    /// Gives the events again, where that is possible.
+    pub(crate) source: Option<Events>,
 }
 
 /// Checks `history`, and makes tiles in the same replay. Most of their bytes go to `spill`.
@@ -122,7 +125,8 @@ impl Recording {
         let worst = found.violations.worst.iter().map(|it| it.window).collect();
         let title = report.title.clone();
         let events = history.len();
-        Recording { tiles, tasks, folds, head, title, first, rest, worst, events }
+        let source = None;
+        Recording { tiles, tasks, folds, head, title, first, rest, worst, events, source }
     }
 
     /// The number of its events.

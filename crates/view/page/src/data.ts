@@ -72,6 +72,21 @@ export interface At {
     and on which CPU that ran then; null where that is not known. */
 export type Stretch = [number, number, number, string | null, (number | null)?, (number | null)?];
 
+/** A step of a critical path: CPU or null, from, to, what it was, and the task. */
+export type Step = [number | null, number, number, string, number];
+
+/** Where the time of a task went. */
+export interface Account {
+  /** HTML of the program; undefined where it is not known. */
+  words?: string;
+  /** The first steps of the critical path, and how many there are. */
+  path: Step[];
+  steps: number;
+  /** Why it is not known, and a command that tells it. */
+  why?: string;
+  command?: string | null;
+}
+
 /** Fields of a cell, each a byte; the task takes three. In the order of `Cell::bytes`. */
 export const enum Field {
   Busy,
@@ -357,6 +372,11 @@ export class Recording {
   /** What each CPU did in a stretch of time, in sums; undefined where only a server knows. */
   sums(from: number, to: number): Promise<number[][] | undefined> {
     return json<number[][]>(this.source, `${this.place}/sums/${from}/${to}`);
+  }
+
+  /** Where the time of a task went in a stretch of time. */
+  account(task: number, from: number, to: number): Promise<Account | undefined> {
+    return json<Account>(this.source, `${this.place}/account/${task}/${from}/${to}`);
   }
 
   /** When each violation of the table of violations was, in its order. */

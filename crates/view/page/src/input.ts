@@ -23,13 +23,14 @@ export function listen(page: Page): void {
     n: () => void page.jumps.toViolation(1),
     p: () => void page.jumps.toViolation(-1),
     f: () => page.refold(),
-    q: () => page.stretch(1 / 1.25),
-    e: () => page.stretch(1.25),
+    q: () => page.heighten(1 / 1.25),
+    e: () => page.heighten(1.25),
     "/": () => element("search").focus(),
     m: () => page.mark(),
     ".": () => void page.jumps.toRun(1),
     ",": () => void page.jumps.toRun(-1),
     u: () => void page.jumps.toWaker(),
+    t: () => page.accounts.ask(),
     Escape: () => page.forget(),
   };
   document.addEventListener("keydown", (event) => {
@@ -56,6 +57,7 @@ export function listen(page: Page): void {
   );
   drag(page, canvas);
   element("whole").addEventListener("click", () => page.see(page.whole, "history"));
+  element("explain").addEventListener("click", () => page.accounts.ask());
   element("rows").addEventListener("change", () => page.changeRows());
   for (const id of ["colour", "search"]) element(id).addEventListener("input", () => page.changeLook());
   element("cpus").addEventListener("input", () => page.chooseCpus());

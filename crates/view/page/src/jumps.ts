@@ -48,7 +48,7 @@ export class Jumps {
   }
 
   /** What has a time in the words about a recording leads there. */
-  private leads(words: HTMLElement, panel: Panel): void {
+  leads(words: HTMLElement, panel: Panel): void {
     const go = ({ target }: Event): void => {
       const element = (target as HTMLElement).closest<HTMLElement>("[data-from], [data-tid]");
       if (!element) return;

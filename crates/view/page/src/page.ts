@@ -1,5 +1,6 @@
 // The page: what is seen, and how it is drawn.
 
+import { Accounts } from "./account";
 import { counted, marks, moment, words as length } from "./axis";
 import { Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
 import { cpuList } from "./cpus";
@@ -51,6 +52,7 @@ export class Page {
   private readonly store: Store;
   readonly panels: Panel[];
   readonly jumps: Jumps;
+  readonly accounts: Accounts;
   private readonly first: Panel;
   private later: ReturnType<typeof setTimeout> | undefined;
   private look: Look = { version: 0, colouring: "task", dark: false, tall: 0, until: 0 };
@@ -77,6 +79,9 @@ export class Page {
     if (!first) throw new Error("there is no recording");
     this.first = first;
     this.jumps = new Jumps(this, source, atOnce);
+    this.accounts = new Accounts(this);
+    // What only a server can answer.
+    for (const id of ["explain", "askingkeys"]) element(id).hidden = !isServed;
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
     element("align").hidden = this.panels.length < 2;
     if (recordings.some(({ cgroups }) => cgroups.length > 1)) this.colour.add(new Option("last cgroup", "cgroup"), 2);
@@ -89,6 +94,11 @@ export class Page {
   /** The time that there is. */
   get whole(): Span {
     return { from: 0, to: Math.max(1, ...this.panels.map(({ shift, recording }) => shift + recording.head.span)) };
+  }
+
+  /** What is measured, or else seen. */
+  get stretch(): Span {
+    return this.measured ?? this.seen;
   }
 
   get nsPerPixel(): number {
@@ -172,6 +182,7 @@ export class Page {
     if (this.wantedHeight > 0) all.set("height", `${this.wantedHeight}`);
     const ways = this.panels.map(({ way }) => way?.task ?? "");
     if (ways.some((task) => task !== "")) all.set("task", ways.join());
+    if (this.accounts.address) all.set("account", this.accounts.address);
     const shifts = this.panels.map(({ shift }) => shift);
     if (shifts.some((shift) => shift !== 0)) all.set("shift", shifts.join());
     try {
@@ -205,6 +216,7 @@ export class Page {
       if (panel.way) panel.sought = this.search.value;
       panel.shift = Number.isSafeInteger(shift) && shift >= 0 ? shift : 0;
     });
+    this.accounts.address = all.get("account") ?? "";
     this.changeLook("nowhere");
     this.resize();
     const [from = 0, to = 0] = (all.get("t") ?? "").split(",").map(Number);
@@ -268,7 +280,7 @@ export class Page {
   }
 
   /** Makes lanes lower or higher. */
-  stretch(factor: number): void {
+  heighten(factor: number): void {
     const { lane } = this.first.place;
     const next = factor > 1 ? Math.max(lane + 1, Math.round(lane * factor)) : Math.floor(lane * factor);
     this.wantedHeight = Math.max(1, Math.min(TALLEST, next));
@@ -358,6 +370,7 @@ export class Page {
   forget(): void {
     this.say("");
     this.jumps.forget();
+    this.accounts.forget();
     this.measured = undefined;
     for (const panel of this.panels) {
       panel.follow(undefined);

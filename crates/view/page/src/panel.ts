@@ -1,6 +1,7 @@
 // One recording over time: a curve of what all CPUs did together, and lanes.
 
-import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Sum, taskAt } from "./data";
+import { drawPath } from "./account";
+import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Step, Sum, taskAt } from "./data";
 import { find } from "./glob";
 import { BAND, Colouring, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
 import { drawFollowed, drawWay, FOLLOWED, Frame, Way } from "./way";
@@ -63,6 +64,8 @@ export class Panel {
   place: Place = { top: 0, width: 0, lane: 1, ratio: 1 };
   /** Where the task that is followed ran and waited. */
   way: Way | undefined;
+  /** The critical path of the account that is shown. */
+  path: Step[] | undefined;
   readonly tasks: Tasks;
   /** Of each name of a command or cgroup a number that is the same in all recordings. */
   private readonly numbers: { command: number[]; cgroup: number[] };
@@ -228,6 +231,7 @@ export class Panel {
     const hint = recording.isServed ? "click a task to follow it" : "wastenot view shows here where a task ran and waited";
     drawFollowed(to, way, way ? recording.name(way.task) : hint, this.lanesTop - FOLLOWED, frame, ink);
     if (way) drawWay(to, way, frame, ink);
+    if (this.path) drawPath(to, this.path, frame, look.dark);
     this.drawMark(to, fold, seen, ink);
     return isFresh;
   }
@@ -453,8 +457,8 @@ export class Panel {
   private frame(fold: number, seen: Span): Frame {
     const { width, lane } = this.place;
     const rowOf = new Map<number, number>();
-    // Only a way is drawn over lanes.
-    if (this.way) this.shown(fold).forEach((n, row) => this.fold(fold).lanes[n]?.[1].forEach((cpu) => rowOf.set(cpu, row)));
+    // Only a way and a path are drawn over lanes.
+    if (this.way || this.path) this.shown(fold).forEach((n, row) => this.fold(fold).lanes[n]?.[1].forEach((cpu) => rowOf.set(cpu, row)));
     const perPixel = (seen.to - seen.from) / (width - LABEL);
     return {
       left: LABEL,

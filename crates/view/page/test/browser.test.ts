@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ABOVE, begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled } from "./served";
+import { ABOVE, begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled, traces } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const WIDE = "7.2-s4x16x2-make.dat";
@@ -166,6 +166,59 @@ describe.skipIf(lacks)("in a browser", () => {
     await opened.close();
   });
 
+  test("the account of a task says where its time went, and its path is drawn", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    // Nobody is followed.
+    await page.keyboard.press("t");
+    expect(await page.textContent("#said")).toContain("Follow a task first");
+    await page.fill("#search", "rcu_preempt");
+    await page.locator("#lanes").focus();
+    await page.keyboard.press("t");
+    const words = page.locator("#accounted");
+    await expect.poll(() => page.textContent("#accounting"), { timeout: 20_000 }).toMatch(/^Where the time of rcu_preempt:\d+ went, in .*critical path/);
+    expect(await words.locator(".verdict").textContent()).toMatch(/rcu_preempt/);
+    const path = (): Promise<number> =>
+      page.evaluate(() => (window as unknown as { wastenot: { panels: { path?: unknown[] }[] } }).wastenot.panels[0]?.path?.length ?? 0);
+    expect(await path()).toBeGreaterThan(10);
+    // Its rows lead to their times, and can be sorted.
+    const table = page.locator('table[data-name="path"]');
+    await words.locator("details", { has: table }).locator("summary").click();
+    await table.getByRole("button", { name: "for", exact: true }).click();
+    const row = table.locator("tbody tr").first();
+    const [from, to] = [Number(await row.getAttribute("data-from")), Number(await row.getAttribute("data-to"))];
+    const lengths = await table.locator("tbody tr").evaluateAll((all) => all.map(({ dataset }) => Number(dataset["to"]) - Number(dataset["from"])));
+    expect(lengths[0]).toBe(Math.max(...lengths));
+    await row.focus();
+    await page.keyboard.press("Enter");
+    const [left, right] = await seen(page);
+    expect(left).toBeLessThanOrEqual(from);
+    expect(right).toBeGreaterThanOrEqual(to);
+    expect(page.url()).toContain("account=");
+    await page.reload();
+    await expect.poll(path, { timeout: 20_000 }).toBeGreaterThan(10);
+    await page.keyboard.press("Escape");
+    expect(await page.isVisible("#account")).toBe(false);
+    expect(await path()).toBe(0);
+    await expect.poll(() => page.url()).not.toContain("account=");
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("a recording that has changed is not read again", async () => {
+    const file = join(folder, "changes.dat");
+    copyFileSync(join(traces, SMALL), file);
+    const opened = await served([file]);
+    const { page } = opened;
+    appendFileSync(file, "x");
+    await page.fill("#search", "rcu_preempt");
+    await page.getByRole("button", { name: "Where did its time go?" }).click();
+    await expect.poll(() => page.textContent("#accounting")).toContain("has changed since");
+    expect(await page.textContent("#accounted")).toMatch(/^wastenot explain .*changes.dat --task \d+ --from @/);
+    expectQuiet(opened);
+    await opened.close();
+  });
+
   test("what CPUs did in a stretch that is measured is summed up", async () => {
     const opened = await served([SMALL]);
     const { page } = opened;
@@ -270,6 +323,8 @@ describe.skipIf(lacks)("in a browser", () => {
     const { page } = opened;
     await page.keyboard.press("n");
     await settled(page);
+    // What it cannot answer is not offered.
+    for (const id of ["#explain", "#askingkeys"]) expect(await page.isVisible(id)).toBe(false);
     const [from, to] = await seen(page);
     expect(to - from).toBeLessThan(50e6);
     expect(await page.locator("p.more").count()).toBe(0);

@@ -41,6 +41,16 @@ const SCREENS: [string, () => Promise<Opened>, (opened: Opened) => Promise<void>
       await expect.poll(() => page.textContent("#found")).toBe("1 task");
     },
   ],
+  [
+    "account",
+    () => served([SMALL], { height: 1200 }),
+    async ({ page }) => {
+      await page.evaluate(() => (location.hash = "t=0,40000000&task=6"));
+      await expect.poll(() => page.url()).toContain("task=6");
+      await page.keyboard.press("t");
+      await expect.poll(() => page.textContent("#accounting")).toContain("critical path");
+    },
+  ],
   ["causes", () => served([SMALL]), async ({ page }) => void (await page.selectOption("#colour", "cause"))],
   ["wide", () => served(["7.2-s4x16x2-make.dat", "--machine", "s4x16x2"]), async () => undefined],
   [

@@ -19,7 +19,7 @@ export const lacks = !browserPath
     : undefined;
 
 /** Where the program runs: beside recordings of this project, which pages then name as a user would. */
-const cwd = join(root, "traces");
+export const traces = join(root, "traces");
 
 /** A folder that is removed at the end. */
 export const folder = mkdtempSync(join(tmpdir(), "wastenot-page-"));
@@ -47,7 +47,7 @@ export async function end(): Promise<void> {
 
 /** Runs the program to its end. */
 export function run(words: string[]): Promise<void> {
-  const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd });
+  const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd: traces });
   return new Promise((done, failed) => {
     child.on("error", failed);
     child.on("exit", (code) => (code === 0 ? done() : failed(new Error(`${words.join(" ")}: ${code}`))));
@@ -68,7 +68,7 @@ export interface Opened {
 
 /** Serves recordings, and opens their page. */
 export async function served(files: string[], look: { dark?: boolean; height?: number } = {}): Promise<Opened> {
-  const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"], cwd });
+  const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"], cwd: traces });
   children.add(child);
   child.once("exit", () => children.delete(child));
   const address = await new Promise<string>((done, failed) => {

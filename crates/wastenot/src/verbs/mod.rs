@@ -1,5 +1,6 @@
 //! What each verb does: one file a verb.
 
+mod again;
 mod bounds;
 mod check;
 mod child;

@@ -12,8 +12,9 @@ use wastenot_draw::Palette;
 use wastenot_export::page;
 use wastenot_export::picture::Look;
 use wastenot_model::{History, Report, Window};
-use wastenot_view::{Recording, Server, Spill, View};
+use wastenot_view::{Events, Recording, Server, Spill, View};
 
+use super::again::Again;
 use super::{check, report, select, signals};
 use crate::args::check::Select;
 use crate::args::input::Reading;
@@ -77,9 +78,23 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// What the page shows.
 fn view(args: &Args) -> Result<View, Stop> {
-    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading, false, None);
+    // Asked before it is read: if it changes meanwhile, it is another one.
+    let again = |file: &Path| Again::of(file, &args.reading, &args.select).map(Again::events);
+    let with_events = |recording: Recording, events: Option<Events>| match events {
+        Some(events) => recording.with_events(events),
+        None => recording,
+    };
+    let of = |file: &Path| -> Result<(Recording, Report), Stop> {
+        let events = again(file);
+        let (found, report) =
+            recording(file, &args.window, &args.select, &args.reading, false, None)?;
+        Ok((with_events(found, events), report))
+    };
     Ok(match &args.with {
-        None => View::new(known_or_found(args)?),
+        None => {
+            let events = again(&args.file);
+            View::new(with_events(known_or_found(args)?, events))
+        }
         Some(with) => View::two(of(&args.file)?, of(with)?),
     })
 }

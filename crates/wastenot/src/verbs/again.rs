@@ -1,0 +1,117 @@
+//! A trace that is read again later, for what the page of `view` asks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use wastenot_check::Options;
+use wastenot_model::History;
+use wastenot_view::Events;
+
+use super::prove::quoted;
+use super::select;
+use crate::args::check::Select;
+use crate::args::input::Reading;
+use crate::fail::Stop;
+use crate::open;
+
+/// A file, and what it was when it was read first.
+pub(super) struct Again {
+    file: PathBuf,
+    reading: Reading,
+    select: Select,
+    was: (u64, SystemTime),
+}
+
+impl Again {
+    /// To be called before the file is read; `None` if it is not a regular file.
+    pub(super) fn of(file: &Path, reading: &Reading, select: &Select) -> Option<Again> {
+        let was = now(file)?;
+        let (file, reading, select) = (file.to_owned(), reading.clone(), select.clone());
+        Some(Again { file, reading, select, was })
+    }
+
+    pub(super) fn events(self) -> Events {
+        let explain = explain(&self.file, &self.reading);
+        Events::new(Box::new(move || self.read()), explain)
+    }
+
+    /// The events, unless the file has changed: they would be those of another recording.
+    fn read(&self) -> Result<(History, Options), String> {
+        let is_same = || match now(&self.file) == Some(self.was) {
+            true => Ok(()),
+            false => {
+                let file = open::shown(&self.file);
+                Err(format!("{file} has changed since this page was made: start `view` again."))
+            }
+        };
+        is_same()?;
+        let words = |stop: Stop| match stop {
+            Stop::Failure { what, help, .. } => {
+                format!("The events cannot be read: {what}; {help}")
+            }
+            Stop::Pipe => String::new(),
+        };
+        let history = open::history(&self.file, &self.reading).map_err(words)?;
+        let options = select::options(&history, history.window(), &self.select).map_err(words)?;
+        is_same()?;
+        Ok((history, options))
+    }
+}
+
+/// Length and time of the last change.
+fn now(file: &Path) -> Option<(u64, SystemTime)> {
+    let known = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
+    Some((known.len(), known.modified().ok()?))
+}
+
+/// The command that explains the same trace.
+fn explain(file: &Path, reading: &Reading) -> String {
+    let path = |path: &Path| quoted(path).unwrap_or("FILE".into());
+    let Reading { machine, buffer, formats_from, clock_hz } = reading;
+    let mut command = format!("wastenot explain {}", path(file));
+    for (option, value) in [("machine", machine), ("buffer", buffer)] {
+        if let Some(value) = value {
+            command += &format!(" --{option} {}", path(Path::new(value)));
+        }
+    }
+    if let Some(formats) = formats_from {
+        command += &format!(" --formats-from {}", path(formats));
+    }
+    if let Some(hertz) = clock_hz {
+        command += &format!(" --clock-hz {hertz}");
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::check::SilentCpus;
+
+    #[test]
+    fn a_file_that_changed_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a b.txt");
+        let row = |task: &str| {
+            format!(
+                "          <idle>-0     [000] d..2.   1.000010: sched_switch: prev_comm=swapper/0 \
+                 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm={task} next_pid=7 \
+                 next_prio=120\n"
+            )
+        };
+        fs::write(&file, format!("# tracer: nop\n#\n{}", row("x"))).expect("written");
+        let (reading, select) = (Reading::default(), Select::all(SilentCpus::Unknown));
+        let again = Again::of(&file, &reading, &select).expect("a file");
+        let (history, _) = again.read().expect("it is as it was");
+        assert_eq!(history.task_count(), 1);
+        fs::write(&file, format!("# tracer: nop\n#\n{}", row("other"))).expect("written");
+        let why = again.read().expect_err("it changed");
+        assert!(why.contains("has changed since"), "{why}");
+        fs::remove_file(&file).expect("removed");
+        assert!(again.read().is_err());
+        assert!(Again::of(folder.path(), &reading, &select).is_none(), "no file");
+        let command = explain(Path::new("a b"), &Reading { clock_hz: Some(5), ..reading });
+        assert_eq!(command, "wastenot explain 'a b' --clock-hz 5");
+    }
+}
