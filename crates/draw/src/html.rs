@@ -59,6 +59,15 @@ impl Words {
         }
     }
 
+    /// A section that folds away, unless it has nothing.
+    fn fold(&mut self, title: &str, hint: &str, content: Words, is_open: bool) {
+        if content.0.iter().any(|piece| *piece != Piece::Text(String::new())) {
+            self.text(&opening(title, hint, is_open));
+            self.words(content);
+            self.text(CLOSING);
+        }
+    }
+
     /// All of it.
     pub fn whole(&self) -> String {
         self.cut(usize::MAX)
@@ -136,13 +145,7 @@ pub fn rest(report: &Report, begin: Option<Time>) -> Words {
     }
     // A report of which nothing stands first is read as it is.
     let is_open = report.proportions.is_empty();
-    let mut fold = |title: &str, hint: &str, content: Words| {
-        if content.0.iter().any(|piece| *piece != Piece::Text(String::new())) {
-            out.text(&opening(title, hint, is_open));
-            out.words(content);
-            out.text(CLOSING);
-        }
-    };
+    let mut fold = |title: &str, hint: &str, content| out.fold(title, hint, content, is_open);
     let plain = |html: String| Words(vec![Piece::Text(html)]);
     fold("Findings", &report.findings.len().to_string(), findings(report, begin));
     for (n, picture) in report.pictures.iter().enumerate() {
@@ -150,13 +153,24 @@ pub fn rest(report: &Report, begin: Option<Time>) -> Words {
     }
     let count = report.shown_measures().count();
     fold("All measures", &count.to_string(), plain(measures(report)));
-    for it in report.tables.iter().filter(|table| table.is_shown()) {
-        fold(&it.title, &it.rows.len().to_string(), table(it, begin));
-    }
+    out.words(tables(&report.tables, begin, is_open));
     if !report.assumptions.is_empty() {
         let lines = report.assumptions.iter().map(|line| format!("<li>{}</li>\n", text(line)));
         let lines = format!("<ul>\n{}</ul>\n", lines.collect::<String>());
-        fold("Assumptions", &report.assumptions.len().to_string(), plain(lines));
+        out.fold("Assumptions", &report.assumptions.len().to_string(), plain(lines), is_open);
+    }
+    out
+}
+
+/// Tables that fold away, as those of [`rest`].
+pub fn tables<'t>(
+    all: impl IntoIterator<Item = &'t Table>,
+    begin: Option<Time>,
+    is_open: bool,
+) -> Words {
+    let mut out = Words::default();
+    for it in all.into_iter().filter(|table| table.is_shown()) {
+        out.fold(&it.title, &it.rows.len().to_string(), table(it, begin), is_open);
     }
     out
 }
@@ -365,7 +379,8 @@ fn findings(report: &Report, begin: Option<Time>) -> Words {
     out
 }
 
-fn table(table: &Table, begin: Option<Time>) -> Words {
+/// A table alone; `begin` is as for [`rest`].
+pub fn table(table: &Table, begin: Option<Time>) -> Words {
     let (name, shown) = (text(&table.name), table.rows.len().min(ROWS));
     let mut head =
         format!("<div class=\"wide\">\n<table data-name=\"{name}\" data-rows=\"{shown}\">");
@@ -513,17 +528,28 @@ mod tests {
             Column::for_programs("length_ns", Unit::Ns),
             Column::new("task", "task", Unit::None),
         ];
-        let mut table = Table::new("t", "A table", columns);
-        table.push(vec![30u64.into(), 5u64.into(), "x".into()]);
-        table.push(vec![Value::Unknown, 5u64.into(), "y".into()]);
+        let mut spans = Table::new("t", "A table", columns);
+        spans.push(vec![30u64.into(), 5u64.into(), "x".into()]);
+        spans.push(vec![Value::Unknown, 5u64.into(), "y".into()]);
         let mut report = Report::new("check/1", "title");
-        report.tables.push(table);
+        report.tables.push(spans);
         report.findings.push(finding(50, "a finding"));
         let page = rest(&report, Some(Time(20))).whole();
         assert!(page.contains("<tr data-from=\"10\" data-to=\"15\" tabindex=\"0\">"), "{page}");
         assert!(page.contains("<li data-from=\"30\" data-to=\"40\" tabindex=\"0\">"), "{page}");
         assert_eq!(page.matches("data-from").count(), 2, "not where no time is known: {page}");
         assert!(!rest(&report, None).whole().contains("data-from"));
+        let columns = [
+            Column::new("longest_ns", "longest", Unit::Ns),
+            Column::new("longest_from_ns", "at", Unit::At),
+        ];
+        let mut longest = Table::new("longest", "", columns);
+        longest.push(vec![7u64.into(), 30u64.into()]);
+        let mut moments = Table::new("moments", "", [Column::new("time_ns", "at", Unit::At)]);
+        moments.push(vec![30u64.into()]);
+        let page = [longest, moments].map(|it| table(&it, Some(Time(20))).whole());
+        assert!(page[0].contains("<tr data-from=\"10\" data-to=\"17\""), "{}", page[0]);
+        assert!(page[1].contains("<tr data-from=\"10\" data-to=\"10\""), "{}", page[1]);
     }
 
     #[test]

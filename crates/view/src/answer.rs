@@ -16,6 +16,8 @@
 //! | `/R/next/TASK/TIME` | JSON: the run of a task that begins after a time |
 //! | `/R/previous/TASK/TIME` | the last that begins before it |
 //! | `/R/sums/FROM/TO` | JSON: what each CPU did then, in sums |
+//! | `/R/decisions/FROM/TO` | JSON: the decisions of the scheduler: how many, and the first |
+//! | | [`ROWS_AT_ONCE`] as HTML |
 //! | `/R/account/TASK/FROM/TO` | JSON: where the time of a task went: `Recording::account` |
 //!
 //! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from
@@ -101,6 +103,10 @@ impl View {
             ["sums", from, to] => {
                 Some(Answer::json(&of.sums(from.parse().ok()?, to.parse().ok()?)))
             }
+            ["decisions", from, to] => {
+                let (from, to) = (of.time(from.parse().ok()?), of.time(to.parse().ok()?));
+                Some(Answer::json(&of.decisions.told(Window { from, to }, of.time(0))))
+            }
             ["account", task, from, to] => {
                 let (from, to) = (from.parse().ok()?, to.parse().ok()?);
                 Some(Answer::json(&of.account(task.parse().ok()?, from, to)))
@@ -132,16 +138,18 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use libdeflater::Decompressor;
     use wastenot_check::Options;
+    use wastenot_model::decisions::{self, Decision};
     use wastenot_model::{
-        Builder, By, CpuId, Entry, Event, Head, History, How, Left, Machine, Prio, Sink, Span,
-        Task, TaskId, Time,
+        Annex, Builder, By, CpuId, CpuSet, Entry, Event, Head, History, How, Left, Machine, Prio,
+        Sink, Span, Task, TaskId, Time,
     };
     use wastenot_tiles::{Bytes, Cell};
 
     use super::*;
     use crate::{FIRST_ROWS, TILE_CELLS, check};
 
-    /// A task with an unfriendly name runs on CPU 1 up to 10 ns, and from 40 to 80 ns.
+    /// A task with an unfriendly name runs on CPU 1 up to 10 ns, and from 40 to 80 ns. At 41 ns
+    /// something is decided.
     fn history() -> History {
         let mut sink = Builder::new(Head::new(Machine::flat(2)));
         let name = sink.name("</script><b>\u{1}");
@@ -149,6 +157,12 @@ mod tests {
         sink.push(Entry::switch(Time(10), CpuId(1), task, idle, Left::Sleeping));
         sink.push(Entry::switch(Time(40), CpuId(1), idle, task, Left::Runnable));
         sink.push(Entry::switch(Time(80), CpuId(1), task, idle, Left::Sleeping));
+        let considered = CpuSet::first(2);
+        let [local, busiest] = [CpuSet::default(), CpuSet::default()];
+        let (time, cpu, what, outcome) = (Time(41), CpuId(0), "<i>", "none");
+        let task = Some(task);
+        let decision = Decision { time, cpu, what, task, considered, local, busiest, outcome };
+        sink.annex(Annex { table: decisions::table([decision]) });
         sink.finish()
     }
 
@@ -364,9 +378,11 @@ mod tests {
             "/0/way/0/0/99/0",
             "/0/rows/tasks/0",
             "/0/violations",
+            "/0/decisions/31/32",
         ] {
             assert_eq!(again.answer(path), view.answer(path), "{path}");
         }
+        assert_eq!(json(&again, "/0/decisions/31/32")["count"], 1);
         assert_eq!(again.file(1 << 20), view.file(1 << 20));
         for length in 0..bytes.len() {
             assert!(kept(&bytes[..length]).is_none(), "{length} bytes");

@@ -171,7 +171,8 @@ impl View {
         };
         let detail = format!(
             "This page has time in steps of {}{finer}. <code>wastenot view</code> shows all of it, \
-             what was so at each moment, the ways of tasks, and where their time went.",
+             what was so at each moment, the ways of tasks, where their time \
+             went, and decisions.",
             Span(width_ns)
         );
         (self.page(&data, &detail), width_ns)

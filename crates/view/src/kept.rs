@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! what tiles spilled   the most of it; read in place
-//! tail                 words as JSON and tasks, each behind its length; the rest of the tiles
+//! tail                 words as JSON, tasks and decisions, each behind its length; the rest of
+//!                      the tiles
 //! length of the tail   8 bytes, the lowest first
 //! MAGIC
 //! ```
@@ -13,10 +14,11 @@ use wastenot_model::{CpuId, Time, Window};
 use wastenot_tiles::{Bytes, Tiles};
 
 use crate::Recording;
+use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane};
 
 /// What such bytes end with; it changes with what stands before.
-const MAGIC: &[u8; 8] = b"wnview3\n";
+const MAGIC: &[u8; 8] = b"wnview4\n";
 
 impl Recording {
     /// What stands behind that which its tiles spilled.
@@ -33,12 +35,15 @@ impl Recording {
             "rest": rest.collect::<Vec<_>>(),
             "worst": worst.collect::<Vec<_>>(),
             "events": self.events,
+            "decisions": self.decisions.words,
         });
         let words = words.to_string();
         let mut bytes = (words.len() as u64).to_le_bytes().to_vec();
         bytes.extend(words.as_bytes());
-        bytes.extend((self.tasks.len() as u64).to_le_bytes());
-        bytes.extend(&self.tasks);
+        for part in [&self.tasks, &self.decisions.rows] {
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part);
+        }
         bytes.extend(self.tiles.tail());
         bytes.extend((bytes.len() as u64).to_le_bytes());
         bytes.extend(MAGIC);
@@ -52,7 +57,8 @@ impl Recording {
         let (rest, length) = rest.split_last_chunk().filter(|_| magic == MAGIC)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (words, rest) = counted(&rest[rest.len().checked_sub(length)?..])?;
-        let (tasks, tiles) = counted(rest)?;
+        let (tasks, rest) = counted(rest)?;
+        let (decisions, tiles) = counted(rest)?;
         let words: Value = serde_json::from_slice(words).ok()?;
         let worst = words["worst"].as_array()?.iter().map(|it| {
             let (from, to) = (Time(it[0].as_u64()?), Time(it[1].as_u64()?));
@@ -70,6 +76,7 @@ impl Recording {
             worst: worst.collect::<Option<Vec<Window>>>()?,
             events: usize::try_from(words["events"].as_u64()?).ok()?,
             head,
+            decisions: Decisions { rows: decisions.to_vec(), words: texts(&words["decisions"])? },
             source: None,
         })
     }
@@ -85,11 +92,14 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(text).collect()
+}
+
 fn piece(value: &Value) -> Option<Piece> {
     let Some(list) = value.as_array() else { return text(value).map(Piece::Text) };
     let [name, rows] = &list[..] else { return None };
-    let rows = rows.as_array()?.iter().map(text).collect::<Option<Vec<String>>>()?;
-    Some(Piece::List { name: text(name)?, rows })
+    Some(Piece::List { name: text(name)?, rows: texts(rows)? })
 }
 
 fn fold(value: &Value) -> Option<Fold> {

@@ -8,7 +8,9 @@
 //! form is part of this crate, so that building needs no Node.
 
 mod account;
+mod annexes;
 mod answer;
+mod decisions;
 mod file;
 mod folds;
 mod kept;
@@ -77,17 +79,21 @@ impl View {
             });
             all.collect::<String>()
         };
+        let rest = |it: &Recording| {
+            let decisions = if asks { it.decisions.section() } else { String::new() };
+            decisions + &it.rest.cut(rows)
+        };
         let lanes = LANES.replace("<!-- detail -->", detail);
         let content = match &self.differences {
             None => {
-                let (first, rest) = (of(&|it| it.first.clone()), of(&|it| it.rest.cut(rows)));
+                let (first, rest) = (of(&|it| it.first.clone()), of(&rest));
                 format!("{first}{lanes}{rest}")
             }
             // What differs is asked; what each says alone stands below.
-            Some((first, rest)) => {
-                let rest = rest.cut(rows);
-                let each = of(&|it| it.first.clone() + &it.rest.cut(rows));
-                format!("{first}{lanes}<div data-recording=\"both\">\n{rest}</div>\n{each}")
+            Some((first, both)) => {
+                let both = both.cut(rows);
+                let each = of(&|it| it.first.clone() + &rest(it));
+                format!("{first}{lanes}<div data-recording=\"both\">\n{both}</div>\n{each}")
             }
         };
         let extra = Extra { style: STYLE, data, script: SCRIPT, asks };

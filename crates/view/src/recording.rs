@@ -11,8 +11,9 @@ use wastenot_tiles::{Builder, Cell, Spill, Tiles};
 
 use crate::account::Events;
 use crate::answer::ROWS_AT_ONCE;
+use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane, folds};
-use crate::tasks;
+use crate::{annexes, tasks};
 
 /// Cells of a tile, for each lane.
 pub const TILE_CELLS: usize = 256;
@@ -42,6 +43,8 @@ pub struct Recording {
     pub(crate) worst: Vec<Window>,
     /// The number of its events.
     pub(crate) events: usize,
+    /// What the scheduler decided, where that is told.
+    pub(crate) decisions: Decisions,
     /// Gives the events again, where that is possible.
     pub(crate) source: Option<Events>,
 }
@@ -122,11 +125,24 @@ impl Recording {
             "rows": ROWS_AT_ONCE,
         });
         let (first, rest) = (html::first(report), html::rest(report, Some(window.from)));
+        let [before, after] = annexes::words(history, window.from);
+        let rest = Words([before.0, rest.0, after.0].concat());
         let worst = found.violations.worst.iter().map(|it| it.window).collect();
         let title = report.title.clone();
         let events = history.len();
-        let source = None;
-        Recording { tiles, tasks, folds, head, title, first, rest, worst, events, source }
+        Recording {
+            tiles,
+            tasks,
+            folds,
+            head,
+            title,
+            first,
+            rest,
+            worst,
+            events,
+            decisions: Decisions::of(history),
+            source: None,
+        }
     }
 
     /// The number of its events.

@@ -3,6 +3,7 @@
 import { words as length } from "./axis";
 import { Account, Step } from "./data";
 import { element } from "./dom";
+import { Latest } from "./latest";
 import type { Page } from "./page";
 import type { Panel } from "./panel";
 import { Rgb } from "./paint";
@@ -32,7 +33,7 @@ export class Accounts {
   private readonly words = element("accounted");
   /** What was asked last. */
   private asked: Question | undefined;
-  private isAsking = false;
+  private readonly asking = new Latest<Question>((asked) => this.answer(asked));
 
   constructor(private readonly page: Page) {}
 
@@ -70,23 +71,20 @@ export class Accounts {
     for (const panel of this.page.panels) panel.path = undefined;
   }
 
-  /** One question at a time: of those that come meanwhile the last one. */
   private show(asked: Question): void {
     this.forget();
     this.asked = asked;
-    if (!this.isAsking) void this.answer();
+    this.say("The events are read again, to see where its time went …");
+    void this.asking.ask(asked);
   }
 
-  private async answer(): Promise<void> {
-    this.isAsking = true;
-    for (let answered; this.asked && this.asked !== answered; ) {
-      const { panel, task, from, to } = (answered = this.asked);
-      this.say("The events are read again, to see where its time went …");
-      const answers = [panel.recording.account(task, from, to), panel.recording.known()] as const;
-      const [account] = await Promise.all(answers).catch(() => []);
-      if (this.asked === answered) this.tell(answered, account);
-    }
-    this.isAsking = false;
+  private async answer(asked: Question): Promise<void> {
+    const { panel, task, from, to } = asked;
+    // It was forgotten while another one was asked.
+    if (this.asked !== asked) return;
+    const answers = [panel.recording.account(task, from, to), panel.recording.known()] as const;
+    const [account] = await Promise.all(answers).catch(() => []);
+    if (this.asked === asked) this.tell(asked, account);
   }
 
   private tell({ panel, task, from, to }: Question, account: Account | undefined): void {

@@ -379,6 +379,11 @@ export class Recording {
     return json<Account>(this.source, `${this.place}/account/${task}/${from}/${to}`);
   }
 
+  /** What the scheduler decided in a stretch of time: how often, and the first of it as HTML. */
+  decisions(from: number, to: number): Promise<{ count: number; words: string } | undefined> {
+    return json(this.source, `${this.place}/decisions/${from}/${to}`);
+  }
+
   /** When each violation of the table of violations was, in its order. */
   async violations(): Promise<[number, number][]> {
     return (await json<[number, number][]>(this.source, `${this.place}/violations`)) ?? [];

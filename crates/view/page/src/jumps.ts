@@ -1,6 +1,7 @@
 // Jumps: rows of tables, violations, runs of a task and its wakers lead to their times.
 
 import { moment, words as length } from "./axis";
+import { cpuList } from "./cpus";
 import { At, Source } from "./data";
 import { element } from "./dom";
 import { List, lists } from "./lists";
@@ -10,6 +11,11 @@ import type { Way } from "./way";
 
 /** A run that is so wide is seen, in pixels. */
 const LEAST_SEEN = 4;
+
+/** Which part of what is seen stays seen when a moment comes nearer. */
+const NEARER = 8;
+/** The name of the table of steps, of a recording that tells them. */
+const STEPS = "annex-steps";
 
 /** Leads to times on a page. */
 export class Jumps {
@@ -41,9 +47,26 @@ export class Jumps {
     return this.underWay > 0;
   }
 
+  /** The table to whose rows N and P lead: that of the steps, where a recording tells them. */
+  private stops(panel: Panel): List | undefined {
+    const lists = this.lists[panel.recording.place];
+    return lists?.get(STEPS) ?? lists?.get("violations");
+  }
+
+  /** Marks the CPUs that the decision of a row considered; none where it is no decision. */
+  private consider(row: HTMLElement | undefined, panel: Panel): void {
+    for (const it of this.page.panels) it.considered = undefined;
+    const heads = [...(row?.closest("table")?.tHead?.rows[0]?.cells ?? [])];
+    const cell = row?.querySelectorAll("td")[heads.findIndex(({ textContent }) => textContent === "CPUs considered")];
+    const cpus = cpuList(cell?.textContent ?? "");
+    if (row && cpus) panel.considered = { cpus, time: Number(row.dataset["from"]) };
+    this.page.soon();
+  }
+
   /** Nothing is marked any more. */
   forget(): void {
     this.choseRow(undefined);
+    for (const panel of this.page.panels) panel.considered = undefined;
     this.current = undefined;
   }
 
@@ -54,9 +77,10 @@ export class Jumps {
       if (!element) return;
       if (element.dataset["tid"] !== undefined) return void this.followRow(element, panel);
       const { from, to, n } = element.dataset;
-      const isViolation = element.closest("table")?.dataset["name"] === "violations";
-      void this.go({ panel, from: Number(from), to: Number(to), n: isViolation ? Number(n) : undefined }, element);
+      const isStop = element.closest("table") === this.stops(panel)?.element;
+      void this.go({ panel, from: Number(from), to: Number(to), n: isStop ? Number(n) : undefined }, element);
     };
+    words.addEventListener("focusin", ({ target }) => this.consider((target as HTMLElement).closest<HTMLElement>("tr[data-from]") ?? undefined, panel));
     words.addEventListener("click", go);
     words.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.target as HTMLElement).matches("[data-from], [data-tid]")) go(event);
@@ -91,44 +115,68 @@ export class Jumps {
 
   /** Goes where a row leads, with twice as much before and after it, and says what it says. */
   private async go(target: Target, chosen?: HTMLElement | string): Promise<void> {
+    const before = this.current;
     this.choseRow(undefined);
     this.current = target;
-    const { from, to } = placeOf(target);
-    const around = Math.max(1000, (to - from) * 2);
-    const { from: left, to: right } = this.page.seen;
-    // From run to run what is seen moves only, where a run is to be seen in it.
-    const keeps = target.task !== undefined && to - from > this.page.nsPerPixel * LEAST_SEEN && to - from < (right - left) / 2;
-    if (keeps) this.page.see({ from: (from + to - right + left) / 2, to: (from + to + right - left) / 2 }, "history");
-    else this.page.see({ from: from - around, to: to + around }, "history");
+    this.consider(typeof chosen === "string" ? undefined : chosen, target.panel);
+    const seen = this.around(target, before);
+    this.page.see(seen, seen === this.page.seen ? "address" : "history");
     element("lanes").focus({ preventScroll: true });
     element("time").scrollIntoView({ block: "nearest" });
     if (typeof chosen === "string") return this.page.say(chosen);
-    const list = this.lists[target.panel.recording.place]?.get("violations");
+    const list = this.stops(target.panel);
     const row = chosen ?? (target.n === undefined ? undefined : await list?.row(target.n).catch(() => undefined));
     if (!row || this.current !== target) return;
     row.classList.add("current");
     this.page.say(inWords(row, row.closest("table") ?? list?.element));
   }
 
-  /** Goes to the next violation, or with -1 to the one before. */
+  /** What is seen when a jump has led to a time. */
+  private around(target: Target, before: Target | undefined): Span {
+    const { from, to } = placeOf(target);
+    const { seen, nsPerPixel } = this.page;
+    const moved = (width: number): Span => ({ from: (from + to - width) / 2, to: (from + to + width) / 2 });
+    const width = seen.to - seen.from;
+    if (from === to) {
+      // A moment that is seen is marked; if it is chosen again, it comes nearer.
+      const isAgain = before?.panel === target.panel && before.from === target.from && before.to === target.to;
+      if (isAgain) return moved(width / NEARER);
+      return from >= seen.from && to <= seen.to ? seen : moved(width);
+    }
+    // From run to run what is seen moves only, where a run is to be seen in it.
+    const keeps = target.task !== undefined && to - from > nsPerPixel * LEAST_SEEN && to - from < width / 2;
+    if (keeps) return moved(width);
+    const around = Math.max(1000, (to - from) * 2);
+    return { from: from - around, to: to + around };
+  }
+
+  /** Goes to the next violation, or step, or with -1 to the one before. */
   toViolation(step: number): Promise<void> {
     return this.arrive(() => this.toViolationNow(step));
   }
 
   private async toViolationNow(step: number): Promise<void> {
-    this.violations ??= Promise.all(this.page.panels.map(violationsOf)).then((all) => all.flat());
+    this.violations ??= Promise.all(this.page.panels.map((panel) => this.stopsOf(panel))).then((all) => all.flat());
     // What failed is asked for again at the next jump.
     const known = await this.violations.catch(() => (this.violations = undefined));
-    const rows = [...(known ?? [])].sort((a, b) => (placeOf(a).from - placeOf(b).from) * step);
+    const rows = [...(known ?? [])].sort((a, b) => (placeOf(a).from - placeOf(b).from || (a.n ?? 0) - (b.n ?? 0)) * step);
     const { current } = this;
     // From the last one, if it is seen; else the first that is seen, or that comes after what is.
     const last = rows.findIndex(({ panel, n }) => panel === current?.panel && n === current.n);
     const { from, to } = this.page.seen;
-    const isSeen = current && placeOf(current).from < to && placeOf(current).to > from;
+    const isSeen = current && placeOf(current).from <= to && placeOf(current).to >= from;
     const edge = step > 0 ? from : to;
     const next =
       last >= 0 && isSeen ? rows[last + 1] : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
     if (next) await this.go(next);
+  }
+
+  /** All to which N and P lead. */
+  private async stopsOf(panel: Panel): Promise<Target[]> {
+    const list = this.stops(panel);
+    if (list?.element.dataset["name"] !== STEPS) return violationsOf(panel);
+    const rows = await list.all();
+    return rows.map(({ dataset }, n) => ({ panel, from: Number(dataset["from"]), to: Number(dataset["to"]), n }));
   }
 
   /** Goes to the next run of the task that is followed, or with -1 to the one before. */

@@ -81,6 +81,12 @@ export class List {
     return rows.length > 0;
   }
 
+  /** All rows, on the page or not. */
+  all(): Promise<HTMLElement[]> {
+    const places = Array.from({ length: this.count }, (_, n) => this.row(n));
+    return Promise.all(places).then((rows) => rows.filter((row) => row !== undefined));
+  }
+
   /** A row, by its place in the report, whether it is on the page or not. */
   async row(n: number): Promise<HTMLElement | undefined> {
     const here = this.first.length;

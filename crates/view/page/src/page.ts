@@ -4,6 +4,7 @@ import { Accounts } from "./account";
 import { counted, marks, moment, words as length } from "./axis";
 import { Heads, NO_TASK, Recording, Source, Store, withTasks } from "./data";
 import { cpuList } from "./cpus";
+import { Decisions } from "./decisions";
 import { exact } from "./details";
 import { DIFFERENCES, drawDifferences } from "./differences";
 import { element } from "./dom";
@@ -53,6 +54,7 @@ export class Page {
   readonly panels: Panel[];
   readonly jumps: Jumps;
   readonly accounts: Accounts;
+  private readonly decisions: Decisions[];
   private readonly first: Panel;
   private later: ReturnType<typeof setTimeout> | undefined;
   private look: Look = { version: 0, colouring: "task", dark: false, tall: 0, until: 0 };
@@ -80,6 +82,10 @@ export class Page {
     this.first = first;
     this.jumps = new Jumps(this, source, atOnce);
     this.accounts = new Accounts(this);
+    this.decisions = [...document.querySelectorAll<HTMLDetailsElement>("details.decisions")].flatMap((section) => {
+      const panel = this.panels[Number(section.closest<HTMLElement>("[data-recording]")?.dataset["recording"])];
+      return panel ? [new Decisions(section, panel, () => this.seen)] : [];
+    });
     // What only a server can answer.
     for (const id of ["explain", "askingkeys"]) element(id).hidden = !isServed;
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
@@ -127,6 +133,7 @@ export class Page {
     this.seen = { from, to: from + length };
     this.toAddress(into);
     void this.followTasks();
+    for (const it of this.decisions) it.follow();
     this.soon();
   }
 

@@ -43,6 +43,8 @@ const UNCHARGED: Rgb = [150, 110, 90];
 export const IN_VAIN: Rgb = [213, 94, 0];
 /** Where a second recording has less. */
 export const LESS: Rgb = [0, 114, 178];
+/** CPUs that a decision considered. */
+export const CONSIDERED: Rgb = [40, 80, 255];
 const NOT_FOUND: Rgb = [200, 200, 200];
 const NOT_FOUND_DARK: Rgb = [84, 84, 84];
 export const UNNAMED: Rgb = [136, 136, 136];

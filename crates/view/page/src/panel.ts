@@ -3,7 +3,8 @@
 import { drawPath } from "./account";
 import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Step, Sum, taskAt } from "./data";
 import { find } from "./glob";
-import { BAND, Colouring, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
+import { Latest } from "./latest";
+import { BAND, Colouring, CONSIDERED, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
 import { drawFollowed, drawWay, FOLLOWED, Frame, Way } from "./way";
 
 /** What is seen: the begin and the end, in ns. */
@@ -64,6 +65,8 @@ export class Panel {
   place: Place = { top: 0, width: 0, lane: 1, ratio: 1 };
   /** Where the task that is followed ran and waited. */
   way: Way | undefined;
+  /** CPUs that a decision considered, and when that was. */
+  considered: { cpus: Set<number>; time: number } | undefined;
   /** The critical path of the account that is shown. */
   path: Step[] | undefined;
   readonly tasks: Tasks;
@@ -78,8 +81,7 @@ export class Panel {
   /** CPUs whose lanes are shown, where not all are, and the lanes of each fold. */
   private cpus: Set<number> | undefined;
   private readonly shownOf = new Map<number, number[]>();
-  private isAsking = false;
-  private nextWay: { seen: Span; nsPerPixel: number } | undefined;
+  private readonly asking = new Latest<[Span, number]>(([seen, nsPerPixel]) => this.askWayNow(seen, nsPerPixel));
   private readonly painted: Painted;
 
   /** `numbers` and `causes` are of all recordings: numbers of commands and cgroups, ranks of causes. */
@@ -194,21 +196,16 @@ export class Panel {
     else if (this.way?.isFound) this.follow(undefined);
   }
 
-  /** Asks for the way of the task that is followed: one question at a time, the last one asked. */
-  async askWay(seen: Span, nsPerPixel: number): Promise<void> {
-    this.nextWay = { seen, nsPerPixel };
-    if (this.isAsking) return;
-    this.isAsking = true;
-    for (let next; (next = this.nextWay); ) {
-      this.nextWay = undefined;
-      const { way, shift } = this;
-      if (!way) break;
-      const [from, to] = [Math.max(0, next.seen.from - shift), Math.max(0, next.seen.to - shift)];
-      // If it fails, the next move asks again.
-      const stretches = await this.recording.way(way.task, from, to, next.nsPerPixel).catch(() => undefined);
-      if (stretches) way.stretches = stretches;
-    }
-    this.isAsking = false;
+  /** Asks for the way of the task that is followed. */
+  askWay(seen: Span, nsPerPixel: number): Promise<void> {
+    return this.asking.ask([seen, nsPerPixel]);
+  }
+
+  private async askWayNow(seen: Span, nsPerPixel: number): Promise<void> {
+    const { way, shift } = this;
+    if (!way) return;
+    const [from, to] = [Math.max(0, seen.from - shift), Math.max(0, seen.to - shift)];
+    way.stretches = await this.recording.way(way.task, from, to, nsPerPixel);
   }
 
   /** When the first of the tasks that the search found first ran. */
@@ -232,8 +229,24 @@ export class Panel {
     drawFollowed(to, way, way ? recording.name(way.task) : hint, this.lanesTop - FOLLOWED, frame, ink);
     if (way) drawWay(to, way, frame, ink);
     if (this.path) drawPath(to, this.path, frame, look.dark);
+    this.drawConsidered(to, fold, frame);
     this.drawMark(to, fold, seen, ink);
     return isFresh;
+  }
+
+  /** Marks the lanes of CPUs that a decision considered: beside their labels, and at its moment. */
+  private drawConsidered(to: CanvasRenderingContext2D, fold: number, { x }: Frame): void {
+    const { considered } = this;
+    if (!considered) return;
+    const { lane } = this.place;
+    to.fillStyle = `rgb(${CONSIDERED.join()})`;
+    this.shown(fold).forEach((n, row) => {
+      if (!this.fold(fold).lanes[n]?.[1].some((cpu) => considered.cpus.has(cpu))) return;
+      const [top, high] = [this.lanesTop + row * lane, Math.max(1, lane - 1)];
+      to.fillRect(LABEL - 7, top, 5, high);
+      const at = x(considered.time);
+      if (at >= LABEL) to.fillRect(at - 1, top, 3, high);
+    });
   }
 
   private drawMark(to: CanvasRenderingContext2D, fold: number, seen: Span, ink: string): void {

@@ -1,7 +1,7 @@
 import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ABOVE, begin, end, folder, lacks, onLane, open, Opened, run, seen, served, settled, traces } from "./served";
+import { ABOVE, begin, counterexample, decided, end, folder, lacks, onLane, open, Opened, run, seen, served, settled, traces } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const WIDE = "7.2-s4x16x2-make.dat";
@@ -217,6 +217,83 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await page.textContent("#accounted")).toMatch(/^wastenot explain .*changes.dat --task \d+ --from @/);
     expectQuiet(opened);
     await opened.close();
+  });
+
+  test("decisions of what is seen are listed, and the CPUs that one considered are marked", async () => {
+    const file = await decided();
+    const opened = await served([file]);
+    const { page } = opened;
+    const section = page.locator("details.decisions");
+    const rows = section.locator("tbody tr");
+    // A section that is folded asks for nothing.
+    await page.keyboard.press("w");
+    await seen(page);
+    expect(opened.requests.filter((url) => url.includes("/decisions/"))).toEqual([]);
+    await page.keyboard.press("0");
+    await section.locator("summary").click();
+    await expect.poll(() => rows.count()).toBe(200);
+    expect(await section.getByRole("status").textContent()).toMatch(/^(\d+) decisions in what is seen; the first 200 are here/);
+    expect(await section.locator("summary").textContent()).toContain(`${parseInt((await section.getByRole("status").textContent()) ?? "", 10)} in all`);
+    await page.evaluate(() => (location.hash = "t=2000000,5000000"));
+    await expect.poll(() => rows.count()).toBeLessThan(200);
+    const times = await rows.evaluateAll((all) => all.map(({ dataset }) => Number(dataset["from"])));
+    expect(times.filter((time) => time < 2e6 || time > 5e6)).toEqual([]);
+    const considered = (): Promise<number[] | undefined> =>
+      page.evaluate(() => {
+        const { wastenot } = window as unknown as { wastenot: { panels: { considered?: { cpus: Set<number> } }[] } };
+        return wastenot.panels[0]?.considered && [...wastenot.panels[0].considered.cpus];
+      });
+    const pair = rows.filter({ hasText: "2-3" }).first();
+    await pair.focus();
+    expect(await considered()).toEqual([2, 3]);
+    await page.keyboard.press("Enter");
+    // It is seen already, so what is seen stays.
+    expect(await seen(page)).toEqual([2e6, 5e6]);
+    expect(await page.textContent("#said")).toContain("CPUs considered: 2-3");
+    // Chosen again, it comes nearer.
+    const time = Number(await pair.getAttribute("data-from"));
+    await pair.click();
+    const [from, to] = await seen(page);
+    expect(to - from).toBeLessThan(1e6);
+    expect((from + to) / 2).toBeCloseTo(time, -1);
+    await page.keyboard.press("Escape");
+    expect(await considered()).toBeUndefined();
+    expectQuiet(opened);
+    await opened.close();
+
+    const saved = join(folder, "decides.html");
+    await run(["report", file, "-o", saved]);
+    const inFile = await open(`file://${saved}`);
+    expect(await inFile.page.locator("details.decisions").count()).toBe(0);
+    // Other annexes are there.
+    expect(await inFile.page.locator('table[data-name="annex-program_of"]').count()).toBe(1);
+    await inFile.close();
+  });
+
+  test("a counterexample has its steps, and keys lead from one to the next", async () => {
+    const file = await counterexample();
+    const saved = join(folder, "counterexample.html");
+    await run(["report", file, "-o", saved]);
+    for (const opened of [await served([file]), await open(`file://${saved}`)]) {
+      const { page } = opened;
+      const rows = page.locator('table[data-name="annex-steps"] tbody tr');
+      expect(await rows.first().isVisible()).toBe(true);
+      expect(await page.locator("summary h2").allTextContents()).toEqual(expect.arrayContaining(["Counterexample", "Queues", "Situation"]));
+      const words = await rows.locator("td:last-child").allTextContents();
+      const whole = await seen(page);
+      const said: string[] = [];
+      for (const key of ["n", "n", "n", "p", "p"]) {
+        await page.keyboard.press(key);
+        await settled(page);
+        said.push(((await page.textContent("#said")) ?? "").replace(/^.*step: /, ""));
+      }
+      // From the first step that takes time on.
+      const last = words.length - 1;
+      expect(said).toEqual([last - 2, last - 1, last, last - 1, last - 2].map((n) => words[n]));
+      expect(await seen(page)).toEqual(whole);
+      expect(opened.complaints).toEqual([]);
+      await opened.close();
+    }
   });
 
   test("what CPUs did in a stretch that is measured is summed up", async () => {

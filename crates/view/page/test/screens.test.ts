@@ -4,7 +4,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { begin, end, folder, lacks, onLane, open, Opened, run, served, settled } from "./served";
+import { begin, counterexample, decided, end, folder, lacks, onLane, open, Opened, run, served, settled } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const keeps = process.env["SNAPSHOTS"] === "overwrite";
@@ -49,6 +49,22 @@ const SCREENS: [string, () => Promise<Opened>, (opened: Opened) => Promise<void>
       await expect.poll(() => page.url()).toContain("task=6");
       await page.keyboard.press("t");
       await expect.poll(() => page.textContent("#accounting")).toContain("critical path");
+    },
+  ],
+  [
+    "decision",
+    async () => served([await decided()]),
+    async ({ page }) => {
+      await page.evaluate(() => (location.hash = "t=2000000,5000000"));
+      await page.locator("details.decisions summary").click();
+      await page.locator("details.decisions tbody tr", { hasText: "newidle" }).filter({ hasText: "2-3" }).nth(1).click();
+    },
+  ],
+  [
+    "steps",
+    async () => served([await counterexample()]),
+    async ({ page }) => {
+      for (const key of ["n", "n"]) await page.keyboard.press(key);
     },
   ],
   ["causes", () => served([SMALL]), async ({ page }) => void (await page.selectOption("#colour", "cause"))],

@@ -1,7 +1,7 @@
 // A recording on a page in a real browser.
 
 import { ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Browser, chromium, Page } from "playwright-core";
@@ -45,13 +45,29 @@ export async function end(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs the program to its end. */
-export function run(words: string[]): Promise<void> {
+/** Runs the program to its end; 1 is what it answers where a claim does not hold. */
+export function run(words: string[], expected = 0): Promise<void> {
   const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd: traces });
   return new Promise((done, failed) => {
     child.on("error", failed);
-    child.on("exit", (code) => (code === 0 ? done() : failed(new Error(`${words.join(" ")}: ${code}`))));
+    child.on("exit", (code) => (code === expected ? done() : failed(new Error(`${words.join(" ")}: ${code}`))));
   });
+}
+
+/** A simulation with the decisions of its scheduler. */
+export async function decided(): Promise<string> {
+  const [scenario, file] = [join(folder, "decides.toml"), join(folder, "decides.wn")];
+  const tasks = '[[tasks]]\nname = "worker"\ncount = 12\nprogram = ["loop 40", "compute 700us", "sleep 300us", "end"]';
+  writeFileSync(scenario, `schema = "wastenot.scenario/1"\nmachine = "core:4 pu:2"\nscheduler = { name = "cfs-6.1" }\n${tasks}\n`);
+  await run(["run", scenario, "--decisions", "-o", file]);
+  return file;
+}
+
+/** A counterexample of a policy that steals a task which may not run there. */
+export async function counterexample(): Promise<string> {
+  const file = join(folder, "counterexample.wn");
+  await run(["prove", "../policies/wrong/unchecked-steal.rota", "--allow-unsafe", "--cex", file], 1);
+  return file;
 }
 
 /** What a page did. */
