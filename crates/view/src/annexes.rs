@@ -114,7 +114,7 @@ mod tests {
                 "steps",
                 &["time_ns", "cpu", "task", "step", "kind"],
                 vec![
-                    vec![30u64.into(), none.clone(), none.clone(), "first".into(), "x".into()],
+                    vec![30u64.into(), none.clone(), none, "first".into(), "x".into()],
                     vec![35u64.into(), 1u64.into(), 0u64.into(), "second".into(), "y".into()],
                 ],
             ),

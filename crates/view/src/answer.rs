@@ -6,6 +6,7 @@
 //! | `/head` | JSON: of each recording the machine, names, causes and its time |
 //! | `/R/tasks` | tids, names and cgroups of its tasks: `tasks` |
 //! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: [`tile`] |
+//! | `/R/frequency/FOLD/LEVEL/N/GROUP` | their mean frequencies: `Frequencies::tile` |
 //! | `/R/totals/LEVEL/N` | what all CPUs did together: `Recording::totals` |
 //! | `/R/rows/LIST/N` | HTML: [`ROWS_AT_ONCE`] rows of a table, from row `N` on; for tables of |
 //! | | what differs `R` is `both` |
@@ -86,6 +87,12 @@ impl View {
                 let lanes = Recording::lanes(fold, group.parse().ok()?);
                 bytes(tile(lanes, &of.cells(lanes, level(width)?, n.parse().ok()?)))
             }
+            ["frequency", fold, width, n, group] => {
+                let fold = of.folds.get(fold.parse::<usize>().ok()?)?;
+                let lanes = Recording::lanes(fold, group.parse().ok()?);
+                let all = of.tiles.window();
+                bytes(of.frequencies.tile(lanes, level(width)?, n.parse().ok()?, all))
+            }
             ["totals", width, n] => bytes(of.totals(level(width)?, n.parse().ok()?)),
             ["tasks"] => Some(Answer::bytes(&of.tasks)),
             ["rows", list, n] => rows(&of.rest, list, n),
@@ -157,6 +164,8 @@ mod tests {
         sink.push(Entry::switch(Time(10), CpuId(1), task, idle, Left::Sleeping));
         sink.push(Entry::switch(Time(40), CpuId(1), idle, task, Left::Runnable));
         sink.push(Entry::switch(Time(80), CpuId(1), task, idle, Left::Sleeping));
+        let event = Event::Freq { cpu: CpuId(1), khz: 5 };
+        sink.push(Entry { time: Time(80), cpu: CpuId(1), by: By::UNKNOWN, event });
         let considered = CpuSet::first(2);
         let [local, busiest] = [CpuSet::default(), CpuSet::default()];
         let (time, cpu, what, outcome) = (Time(41), CpuId(0), "<i>", "none");
@@ -173,9 +182,9 @@ mod tests {
     fn of(history: &History) -> View {
         let options = Options::default();
         let spilled = &mut Vec::new();
-        let (found, tiles) = check(history, &options, spilled).expect("memory does not fail");
+        let (found, over_time) = check(history, &options, spilled).expect("memory does not fail");
         let report = found.report(history, &options);
-        View::new(Recording::new(history, &options, &found, &report, tiles))
+        View::new(Recording::new(history, &options, &found, &report, over_time))
     }
 
     fn unpacked(answer: &Answer) -> Vec<u8> {
@@ -379,6 +388,7 @@ mod tests {
             "/0/rows/tasks/0",
             "/0/violations",
             "/0/decisions/31/32",
+            "/0/frequency/0/2/0/0",
         ] {
             assert_eq!(again.answer(path), view.answer(path), "{path}");
         }

@@ -171,8 +171,8 @@ impl View {
         };
         let detail = format!(
             "This page has time in steps of {}{finer}. <code>wastenot view</code> shows all of it, \
-             what was so at each moment, the ways of tasks, where their time \
-             went, and decisions.",
+             what was so at each moment, the ways of tasks, where their time went, decisions and \
+             frequencies.",
             Span(width_ns)
         );
         (self.page(&data, &detail), width_ns)

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! what tiles spilled   the most of it; read in place
-//! tail                 words as JSON, tasks and decisions, each behind its length; the rest of
-//!                      the tiles
+//! tail                 words as JSON, tasks, decisions and frequencies, each behind its length;
+//!                      the rest of the tiles
 //! length of the tail   8 bytes, the lowest first
 //! MAGIC
 //! ```
@@ -16,9 +16,10 @@ use wastenot_tiles::{Bytes, Tiles};
 use crate::Recording;
 use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane};
+use crate::frequency::Frequencies;
 
 /// What such bytes end with; it changes with what stands before.
-const MAGIC: &[u8; 8] = b"wnview4\n";
+const MAGIC: &[u8; 8] = b"wnview5\n";
 
 impl Recording {
     /// What stands behind that which its tiles spilled.
@@ -40,7 +41,7 @@ impl Recording {
         let words = words.to_string();
         let mut bytes = (words.len() as u64).to_le_bytes().to_vec();
         bytes.extend(words.as_bytes());
-        for part in [&self.tasks, &self.decisions.rows] {
+        for part in [&self.tasks, &self.decisions.rows, &self.frequencies.bytes()] {
             bytes.extend((part.len() as u64).to_le_bytes());
             bytes.extend(part);
         }
@@ -58,7 +59,8 @@ impl Recording {
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (words, rest) = counted(&rest[rest.len().checked_sub(length)?..])?;
         let (tasks, rest) = counted(rest)?;
-        let (decisions, tiles) = counted(rest)?;
+        let (decisions, rest) = counted(rest)?;
+        let (frequencies, tiles) = counted(rest)?;
         let words: Value = serde_json::from_slice(words).ok()?;
         let worst = words["worst"].as_array()?.iter().map(|it| {
             let (from, to) = (Time(it[0].as_u64()?), Time(it[1].as_u64()?));
@@ -68,6 +70,7 @@ impl Recording {
         let folds = head["folds"].as_array()?.iter().map(fold).collect::<Option<Vec<Fold>>>()?;
         Some(Recording {
             tiles: Tiles::from_parts(bytes.clone(), tiles)?,
+            frequencies: Frequencies::from_bytes(frequencies)?,
             tasks: tasks.to_vec(),
             folds,
             title: text(&words["title"])?,

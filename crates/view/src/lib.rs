@@ -13,6 +13,7 @@ mod answer;
 mod decisions;
 mod file;
 mod folds;
+mod frequency;
 mod kept;
 mod recording;
 mod server;
@@ -27,7 +28,7 @@ use wastenot_model::Report;
 
 pub use self::account::{Events, Read};
 pub use self::answer::Answer;
-pub use self::recording::{Recording, TILE_CELLS, TILE_LANES, check};
+pub use self::recording::{OverTime, Recording, TILE_CELLS, TILE_LANES, check};
 pub use self::server::{Error, Server};
 pub use wastenot_tiles::{Bytes, Spill};
 

@@ -13,6 +13,7 @@ use crate::account::Events;
 use crate::answer::ROWS_AT_ONCE;
 use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane, folds};
+use crate::frequency::{Frequencies, WithFrequencies};
 use crate::{annexes, tasks};
 
 /// Cells of a tile, for each lane.
@@ -30,6 +31,7 @@ const LISTED: usize = 100;
 #[derive(Debug)]
 pub struct Recording {
     pub(crate) tiles: Tiles,
+    pub(crate) frequencies: Frequencies,
     /// As [`tasks::of`] gives them.
     pub(crate) tasks: Vec<u8>,
     pub(crate) folds: Vec<Fold>,
@@ -49,6 +51,13 @@ pub struct Recording {
     pub(crate) source: Option<Events>,
 }
 
+/// What happened on each CPU over time.
+#[derive(Debug)]
+pub struct OverTime {
+    tiles: Tiles,
+    frequencies: Frequencies,
+}
+
 /// Checks `history`, and makes tiles in the same replay. Most of their bytes go to `spill`.
 ///
 /// # Errors
@@ -57,12 +66,14 @@ pub fn check(
     history: &History,
     options: &Options,
     spill: &mut dyn Spill,
-) -> io::Result<(Check, Tiles)> {
-    let mut builder = Builder::new(history, spill);
+) -> io::Result<(Check, OverTime)> {
+    let (tiles, frequencies) = (Builder::new(history, spill), Frequencies::default());
+    let mut beside = WithFrequencies { tiles, frequencies };
     let options = Options { waits_in_vain: true, ..options.clone() };
-    let found = check_beside(history, &options, &mut builder);
-    let tiles = builder.finish(in_vain(&found))?;
-    Ok((found, tiles))
+    let found = check_beside(history, &options, &mut beside);
+    let WithFrequencies { tiles, frequencies } = beside;
+    let tiles = tiles.finish(in_vain(&found))?;
+    Ok((found, OverTime { tiles, frequencies }))
 }
 
 /// Why a task waited in vain where none of the waste is charged to it: more tasks waited than CPUs
@@ -88,8 +99,9 @@ impl Recording {
         options: &Options,
         found: &Check,
         report: &Report,
-        tiles: Tiles,
+        over_time: OverTime,
     ) -> Recording {
+        let OverTime { tiles, frequencies } = over_time;
         let folds = folds(&history.head.machine, options.cpus.as_ref());
         let seen = options.counted(history);
         let chosen = options
@@ -121,6 +133,7 @@ impl Recording {
             "names": names,
             "cgroups": cgroups,
             "causes": causes.collect::<Vec<_>>(),
+            "khz": frequencies.range(),
             "tile": { "cells": TILE_CELLS, "lanes": TILE_LANES },
             "rows": ROWS_AT_ONCE,
         });
@@ -132,6 +145,7 @@ impl Recording {
         let events = history.len();
         Recording {
             tiles,
+            frequencies,
             tasks,
             folds,
             head,

@@ -165,9 +165,9 @@ mod tests {
         let history = Builder::new(Head::new(Machine::flat(1))).finish();
         let options = Options::default();
         let spilled = &mut Vec::new();
-        let (found, tiles) = check(&history, &options, spilled).expect("memory does not fail");
+        let (found, over_time) = check(&history, &options, spilled).expect("memory does not fail");
         let report = found.report(&history, &options);
-        let recording = Recording::new(&history, &options, &found, &report, tiles);
+        let recording = Recording::new(&history, &options, &found, &report, over_time);
         let server = Server::begin("<a>", port)?;
         let answer = ask_whole(&server, &format!("/{}/", server.token));
         assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nRefresh: 1\r\n"));

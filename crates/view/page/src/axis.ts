@@ -21,6 +21,9 @@ export function moment(ns: number, step: number): string {
   return `${(ns / size).toFixed(digits)} ${unit}`;
 }
 
+/** A frequency with three digits. */
+export const gigahertz = (khz: number): string => `${Number((khz / 1e6).toPrecision(3))} GHz`;
+
 /** So many things of a name. */
 export const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`;
 

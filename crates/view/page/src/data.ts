@@ -15,6 +15,8 @@ export interface Head {
   cgroups: string[];
   /** Of each cause its name, what it is in words, and how much CPU time was wasted by it, in ns. */
   causes: [string, string, number][];
+  /** The lowest and the highest frequency of a CPU in kHz; null where none is told. */
+  khz: [number, number] | null;
   tile: { cells: number; lanes: number };
   /** Rows of a table that one answer has. */
   rows: number;
@@ -321,6 +323,18 @@ export class Recording {
   /** Cells of lanes; of wider ones, `up` levels above, where there are no others or they have not come. */
   tile(fold: number, level: number, n: number, group: number): Found | undefined {
     return this.finest(level, n, (level, n) => this.tileKey(fold, level, n, group));
+  }
+
+  /** Mean frequencies of the cells of a tile that is here, a byte each; undefined while they have not come. */
+  frequencies(fold: number, level: number, n: number, group: number, asks = true): Uint8Array | undefined {
+    const path = `${this.place}/frequency/${fold}/${level}/${n}/${group}`;
+    return asks ? this.store.get(path) : this.store.peek(path);
+  }
+
+  /** The frequency in kHz that a byte of them says; undefined where it is unknown. */
+  khz(byte: number): number | undefined {
+    const [min, max] = this.head.khz ?? [0, 0];
+    return byte === 0 ? undefined : min + ((byte - 1) / 254) * (max - min);
   }
 
   /** What a tile is asked for, and known by. */

@@ -1,6 +1,6 @@
 // What is said of a moment on a lane, in words.
 
-import { moment, words } from "./axis";
+import { gigahertz, moment, words } from "./axis";
 import { ranges } from "./cpus";
 import { At, NO_TASK, Recording } from "./data";
 import { Told } from "./panel";
@@ -11,6 +11,7 @@ const share = (part: number): string => (part < 3 ? "under 1 %" : `${Math.round(
 export function told(recording: Recording, is: Told): string[] {
   const lines: string[] = [];
   if (is.busy) lines.push(`busy ${share(is.busy)}${is.task === NO_TASK ? "" : `: ${recording.name(is.task)}`}`);
+  if (is.khz !== undefined) lines.push(`at ${gigahertz(is.khz)} on average`);
   if (is.inVain) lines.push(`a task waited here in vain, while a CPU that it may use was idle: ${share(is.inVain)} (${recording.why(is.why)})`);
   if (is.wanted) lines.push(`idle while a task that could run here waited elsewhere: ${share(is.wanted)}`);
   if (is.waking) lines.push(`about to start a task: ${share(is.waking)}`);

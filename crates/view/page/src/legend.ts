@@ -1,8 +1,9 @@
 // What colours mean.
 
+import { gigahertz } from "./axis";
 import { NOT_CHARGED, printable } from "./data";
 import { element } from "./dom";
-import { causeColour, DARK, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
+import { causeColour, DARK, frequencyColour, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
 import type { Panel } from "./panel";
 
 /** Cgroups that the legend names: as many as there are colours. */
@@ -30,11 +31,24 @@ export function explain({ dark, colouring }: Look, panels: Panel[]): void {
   if (colouring === "queue") {
     QUEUE.forEach((colour, n) => add(colour, `${n}${n === QUEUE.length - 1 ? " or more" : ""} waiting`));
   }
+  if (colouring === "frequency") {
+    const [least, highest] = ofAll(panels.map(({ recording }) => recording.head.khz)) ?? [0, 0];
+    const middle = (least + highest) / 2;
+    const shown: [number, number][] = highest > least ? [[0, least], [0.5, middle], [1, highest]] : [[1, highest]];
+    for (const [share, khz] of shown) add(frequencyColour(share), gigahertz(khz));
+    add(UNNAMED, "a task runs at a frequency that is not known yet");
+  }
   const { wanted, paper } = dark ? DARK : LIGHT;
   add(wanted, "idle, and such a task could have run here");
   add(paper, "idle");
   add(WAKING, "about to start a task");
   add(HATCH, "hatched: unknown or offline");
+}
+
+/** The lowest and the highest frequency of all recordings; undefined where none tells any. */
+export function ofAll(all: ([number, number] | null)[]): [number, number] | undefined {
+  const told = all.filter((it) => it !== null);
+  return told.length > 0 ? [Math.min(...told.map(([least]) => least)), Math.max(...told.map(([, highest]) => highest))] : undefined;
 }
 
 /** Causes by what they took in all recordings together, each with its rank: 0 took most. Causes that took nothing have none. */

@@ -10,7 +10,7 @@ import { DIFFERENCES, drawDifferences } from "./differences";
 import { element } from "./dom";
 import { Hover, Under } from "./hover";
 import { Jumps, placeOf } from "./jumps";
-import { explain, ranks } from "./legend";
+import { explain, ofAll, ranks } from "./legend";
 import { Colouring, IN_VAIN, Look } from "./paint";
 import { LABEL, Panel, Span } from "./panel";
 import { summedUp, summedUpOfTask } from "./sums";
@@ -72,10 +72,11 @@ export class Page {
     this.store = new Store(source, () => this.soon(), (path, answer) => (path.includes("/tile/") ? withTasks(answer, cells) : answer));
     const numbers = { command: new Map<string, number>(), cgroup: new Map<string, number>() };
     const causes = ranks(recordings.map(({ causes }) => causes));
+    const khz = ofAll(recordings.map(({ khz }) => khz));
     const names = recordings.length > 1 ? ["before", "after"] : [];
     this.panels = recordings.map((head, n) => {
       const recording = new Recording(head, n, source, this.store, () => this.changeLook("nowhere"), isServed);
-      return new Panel(recording, names[n] ?? "", numbers, causes);
+      return new Panel(recording, names[n] ?? "", numbers, causes, khz);
     });
     const [first] = this.panels;
     if (!first) throw new Error("there is no recording");
@@ -91,6 +92,8 @@ export class Page {
     first.recording.head.folds.forEach(({ name, lanes }, n) => this.rows.add(new Option(`${name} (${lanes.length})`, `${n}`)));
     element("align").hidden = this.panels.length < 2;
     if (recordings.some(({ cgroups }) => cgroups.length > 1)) this.colour.add(new Option("last cgroup", "cgroup"), 2);
+    // A page in a file does not have them.
+    if (khz && isServed) this.colour.add(new Option("frequency", "frequency"));
     // Tasks have other numbers in each recording.
     if (this.panels.length > 1) this.colour.value = this.usualColour = "command";
     this.seen = this.whole;

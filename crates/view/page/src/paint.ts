@@ -3,7 +3,7 @@
 
 import { CELL, Field, NO_TASK, NOT_CHARGED, taskAt } from "./data";
 
-export type Colouring = "task" | "command" | "cgroup" | "queue" | "cause";
+export type Colouring = "task" | "command" | "cgroup" | "queue" | "cause" | "frequency";
 
 /** Red, green, blue. */
 export type Rgb = [number, number, number];
@@ -45,6 +45,11 @@ export const IN_VAIN: Rgb = [213, 94, 0];
 export const LESS: Rgb = [0, 114, 178];
 /** CPUs that a decision considered. */
 export const CONSIDERED: Rgb = [40, 80, 255];
+/** The lowest and the highest frequency: lightness alone tells them apart, and names of tasks are read on both. */
+const [SLOW, FAST]: [Rgb, Rgb] = [
+  [205, 224, 242],
+  [64, 128, 204],
+];
 const NOT_FOUND: Rgb = [200, 200, 200];
 const NOT_FOUND_DARK: Rgb = [84, 84, 84];
 export const UNNAMED: Rgb = [136, 136, 136];
@@ -59,6 +64,9 @@ export function causeColour(code: number, ranks: Map<number, number>): Rgb {
   if (code === NOT_CHARGED) return UNCHARGED;
   return CAUSES[Math.min(ranks.get(code) ?? CAUSES.length, CAUSES.length - 1)] ?? IN_VAIN;
 }
+
+/** Colour of a frequency, as a share of the way from the lowest to the highest. */
+export const frequencyColour = (share: number): Rgb => SLOW.map((slow, n) => Math.round(slow + ((FAST[n] ?? 0) - slow) * share)) as Rgb;
 
 /** Colour of what has a number. */
 export const taskColour = (number: number): Rgb => TASKS[number % TASKS.length] ?? UNNAMED;
@@ -94,9 +102,11 @@ export interface Tasks {
   groups: Groups | undefined;
   /** The place of each cause among all by what they took: 0 took most. */
   causes: Map<number, number>;
+  /** Of each byte that says a frequency its pixel. */
+  frequencies: number[];
 }
 
-const pixel = ([red, green, blue]: Rgb): number => (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
+export const pixel = ([red, green, blue]: Rgb): number => (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
 
 /** Between two pixels; `share` of 256 is the one above. */
 const mix = (below: number, above: number, share: number): number => {
@@ -114,14 +124,23 @@ const IN_VAIN_PIXEL = pixel(IN_VAIN);
 const LEAST_MARK = 170;
 const LEAST_SHARE = 30;
 
+/** Pixels of the bytes that say a frequency; `share` is where one is between the lowest and the highest of all recordings. */
+export const frequencyPixels = (share: (byte: number) => number | undefined): number[] =>
+  Array.from({ length: 256 }, (_, byte) => {
+    const at = share(byte);
+    return at === undefined ? UNNAMED_PIXEL : pixel(frequencyColour(at));
+  });
+
 /** The pixels of a tile, row by row, each as 0xAABBGGRR: a row of `look.tall` pixels for each lane, a column for each of
-    `cells` cells. Whatever is above zero is seen. They go into `into`, which has only zeros. */
+    `cells` cells. Whatever is above zero is seen. They go into `into`, which has only zeros. `frequencies` has a byte for each cell
+    where time is coloured so. */
 export function pixels(
   tile: Uint8Array,
   cells: number,
   look: Look,
   tasks: Tasks,
   into: Uint32Array = new Uint32Array((tile.length / CELL) * look.tall),
+  frequencies?: Uint8Array,
 ): Uint32Array {
   const lanes = tile.length / CELL / cells;
   const { tall } = look;
@@ -143,7 +162,7 @@ export function pixels(
       const idle = wants > 0 ? mix(paper, wanted, LEAST_SHARE + (((256 - LEAST_SHARE) * wants) >> 8)) : paper;
       let colour = idle;
       if (busy > 0) {
-        colour = busyPixel(taskAt(tile, cells, lane, x), byte(waitingAt + x), look, tasks);
+        colour = busyPixel(taskAt(tile, cells, lane, x), byte(waitingAt + x), look, tasks, frequencies?.[lane * cells + x] ?? 0);
       }
       const marked = (below: number): number => {
         const pure = look.colouring === "cause" ? pixel(causeColour(byte(whyAt + x), tasks.causes)) : IN_VAIN_PIXEL;
@@ -177,10 +196,11 @@ export function pixels(
   return pixels;
 }
 
-function busyPixel(task: number, waiting: number, { colouring, dark }: Look, tasks: Tasks): number {
+function busyPixel(task: number, waiting: number, { colouring, dark }: Look, tasks: Tasks, frequency: number): number {
   if (task !== NO_TASK && tasks.found && !tasks.found[task]) return dark ? NOT_FOUND_DARK_PIXEL : NOT_FOUND_PIXEL;
   if (colouring === "queue") return QUEUE_PIXELS[Math.min(QUEUE_PIXELS.length - 1, Math.ceil(waiting / 16))] ?? PLAIN_PIXEL;
   if (colouring === "cause") return PLAIN_PIXEL;
+  if (colouring === "frequency") return tasks.frequencies[frequency] ?? UNNAMED_PIXEL;
   if (task === NO_TASK) return UNNAMED_PIXEL;
   const number = colouring === "task" ? task : numberOf(task, tasks.groups);
   return TASK_PIXELS[number % TASK_PIXELS.length] ?? UNNAMED_PIXEL;
@@ -220,7 +240,7 @@ export class Painted {
   }
 
   /** The tile as it looks now; an older look of it, or none, where there is no time left to paint it in this frame. */
-  get(key: string, tile: Uint8Array, look: Look, tasks: Tasks): { canvas: OffscreenCanvas; fresh: boolean } | undefined {
+  get(key: string, tile: Uint8Array, look: Look, tasks: Tasks, frequencies?: Uint8Array): { canvas: OffscreenCanvas; fresh: boolean } | undefined {
     const here = this.kept.get(key);
     this.kept.delete(key);
     const now = performance.now();
@@ -232,17 +252,17 @@ export class Painted {
     }
     if (hurry) return undefined;
     this.frame = look.until;
-    const canvas = this.paint(tile, look, tasks, here?.canvas ?? this.free.pop());
+    const canvas = this.paint(tile, look, tasks, frequencies, here?.canvas ?? this.free.pop());
     this.paintMs += NEWS * (performance.now() - now - this.paintMs);
     this.kept.set(key, { canvas, version: look.version });
     return { canvas, fresh: true };
   }
 
-  private paint(tile: Uint8Array, look: Look, tasks: Tasks, canvas = new OffscreenCanvas(this.cells, 1)): OffscreenCanvas {
+  private paint(tile: Uint8Array, look: Look, tasks: Tasks, frequencies: Uint8Array | undefined, canvas = new OffscreenCanvas(this.cells, 1)): OffscreenCanvas {
     const height = Math.max(1, (tile.length / CELL / this.cells) * look.tall);
     if (this.scratch?.height !== height) this.scratch = new ImageData(this.cells, height);
     const into = new Uint32Array(this.scratch.data.buffer).fill(0);
-    pixels(tile, this.cells, look, tasks, into);
+    pixels(tile, this.cells, look, tasks, into, frequencies);
     if (canvas.height !== height) canvas.height = height;
     canvas.getContext("2d")?.putImageData(this.scratch, 0, 0);
     return canvas;

@@ -4,7 +4,7 @@ import { drawPath } from "./account";
 import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Step, Sum, taskAt } from "./data";
 import { find } from "./glob";
 import { Latest } from "./latest";
-import { BAND, Colouring, CONSIDERED, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
+import { BAND, Colouring, CONSIDERED, frequencyPixels, Groups, IN_VAIN, Look, Painted, Tasks } from "./paint";
 import { drawFollowed, drawWay, FOLLOWED, Frame, Way } from "./way";
 
 /** What is seen: the begin and the end, in ns. */
@@ -51,6 +51,8 @@ export interface Told {
   task: number;
   /** Width of the cell, where it is wider than a pixel: narrower ones are not here. */
   widthNs: number;
+  /** The mean frequency, where frequencies are drawn. */
+  khz: number | undefined;
 }
 
 /** The most of some numbers, of which some may be unknown. */
@@ -84,13 +86,15 @@ export class Panel {
   private readonly asking = new Latest<[Span, number]>(([seen, nsPerPixel]) => this.askWayNow(seen, nsPerPixel));
   private readonly painted: Painted;
 
-  /** `numbers` and `causes` are of all recordings: numbers of commands and cgroups, ranks of causes. */
+  /** `numbers`, `causes` and `khz` are of all recordings: numbers of commands and cgroups, ranks of causes, the lowest and the
+      highest frequency. */
   constructor(
     readonly recording: Recording,
     /** What it is called among others. */
     readonly name: string,
     numbers: { command: Map<string, number>; cgroup: Map<string, number> },
     causes: Map<number, number>,
+    khz: [number, number] | undefined,
   ) {
     const { head } = recording;
     this.painted = new Painted(head.tile.cells);
@@ -100,7 +104,12 @@ export class Panel {
       return known;
     };
     this.numbers = { command: head.names.map(number(numbers.command)), cgroup: head.cgroups.map(number(numbers.cgroup)) };
-    this.tasks = { found: undefined, groups: undefined, causes };
+    const [least = 0, highest = 0] = khz ?? [];
+    const frequencies = frequencyPixels((byte) => {
+      const here = recording.khz(byte);
+      return here === undefined ? undefined : highest > least ? (here - least) / (highest - least) : 1;
+    });
+    this.tasks = { found: undefined, groups: undefined, causes, frequencies };
   }
 
   /** Cgroups, each with its number. */
@@ -270,6 +279,8 @@ export class Panel {
     const tileNs = head.tile.cells * 4 ** level;
     const x = (time: number): number => Math.round((LABEL + (time - from) / perPixel) * ratio) / ratio;
     const [first, last] = [Math.max(0, Math.floor(from / tileNs)), Math.floor(Math.min(until, head.span) / tileNs)];
+    const isFrequency = look.colouring === "frequency";
+    const suffix = isFrequency ? "/frequency" : "";
     let fresh = true;
     this.finestNs = 0;
     this.tasks.groups = this.groups(look.colouring);
@@ -294,13 +305,15 @@ export class Panel {
         const { bytes: tile, key, up } = found;
         this.finestNs = Math.max(this.finestNs, up > 0 ? 4 ** (level + up) : 0);
         seenTiles++;
-        const image = this.painted.get(key, tile, look, this.tasks);
+        const frequencies = isFrequency ? this.recording.frequencies(fold, level + up, Math.floor(n / 4 ** up), group) : undefined;
+        // Without its frequencies it is not painted: it would have to be painted again.
+        const image = isFrequency && !frequencies ? undefined : this.painted.get(key + suffix, tile, look, this.tasks, frequencies);
         if (!image?.fresh) fresh = false;
         // Until there is time to paint it, what was painted of wider cells stands there.
         let [canvas, above] = [image?.canvas, up];
         while (!canvas && above < up + STAND_INS) {
           above++;
-          canvas = this.painted.peek(this.recording.tileKey(fold, level + above, Math.floor(n / 4 ** above), group));
+          canvas = this.painted.peek(this.recording.tileKey(fold, level + above, Math.floor(n / 4 ** above), group) + suffix);
         }
         if (!canvas) continue;
         const cells = head.tile.cells / 4 ** above;
@@ -451,6 +464,9 @@ export class Panel {
     const found = this.recording.tile(fold, level, Math.floor(time / (cells * 4 ** level)), Math.floor(lane / lanes));
     if (!found || time < 0 || time >= head.span) return undefined;
     const cell = Math.floor(time / 4 ** (level + found.up)) % cells;
+    // They are here where they are drawn.
+    const n = Math.floor(time / (cells * 4 ** (level + found.up)));
+    const frequencies = this.recording.frequencies(fold, level + found.up, n, Math.floor(lane / lanes), false);
     const of = (field: number): number => fieldAt(found.bytes, cells, lane % lanes, cell, field);
     return {
       busy: of(Field.Busy),
@@ -463,6 +479,7 @@ export class Panel {
       why: of(Field.Why),
       task: taskAt(found.bytes, cells, lane % lanes, cell),
       widthNs: found.up > 0 ? 4 ** (level + found.up) : 0,
+      khz: this.recording.khz(frequencies?.[(lane % lanes) * cells + cell] ?? 0),
     };
   }
 

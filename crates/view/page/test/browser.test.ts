@@ -1,7 +1,7 @@
 import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ABOVE, begin, counterexample, decided, end, folder, lacks, onLane, open, Opened, run, seen, served, settled, traces } from "./served";
+import { ABOVE, begin, counterexample, decided, end, folder, frequencies, lacks, onLane, open, Opened, run, seen, served, settled, traces } from "./served";
 
 const SMALL = "7.2-t4x4-make.dat";
 const WIDE = "7.2-s4x16x2-make.dat";
@@ -267,6 +267,54 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await inFile.page.locator("details.decisions").count()).toBe(0);
     // Other annexes are there.
     expect(await inFile.page.locator('table[data-name="annex-program_of"]').count()).toBe(1);
+    await inFile.close();
+  });
+
+  test("busy time has the colour of its frequency, where that is told", async () => {
+    const file = frequencies();
+    const opened = await served([file]);
+    const { page } = opened;
+    const options = page.locator("#colour option");
+    expect(await options.last().textContent()).toBe("frequency");
+    await page.selectOption("#colour", "frequency");
+    await settled(page);
+    expect(await page.textContent("#legend")).toMatch(/1 GHz2 GHz3 GHza task runs at a frequency that is not known/);
+    const box = (await page.locator("#canvas").boundingBox())!;
+    const colourAt = async (lane: number, ms: number): Promise<string> => {
+      const [x, y] = await onLane(opened, lane, ((box.width - 84) * ms) / 40);
+      return page.evaluate(
+        ([x, y]) => {
+          const canvas = document.querySelector("canvas")!;
+          const at = canvas.getBoundingClientRect();
+          const pixel = new OffscreenCanvas(1, 1).getContext("2d")!;
+          pixel.drawImage(canvas, (x - at.x) * devicePixelRatio, (y - 6 - at.y) * devicePixelRatio, 1, 1, 0, 0, 1, 1);
+          return pixel.getImageData(0, 0, 1, 1).data.join();
+        },
+        [x, y] as const,
+      );
+    };
+    expect(await colourAt(0, 5)).toBe("136,136,136,255");
+    expect(await colourAt(0, 15)).toBe("205,224,242,255");
+    expect(await colourAt(0, 30)).toBe("64,128,204,255");
+    expect(await colourAt(1, 30)).toBe("136,136,136,255");
+    await page.mouse.move(...(await onLane(opened, 0, ((box.width - 84) * 30) / 40)));
+    expect(await page.textContent("#hover")).toContain("at 3 GHz on average");
+    await page.selectOption("#rows", { label: "the machine (1)" });
+    await settled(page);
+    expect(await colourAt(0, 30)).toBe("64,128,204,255");
+    await page.reload();
+    await settled(page);
+    expect(await page.inputValue("#colour")).toBe("frequency");
+    expectQuiet(opened);
+    await opened.close();
+
+    const without = await served([SMALL]);
+    expect(await without.page.locator("#colour option").allTextContents()).not.toContain("frequency");
+    await without.close();
+    const saved = join(folder, "frequencies.html");
+    await run(["report", file, "-o", saved]);
+    const inFile = await open(`file://${saved}`);
+    expect(await inFile.page.locator("#colour option").allTextContents()).not.toContain("frequency");
     await inFile.close();
   });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { CELL, Field } from "../src/data";
-import { Colouring, Look, pixels, Tasks } from "../src/paint";
+import { Colouring, frequencyColour, frequencyPixels, Look, pixel, pixels, Tasks, UNNAMED } from "../src/paint";
 
 const CELLS = 8;
-const tasks: Tasks = { found: undefined, groups: { of: new Uint32Array(9), numbers: [1] }, causes: new Map([[1, 0]]) };
+const tasks: Tasks = { found: undefined, groups: { of: new Uint32Array(9), numbers: [1] }, causes: new Map([[1, 0]]), frequencies: frequencyPixels((byte) => (byte ? byte / 255 : undefined)) };
 
 /** One lane, of which some fields of the cell at 3 are set. */
 function tile(fields: Partial<Record<Field, number>>): Uint8Array {
@@ -18,7 +18,7 @@ const look = (tall: number, colouring: Colouring, dark: boolean): Look => ({ ver
 const column = (all: Uint32Array, x: number): number[] => [...all].filter((_, n) => n % CELLS === x);
 
 const looks = [1, 2, 3, 4, 5, 24].flatMap((tall) =>
-  (["task", "command", "cgroup", "queue", "cause"] as const).flatMap((colouring) => [false, true].map((dark) => look(tall, colouring, dark))),
+  (["task", "command", "cgroup", "queue", "cause", "frequency"] as const).flatMap((colouring) => [false, true].map((dark) => look(tall, colouring, dark))),
 );
 
 test("whatever is above zero is seen at any height, in every colouring", () => {
@@ -52,6 +52,20 @@ test("tasks that the search did not find are dimmed", () => {
   const of = (found: number[]): Uint32Array => pixels(busy, CELLS, it, { ...tasks, found: new Uint8Array(9).map((_, task) => Number(found.includes(task))) });
   expect(of([5])).toEqual(pixels(busy, CELLS, it, tasks));
   expect(of([6])).not.toEqual(of([5]));
+});
+
+test("a busy cell has the colour of its frequency, and grey where that is unknown", () => {
+  const busy = tile({ [Field.Busy]: 255 });
+  const of = (frequency: number): number | undefined => {
+    const frequencies = new Uint8Array(CELLS).fill(7);
+    frequencies[3] = frequency;
+    return column(pixels(busy, CELLS, look(24, "frequency", false), tasks, undefined, frequencies), 3)[20];
+  };
+  expect(of(0)).toBe(pixel(UNNAMED));
+  expect(of(255)).toBe(pixel(frequencyColour(1)));
+  const lightness = [1, 60, 120, 255].map((byte) => (of(byte) ?? 0) & 0xff);
+  expect(lightness).toEqual([...lightness].sort((a, b) => b - a));
+  expect(new Set(lightness).size).toBe(4);
 });
 
 test("a canvas of pixels that is used again has nothing of what it had", () => {

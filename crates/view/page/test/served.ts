@@ -63,6 +63,20 @@ export async function decided(): Promise<string> {
   return file;
 }
 
+/** A recording of two CPUs that run all the time: CPU 0 at 1 GHz from 10 ms on and at 3 GHz from 20 ms on; of CPU 1 nothing is told. */
+export function frequencies(): string {
+  const file = join(folder, "frequencies.txt");
+  const at = (ms: number): string => `1.${`${ms}`.padStart(3, "0")}000`;
+  const row = (cpu: number, ms: number, event: string): string => `          <idle>-0     [00${cpu}] d..2.   ${at(ms)}: ${event}\n`;
+  const task = (name: string, pid: number): [string, string] => [`prev_comm=${name} prev_pid=${pid} prev_prio=120 prev_state=S`, `next_comm=${name} next_pid=${pid} next_prio=120`];
+  const [idle, a, b] = [task("swapper/0", 0), task("busy", 7), task("other", 8)];
+  const runs = (cpu: number, ms: number, from: [string, string], to: [string, string]): string => row(cpu, ms, `sched_switch: ${from[0]} ==> ${to[1]}`);
+  const changes = (ms: number, khz: number): string => row(0, ms, `cpu_frequency: state=${khz} cpu_id=0`);
+  const rows = [runs(0, 0, idle, a), runs(1, 0, idle, b), changes(10, 1_000_000), changes(20, 3_000_000), runs(0, 40, a, idle), runs(1, 40, b, idle)];
+  writeFileSync(file, `# tracer: nop\n#\n${rows.join("")}`);
+  return file;
+}
+
 /** A counterexample of a policy that steals a task which may not run there. */
 export async function counterexample(): Promise<string> {
   const file = join(folder, "counterexample.wn");

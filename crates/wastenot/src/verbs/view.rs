@@ -135,7 +135,7 @@ pub(super) fn recording(
     let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
     let mut memory = Vec::new();
     let spill: &mut dyn Spill = part.as_mut().map_or(&mut memory, |part| part);
-    let (found, tiles) =
+    let (found, over_time) =
         progress::during("checking", || wastenot_view::check(&history, &options, spill)).map_err(
             |error| Stop::io("cannot keep what was found", &error, "make room, or use --no-cache"),
         )?;
@@ -145,7 +145,7 @@ pub(super) fn recording(
     if has_picture {
         draw_worst(&mut report, &history, &found, window.is_asked().then_some(asked), select);
     }
-    let recording = Recording::new(&history, &options, &found, &report, tiles);
+    let recording = Recording::new(&history, &options, &found, &report, over_time);
     // They take more memory than all that is kept.
     drop((found, history));
     if let Some(part) = part {

@@ -1,0 +1,238 @@
+//! How fast CPUs ran, where the recording tells it.
+
+use serde_json::{Value, json};
+use wastenot_model::{
+    Beside, Contradiction, CpuId, CpuState, Entry, Event, Observer, State, TaskId, TaskState, Time,
+    Wanted, Window,
+};
+use wastenot_tiles::Builder;
+
+use crate::folds::Lane;
+use crate::recording::TILE_CELLS;
+
+/// Bytes of a change in [`Frequencies::bytes`].
+const CHANGE: usize = 12;
+
+/// The frequencies of CPUs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Frequencies {
+    /// Of each CPU when its frequency changed, by time; it is unknown before.
+    cpus: Vec<Vec<Change>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Change {
+    time: Time,
+    khz: u32,
+    /// What each nanosecond had in kHz, summed from the first change to this one: so the work for
+    /// a mean does not depend on the changes in it.
+    sum: u128,
+}
+
+/// What is known of the time before a moment: frequencies of its nanoseconds, and their number.
+type Known = (u128, u64);
+
+impl Frequencies {
+    fn add(&mut self, cpu: CpuId, time: Time, khz: u32) {
+        if self.cpus.len() <= cpu.index() {
+            self.cpus.resize_with(cpu.index() + 1, Vec::new);
+        }
+        let changes = &mut self.cpus[cpu.index()];
+        let Some(last) = changes.last() else {
+            return changes.push(Change { time, khz, sum: 0 });
+        };
+        let sum = last.sum + u128::from(last.khz) * u128::from(time.since(last.time).0);
+        if last.khz != khz {
+            changes.push(Change { time: time.max(last.time), khz, sum });
+        }
+    }
+
+    /// The lowest and the highest frequency in kHz; null if none is told.
+    pub(crate) fn range(&self) -> Value {
+        let all = || self.cpus.iter().flatten().map(|it| it.khz);
+        all().min().zip(all().max()).map_or(Value::Null, |(min, max)| json!([min, max]))
+    }
+
+    fn before(&self, cpu: CpuId, time: Time) -> Known {
+        let changes = self.cpus.get(cpu.index()).map_or(&[][..], Vec::as_slice);
+        let count = changes.partition_point(|it| it.time <= time);
+        let Some((first, last)) = changes[..count].first().zip(changes[..count].last()) else {
+            return (0, 0);
+        };
+        let since = u128::from(time.since(last.time).0);
+        (last.sum + u128::from(last.khz) * since, time.since(first.time).0)
+    }
+
+    /// The mean frequency of CPUs in a window, in kHz, where it is known for a part of it.
+    fn mean(&self, cpus: &[CpuId], window: Window) -> Option<f64> {
+        let (mut sum, mut ns) = (0, 0);
+        for cpu in cpus {
+            let [from, to] = [window.from, window.to].map(|time| self.before(*cpu, time));
+            (sum, ns) = (sum + to.0.saturating_sub(from.0), ns + to.1.saturating_sub(from.1));
+        }
+        (ns > 0).then(|| sum as f64 / ns as f64)
+    }
+
+    /// Cells `n * TILE_CELLS` on of lanes, `4^level` ns wide, of a recording of that time: lane
+    /// after lane a byte for each. 0 is unknown; from 1 on it is the lowest frequency, to 255 the
+    /// highest.
+    pub(crate) fn tile(&self, lanes: &[Lane], level: u32, n: u64, all: Window) -> Vec<u8> {
+        let range = self.range();
+        let [min, max] = [0, 1].map(|n| range[n].as_f64().unwrap_or(0.0));
+        let step = |khz: f64| match max > min {
+            true => 1 + ((khz - min) / (max - min) * 254.0).round() as u8,
+            false => 255,
+        };
+        let (width, first) = (1u64 << (2 * level), n.saturating_mul(TILE_CELLS as u64));
+        let at =
+            |cell: u64| Time(all.from.0.saturating_add(cell.saturating_mul(width))).min(all.to);
+        let cells = lanes.iter().flat_map(|lane| {
+            (0..TILE_CELLS as u64).map(move |cell| {
+                let cell = first.saturating_add(cell);
+                (lane, Window { from: at(cell), to: at(cell.saturating_add(1)) })
+            })
+        });
+        cells.map(|(lane, window)| self.mean(&lane.cpus, window).map_or(0, step)).collect()
+    }
+
+    /// All of it: of each CPU the number of its changes, and of each change its time and kHz; the
+    /// lowest byte of numbers comes first.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for changes in &self.cpus {
+            bytes.extend((changes.len() as u64).to_le_bytes());
+            for it in changes {
+                bytes.extend(it.time.0.to_le_bytes());
+                bytes.extend(it.khz.to_le_bytes());
+            }
+        }
+        bytes
+    }
+
+    /// Of [`Frequencies::bytes`]; `None` if they are not that.
+    pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Frequencies> {
+        let mut all = Frequencies::default();
+        while let Some((count, rest)) = bytes.split_first_chunk() {
+            let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
+            let (changes, rest) = rest.split_at_checked(count.checked_mul(CHANGE)?)?;
+            let cpu = CpuId(u16::try_from(all.cpus.len()).ok()?);
+            all.cpus.push(Vec::new());
+            for change in changes.as_chunks::<CHANGE>().0 {
+                let [a, b, c, d, e, f, g, h, k @ ..] = *change;
+                let time = Time(u64::from_le_bytes([a, b, c, d, e, f, g, h]));
+                all.add(cpu, time, u32::from_le_bytes(k));
+            }
+            bytes = rest;
+        }
+        bytes.is_empty().then_some(all)
+    }
+}
+
+/// Makes tiles, and looks at frequencies in the same replay.
+pub(crate) struct WithFrequencies<'s> {
+    pub(crate) tiles: Builder<'s>,
+    pub(crate) frequencies: Frequencies,
+}
+
+impl Observer for WithFrequencies<'_> {
+    fn begun(&mut self, state: &State) {
+        self.tiles.begun(state);
+    }
+    #[inline]
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        self.tiles.held(state, from, to);
+    }
+    #[inline]
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        self.tiles.task(state, task, was, now);
+    }
+    #[inline]
+    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
+        self.tiles.cpu(state, cpu, was, now);
+    }
+    #[inline]
+    fn event(&mut self, state: &State, entry: &Entry) {
+        self.tiles.event(state, entry);
+        if let Event::Freq { cpu, khz } = entry.event {
+            self.frequencies.add(cpu, entry.time, khz);
+        }
+    }
+    fn contradiction(&mut self, state: &State, entry: &Entry, what: Contradiction) {
+        self.tiles.contradiction(state, entry, what);
+    }
+    fn end(&mut self, state: &State) {
+        self.tiles.end(state);
+    }
+}
+
+impl Beside for WithFrequencies<'_> {
+    fn wanted(&mut self, now: Time, wanted: &Wanted) {
+        self.tiles.wanted(now, wanted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CPU 0 changes at 10, 20 and 40 ns, CPU 2 at 16 ns; nothing is told of CPU 1.
+    fn frequencies() -> Frequencies {
+        let mut all = Frequencies::default();
+        for (cpu, time, khz) in
+            [(0, 10, 1_000_000), (0, 20, 3_000_000), (2, 16, 2_000_000), (0, 40, 2_000_000)]
+        {
+            all.add(CpuId(cpu), Time(time), khz);
+        }
+        all
+    }
+
+    #[test]
+    fn a_mean_is_of_the_time_of_which_it_is_known() {
+        let all = frequencies();
+        let mean = |cpus: &[u16], from: u64, to: u64| {
+            let cpus: Vec<CpuId> = cpus.iter().copied().map(CpuId).collect();
+            let mean = all.mean(&cpus, Window { from: Time(from), to: Time(to) });
+            mean.map(|khz| khz as u32 / 1000)
+        };
+        assert_eq!(mean(&[0], 0, 10), None);
+        assert_eq!(mean(&[0], 0, 20), Some(1000), "of the last 10 ns");
+        assert_eq!(mean(&[0], 15, 25), Some(2000));
+        assert_eq!(mean(&[0], 30, 50), Some(2500));
+        assert_eq!(mean(&[1], 0, 50), None);
+        assert_eq!(mean(&[0, 1, 2], 30, 40), Some(2500), "of the CPUs of which it is known");
+        assert_eq!(mean(&[7], 0, 50), None);
+    }
+
+    #[test]
+    fn a_tile_has_a_byte_for_each_cell_from_the_lowest_to_the_highest() {
+        let all = frequencies();
+        let lane = |cpus: &[u16]| Lane {
+            label: String::new(),
+            cpus: cpus.iter().copied().map(CpuId).collect(),
+        };
+        let window = Window { from: Time(4), to: Time(40) };
+        let tile = all.tile(&[lane(&[1]), lane(&[0])], 1, 0, window);
+        assert_eq!(tile.len(), 2 * TILE_CELLS);
+        assert!(tile[..TILE_CELLS].iter().all(|it| *it == 0));
+        // Cells of 4 ns from 4 ns on.
+        let expected = [0, 1, 1, 1, 255, 255, 255, 255, 255, 0];
+        assert_eq!(tile[TILE_CELLS..][..10], expected);
+        assert!(all.tile(&[lane(&[0])], 31, u64::MAX, window).iter().all(|it| *it == 0));
+        assert_eq!(
+            (all.range(), Frequencies::default().range()),
+            (json!([1_000_000, 3_000_000]), Value::Null)
+        );
+    }
+
+    #[test]
+    fn what_is_kept_is_the_same_and_what_is_cut_is_not_taken() {
+        let all = frequencies();
+        let bytes = all.bytes();
+        assert_eq!(Frequencies::from_bytes(&bytes), Some(all));
+        for length in 1..bytes.len() {
+            if let Some(cut) = Frequencies::from_bytes(&bytes[..length]) {
+                assert!(cut.cpus.len() < 3, "{length}");
+            }
+        }
+    }
+}
