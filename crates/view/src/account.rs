@@ -189,6 +189,9 @@ mod tests {
         assert_eq!(account["path"], expected);
         assert!(words.contains("data-from=\"20\" data-to=\"60\""), "{words}");
         assert_eq!(recording.account(1, 0, 20)["path"], json!([[1, 0, 20, "run", 1]]));
+        for (from, to) in [(50, 50), (80, 30), (90, u64::MAX), (u64::MAX, u64::MAX)] {
+            assert_eq!(recording.account(1, from, to)["path"], json!([]), "{from} to {to}");
+        }
         assert_eq!(count.load(Ordering::Relaxed), 1, "events are read once");
     }
 
