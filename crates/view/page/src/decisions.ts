@@ -11,6 +11,8 @@ const LATER = 150;
 /** The section of one recording; it asks for nothing while it is folded. */
 export class Decisions {
   private later: ReturnType<typeof setTimeout> | undefined;
+  /** The stretch that the table is of. */
+  private shown = "";
   private readonly asking: Latest<[number, number]>;
 
   constructor(
@@ -36,11 +38,16 @@ export class Decisions {
 
   private async show(recording: Recording, from: number, to: number): Promise<void> {
     const [status, box] = this.section.querySelectorAll<HTMLElement>(":scope > p, :scope > div");
+    // A table that would be the same stays, with the row that has the focus.
+    if (!status || !box || this.shown === `${from},${to}`) return;
     const told = await recording.decisions(from, to);
-    if (!status || !box || !told) return;
+    if (!told) return;
+    this.shown = `${from},${to}`;
+    const chosen = box.querySelector(".current")?.innerHTML;
     // The program has escaped what comes from the recording, as on the page itself.
     box.innerHTML = told.words;
-    const rows = box.querySelectorAll("tbody tr").length;
-    status.textContent = `${counted(told.count, "decision")} in what is seen${rows < told.count ? `; the first ${rows} are here: zoom in to see others` : ""}`;
+    const rows = [...box.querySelectorAll("tbody tr")];
+    rows.find(({ innerHTML }) => innerHTML === chosen)?.classList.add("current");
+    status.textContent = `${counted(told.count, "decision")} in what is seen${rows.length < told.count ? `; the first ${rows.length} are here: zoom in to see others` : ""}`;
   }
 }

@@ -115,11 +115,11 @@ export class Jumps {
 
   /** Goes where a row leads, with twice as much before and after it, and says what it says. */
   private async go(target: Target, chosen?: HTMLElement | string): Promise<void> {
-    const before = this.current;
+    const clicked = typeof chosen === "string" ? undefined : chosen;
+    const seen = this.around(target, clicked?.classList.contains("current") === true);
     this.choseRow(undefined);
     this.current = target;
-    this.consider(typeof chosen === "string" ? undefined : chosen, target.panel);
-    const seen = this.around(target, before);
+    this.consider(clicked, target.panel);
     this.page.see(seen, seen === this.page.seen ? "address" : "history");
     element("lanes").focus({ preventScroll: true });
     element("time").scrollIntoView({ block: "nearest" });
@@ -131,15 +131,14 @@ export class Jumps {
     this.page.say(inWords(row, row.closest("table") ?? list?.element));
   }
 
-  /** What is seen when a jump has led to a time. */
-  private around(target: Target, before: Target | undefined): Span {
+  /** What is seen when a jump has led to a time; whether it has led there before. */
+  private around(target: Target, isAgain: boolean): Span {
     const { from, to } = placeOf(target);
     const { seen, nsPerPixel } = this.page;
     const moved = (width: number): Span => ({ from: (from + to - width) / 2, to: (from + to + width) / 2 });
     const width = seen.to - seen.from;
     if (from === to) {
       // A moment that is seen is marked; if it is chosen again, it comes nearer.
-      const isAgain = before?.panel === target.panel && before.from === target.from && before.to === target.to;
       if (isAgain) return moved(width / NEARER);
       return from >= seen.from && to <= seen.to ? seen : moved(width);
     }
