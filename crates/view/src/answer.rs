@@ -3,7 +3,8 @@
 //! | path | answer |
 //! |---|---|
 //! | `/` | the page |
-//! | `/head` | JSON: of each recording the machine, names, causes and its time |
+//! | `/head` | JSON: of each recording the machine, names, causes and its time; whether it is a |
+//! | | glance: then [`Server`](crate::Server) says when all is there |
 //! | `/R/tasks` | tids, names and cgroups of its tasks: `tasks` |
 //! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: [`tile`] |
 //! | `/R/totals/LEVEL/N` | what all CPUs did together: `Recording::totals` |
@@ -106,7 +107,7 @@ impl View {
 
     pub(crate) fn head(&self) -> Value {
         let heads: Vec<&Value> = self.recordings.iter().map(|it| &it.head).collect();
-        json!({ "recordings": heads })
+        json!({ "recordings": heads, "glance": self.is_glance })
     }
 }
 

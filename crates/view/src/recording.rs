@@ -7,7 +7,7 @@ use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use wastenot_tiles::{Builder, Cell, Spill, Tiles};
+use wastenot_tiles::{Builder, Cell, Spill, Tiles, Total};
 
 use crate::answer::ROWS_AT_ONCE;
 use crate::folds::{Fold, Lane, folds};
@@ -17,6 +17,8 @@ use crate::tasks;
 pub const TILE_CELLS: usize = 256;
 /// Lanes of a tile.
 pub const TILE_LANES: usize = 16;
+/// Numbers of a total.
+const TOTALS: usize = Total::NUMBERS;
 /// Bytes of a cell.
 const CELL: usize = Cell::NOTHING.bytes().len();
 /// The number of no task: all ones in three bytes.
@@ -41,6 +43,8 @@ pub struct Recording {
     pub(crate) worst: Vec<Window>,
     /// The number of its events.
     pub(crate) events: usize,
+    /// Whether only short stretches were read: then cells that are known in part show that part.
+    pub(crate) is_glance: bool,
 }
 
 /// Checks `history`, and makes tiles in the same replay. Most of their bytes go to `spill`.
@@ -122,7 +126,13 @@ impl Recording {
         let worst = found.violations.worst.iter().map(|it| it.window).collect();
         let title = report.title.clone();
         let events = history.len();
-        Recording { tiles, tasks, folds, head, title, first, rest, worst, events }
+        Recording { tiles, tasks, folds, head, title, first, rest, worst, events, is_glance: false }
+    }
+
+    /// The same of a glance at a trace: of each cell it shows what was read of its time.
+    #[must_use]
+    pub fn glance(self) -> Recording {
+        Recording { is_glance: true, ..self }
     }
 
     /// The number of its events.
@@ -163,7 +173,13 @@ impl Recording {
         let mut cells = vec![Vec::new(); self.tiles.cpus()];
         for cpu in lanes.into_iter().flat_map(|lane| &lane.cpus) {
             if let Some(of_cpu) = cells.get_mut(cpu.index()) {
-                *of_cpu = self.tiles.cells(*cpu, 1 << (2 * level), begin, TILE_CELLS);
+                let (tiles, width) = (&self.tiles, 1 << (2 * level));
+                *of_cpu = if self.is_glance {
+                    let sums = tiles.sums(*cpu, width, begin, TILE_CELLS);
+                    sums.iter().map(|sum| Cell::from(&sum.known())).collect()
+                } else {
+                    tiles.cells(*cpu, width, begin, TILE_CELLS)
+                };
             }
         }
         cells
@@ -176,26 +192,44 @@ impl Recording {
     pub(crate) fn totals(&self, level: u32, n: u64) -> Vec<u8> {
         let begin = n.saturating_mul(TILE_CELLS as u64);
         let width = 1u64 << (2 * level);
-        let totals = self.tiles.totals(width, begin, TILE_CELLS);
-        let span = self.tiles.window().span().0;
-        let mut bytes = vec![0; 5 * TILE_CELLS * 4];
-        for (place, total) in totals.iter().enumerate() {
-            let from = (begin + place as u64).saturating_mul(width);
-            let ns = from.saturating_add(width).min(span).saturating_sub(from).max(1);
-            let all = [
-                total.busy_ns,
-                total.unknown_ns,
-                total.wanted_ns,
-                total.waiting_ns,
-                total.in_vain_ns,
-            ];
-            for (field, sum) in all.into_iter().enumerate() {
-                let mean = (sum as f64 / ns as f64) as f32;
+        let means = if self.is_glance {
+            self.means_of_known(width, begin)
+        } else {
+            let span = self.tiles.window().span().0;
+            let totals = self.tiles.totals(width, begin, TILE_CELLS).into_iter().zip(begin..);
+            let mean = |(total, cell): (Total, u64)| {
+                let from = cell.saturating_mul(width);
+                let ns = from.saturating_add(width).min(span).saturating_sub(from).max(1);
+                total.numbers().map(|sum| sum as f64 / ns as f64)
+            };
+            totals.map(mean).collect()
+        };
+        let mut bytes = vec![0; TOTALS * TILE_CELLS * 4];
+        for (place, means) in means.iter().enumerate() {
+            for (field, mean) in means.iter().enumerate() {
                 let at = (field * TILE_CELLS + place) * 4;
-                bytes[at..at + 4].copy_from_slice(&mean.to_le_bytes());
+                bytes[at..at + 4].copy_from_slice(&(*mean as f32).to_le_bytes());
             }
         }
         bytes
+    }
+
+    /// The same of a glance: each CPU counts with what is known of its time, as it does on its
+    /// lane.
+    fn means_of_known(&self, width: u64, begin: u64) -> Vec<[f64; TOTALS]> {
+        let mut means: Vec<[f64; TOTALS]> = Vec::new();
+        for cpu in (0..self.tiles.cpus()).map(|cpu| CpuId(cpu as u16)) {
+            let sums = self.tiles.sums(cpu, width, begin, TILE_CELLS);
+            means.resize(sums.len(), [0.0; TOTALS]);
+            for (means, sum) in means.iter_mut().zip(&sums) {
+                let known = sum.known();
+                let numbers = Total::from(&known).numbers();
+                means.iter_mut().zip(numbers).for_each(|(mean, number)| {
+                    *mean += number as f64 / known.ns().max(1) as f64;
+                });
+            }
+        }
+        means
     }
 
     /// When each violation of the table of violations was: from and to, in its order.

@@ -34,6 +34,8 @@ export interface Fold {
 /** All that a page knows at its start. */
 export interface Heads {
   recordings: Head[];
+  /** Whether short stretches were read so far, and more comes. */
+  glance: boolean;
 }
 
 /** The tasks of a recording: their numbers are places here. */

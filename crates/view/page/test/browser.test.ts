@@ -390,6 +390,29 @@ describe.skipIf(lacks)("in a browser", () => {
     await opened.close();
   });
 
+  test("a glance asks when all is there, and goes to the same place of it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const whole = page.url().replace(/#.*/, "");
+    let asked = 0;
+    await page.route("**/glance/**", async (route) => {
+      const path = route.request().url().replace(/.*\/glance\//, "").replace(/#.*/, "");
+      if (path === "complete") return route.fulfill({ json: ++asked > 1 });
+      const response = await route.fetch({ url: whole + path });
+      if (path !== "head") return route.fulfill({ response });
+      return route.fulfill({ response, json: { ...(await response.json()), glance: true } });
+    });
+    await page.goto(`${whole}glance/`);
+    await page.keyboard.press("w");
+    const place = await seen(page);
+    await page.waitForURL((url) => !url.pathname.includes("glance"));
+    expect(asked).toBe(2);
+    expect(page.url().replace(/#.*/, "")).toBe(whole);
+    expect(await seen(page)).toEqual(place);
+    expectQuiet(opened);
+    await opened.close();
+  });
+
   test("a window too narrow for lanes does not stop the page", async () => {
     const opened = await served([SMALL]);
     const { page } = opened;

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::Duration;
@@ -29,11 +30,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let files = std::iter::once(&args.file).chain(&args.with);
     let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
     let server = Server::begin(&names.join(" beside "), args.port);
-    let server = server.map_err(|it| Stop::new(&it, it.help()))?;
+    let server = Arc::new(server.map_err(|it| Stop::new(&it, it.help()))?);
     let mut signals = signals::listen().map_err(failed)?;
     let (done, found) = mpsc::channel();
-    let asked = args.clone();
-    let work = move || done.send(view(&asked)).unwrap_or_default();
+    let (asked, shows) = (args.clone(), Arc::clone(&server));
+    let work = move || done.send(view(&asked, &shows)).unwrap_or_default();
     let worker =
         thread::Builder::new().name("wastenot-check".into()).spawn(work).map_err(failed)?;
     // What fails soon fails before a browser is started.
@@ -75,32 +76,53 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long it may take until a page that is there is shown.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the page shows.
-fn view(args: &Args) -> Result<View, Stop> {
-    let of = |file: &Path| recording(file, &args.window, &args.select, &args.reading, false, None);
-    Ok(match &args.with {
-        None => View::new(known_or_found(args)?),
-        Some(with) => View::two(of(&args.file)?, of(with)?),
-    })
+/// What the page shows. Before it checks a long trace, the server shows a glance at it.
+fn view(args: &Args, server: &Server) -> Result<View, Stop> {
+    let Some(with) = &args.with else {
+        let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
+        let entry = Some(&args.file).filter(|_| !args.no_cache);
+        let entry = entry.and_then(|file| Entry::of(file, &asked));
+        let known = entry.as_ref().and_then(Entry::read);
+        if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
+            return Ok(View::new(recording));
+        }
+        show_glance(args, &[&args.file], server);
+        return Ok(View::new(checked(args, &args.file, entry.as_ref())?.0));
+    };
+    show_glance(args, &[&args.file, with], server);
+    Ok(View::two(checked(args, &args.file, None)?, checked(args, with, None)?))
+}
+
+fn checked(args: &Args, file: &Path, kept: Option<&Entry>) -> Result<(Recording, Report), Stop> {
+    recording(file, &args.window, &args.select, &args.reading, false, kept)
+}
+
+/// Shows stretches of the traces if all of them are long; what is wrong with them, reading them
+/// says.
+fn show_glance(args: &Args, files: &[&Path], server: &Server) {
+    let glances = files.iter().map(|file| glance(args, file)).collect::<Option<Vec<_>>>();
+    if let Some(glances) = glances {
+        server.show_glance(View::glance(glances));
+    }
+}
+
+fn glance(args: &Args, file: &Path) -> Option<Recording> {
+    let history = open::glance(file, &args.reading)?;
+    let window = args.window.of(&history).ok()?;
+    let options = select::options(&history, window, &args.select).ok()?;
+    let (found, tiles) = wastenot_view::check(&history, &options, &mut Vec::new()).ok()?;
+    let (name, span) = (file.file_name().unwrap_or_default(), history.window().span());
+    let title = format!("{}: {} CPUs, {span}", name.to_string_lossy(), history.cpu_count());
+    let mut report = Report::new("view/1", title);
+    report.verdict = "A first glance: only short stretches were read, spread over the whole time. \
+                      Each column shows what was read of its time, and is hatched where that is \
+                      nothing. All of it is being checked; then this page shows it."
+        .to_owned();
+    Some(Recording::new(&history, &options, &found, &report, tiles).glance())
 }
 
 /// Events from which on what was found is kept for the next time; fewer are checked at once.
 const MANY: usize = 1_000_000;
-
-/// What is known of the recording from the last time, or what is found now.
-fn known_or_found(args: &Args) -> Result<Recording, Stop> {
-    let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
-    let entry = Some(&args.file).filter(|_| !args.no_cache);
-    let entry = entry.and_then(|file| Entry::of(file, &asked));
-    let known = entry.as_ref().and_then(Entry::read);
-    if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
-        return Ok(recording);
-    }
-    let kept = entry.as_ref();
-    let (recording, _) =
-        recording(&args.file, &args.window, &args.select, &args.reading, false, kept)?;
-    Ok(recording)
-}
 
 /// What a page shows of a file, and the report of its check, with a picture of the worst moment if
 /// that is asked for. Of tiles that are large, most is not in memory but in `kept`.
