@@ -143,6 +143,7 @@ export class Page {
   async sumUp(): Promise<void> {
     const { measured } = this;
     if (!measured) return;
+    this.toAddress("address");
     const title = `What CPUs did in ${length(measured.to - measured.from)}`;
     this.say(`${title}: …`);
     const { nsPerPixel } = this;
@@ -169,6 +170,7 @@ export class Page {
     if (this.colour.value !== this.usualColour) all.set("colour", this.colour.value);
     if (this.search.value) all.set("find", this.search.value);
     if (this.cpus.value.trim()) all.set("cpus", this.cpus.value.trim());
+    if (this.measured) all.set("measured", `${Math.round(this.measured.from)},${Math.round(this.measured.to)}`);
     if (this.wantedHeight > 0) all.set("height", `${this.wantedHeight}`);
     const ways = this.panels.map(({ way }) => way?.task ?? "");
     if (ways.some((task) => task !== "")) all.set("task", ways.join());
@@ -210,7 +212,11 @@ export class Page {
     const [from = 0, to = 0] = (all.get("t") ?? "").split(",").map(Number);
     const [begin, end] = this.first.recording.head.seen;
     const usual = this.panels.length > 1 ? this.whole : { from: begin, to: end };
-    this.see(from >= 0 && from < to && to <= this.whole.to ? { from, to } : usual, "nowhere");
+    const isSeen = (span: Span): boolean => span.from >= 0 && span.from < span.to && span.to <= this.whole.to;
+    this.see(isSeen({ from, to }) ? { from, to } : usual, "nowhere");
+    const [since = 0, until = 0] = numbers("measured");
+    this.measured = isSeen({ from: since, to: until }) ? { from: since, to: until } : undefined;
+    void this.sumUp();
   }
 
   // How it looks.

@@ -103,12 +103,13 @@ export class Panel {
     return this.recording.head.cgroups.map((name, n) => [name, this.numbers.cgroup[n] ?? 0]);
   }
 
-  /** Finds tasks by name, tid or both; all stand out where there is no pattern. */
+  /** Finds tasks by name, tid or cgroup; all stand out where there is no pattern. */
   search(pattern: string): void {
     const { head } = this.recording;
     const tasks = pattern ? this.recording.tasks : undefined;
     if (tasks) {
-      const { is, count } = find(pattern, head.names, tasks.names, tasks.tids);
+      const cgroups = tasks.cgroups && { all: head.cgroups, of: tasks.cgroups };
+      const { is, count } = find(pattern, { all: head.names, of: tasks.names }, tasks.tids, cgroups);
       this.found = { count, first: is.indexOf(1) };
       this.tasks.found = is;
       return;

@@ -186,8 +186,14 @@ describe.skipIf(lacks)("in a browser", () => {
     await page.fill("#search", "rcu_preempt");
     await measure(opened);
     await expect.poll(() => page.textContent("#said")).toMatch(/\nrcu_preempt:\d+ ran for [\d.]+ [mu]s, \d+ times on \d+ CPUs?, and waited for [\d.]+ [mu]s, \d+ times$/);
+    // The address holds it.
+    await expect.poll(() => page.url()).toContain("measured=");
+    const told = await page.textContent("#said");
+    await page.reload();
+    await expect.poll(() => page.textContent("#said")).toBe(told);
     await page.keyboard.press("Escape");
     expect(await page.isVisible("#selected")).toBe(false);
+    await expect.poll(() => page.url()).not.toContain("measured=");
     await opened.close();
 
     const file = join(folder, "sums.html");
