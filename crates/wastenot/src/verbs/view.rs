@@ -137,7 +137,6 @@ pub(super) fn recording(
     let history = open::history(file, reading)?;
     let asked = window.of(&history)?;
     let options = select::options(&history, asked, select)?;
-    let options = Options { marks: has_picture, ..options };
     // A cache that cannot be written is no failure.
     let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
     let mut memory = Vec::new();
@@ -150,7 +149,8 @@ pub(super) fn recording(
     let counted = options.counted(&history);
     report.next = check::next(file, &history, &found, counted);
     if has_picture {
-        draw_worst(&mut report, &history, &found, window.is_asked().then_some(asked), select);
+        let window = window.is_asked().then_some(asked);
+        draw_worst(&mut report, &history, &found, &options, window);
     }
     let recording = Recording::new(&history, &options, &found, &report, tiles);
     // They take more memory than all that is kept.
@@ -166,17 +166,17 @@ fn draw_worst(
     report: &mut Report,
     history: &History,
     found: &Check,
+    options: &Options,
     window: Option<Window>,
-    select: &Select,
 ) {
     let look = Look {
         window,
         socket_order: history.head.machine.topology_known(),
         palette: Palette::default(),
-        silent: select.silent_cpus.into(),
+        silent: options.silent,
         color_by_command: false,
         target: None,
         considered: None,
     };
-    page::with_worst(report, history, found, &look);
+    page::with_worst(report, history, found, options, &look);
 }
