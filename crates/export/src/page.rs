@@ -1,7 +1,7 @@
 //! Pictures of a report on a trace.
 
-use wastenot_check::{Check, Options, check};
 use wastenot_check::violations::Violation;
+use wastenot_check::{Check, Options, check};
 use wastenot_draw::{Class, Mark, MarkKind, Marks, Scene};
 use wastenot_model::{Frame, History, Picture as Drawn, Report, Window};
 

@@ -345,6 +345,49 @@ mod tests {
     }
 
     #[test]
+    fn whatever_numbers_are_asked_for_answers_are_small_and_come() {
+        let view = view();
+        let numbers = [
+            "0",
+            "1",
+            "31",
+            "32",
+            "255",
+            "4294967295",
+            "18446744073709551615",
+            "-1",
+            "",
+            "x",
+            "9e9",
+        ];
+        let known = [
+            ("tile", 4),
+            ("totals", 2),
+            ("rows", 2),
+            ("at", 2),
+            ("way", 4),
+            ("next", 2),
+            ("previous", 2),
+            ("sums", 2),
+        ];
+        let mut answered = 0;
+        for (word, arity) in known {
+            for mut n in 0..numbers.len().pow(arity) {
+                let mut path = format!("/0/{word}");
+                for _ in 0..arity {
+                    path = format!("{path}/{}", numbers[n % numbers.len()]);
+                    n /= numbers.len();
+                }
+                if let Some(answer) = view.answer(&path) {
+                    answered += 1;
+                    assert!(answer.body.len() < 1000, "{path}: {}", answer.body.len());
+                }
+            }
+        }
+        assert!(answered > 1000, "{answered}");
+    }
+
+    #[test]
     fn what_is_kept_answers_as_before_and_what_is_damaged_is_not_taken() {
         let view = view();
         let recording = &view.recordings[0];
