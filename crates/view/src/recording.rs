@@ -247,16 +247,19 @@ impl Recording {
             let waker = it.waker.and_then(TaskId::index);
             json!([it.task.index(), self.since_begin(it.since), it.origin.name(), waker])
         });
-        let idle = self.folds.first()?.lanes.iter().flat_map(|lane| &lane.cpus).filter(|cpu| {
-            self.tiles.at(**cpu, time).is_some_and(|(is, ..)| is.activity == Activity::Idle)
-        });
+        let cpus = self.folds.first()?.lanes.iter().flat_map(|lane| &lane.cpus);
+        let of = |cpu: &CpuId| self.tiles.at(*cpu, time).map(|(is, ..)| (cpu.0, is.activity));
+        let did: Vec<(u16, Activity)> = cpus.filter_map(of).collect();
+        let idle = did.iter().filter(|(_, is)| *is == Activity::Idle).map(|(cpu, _)| *cpu);
+        let unknown = did.iter().filter(|(_, is)| *is == Activity::Unknown);
         Some(json!({
             "is": is.activity.name(),
             "since": self.since_begin(active_since),
             "task": task,
             "waiting": waiting.take(LISTED).collect::<Vec<_>>(),
             "count": is.waiting,
-            "idle": idle.map(|cpu| cpu.0).collect::<Vec<_>>(),
+            "idle": idle.collect::<Vec<_>>(),
+            "unknown": unknown.count(),
         }))
     }
 }

@@ -173,8 +173,12 @@ impl Guarded {
                 return Some(elsewhere(TO_GLANCE));
             }
             (None, None) => {
-                let (status, kind) = ("503 Service Unavailable", "text/html; charset=utf-8");
-                let body = if path == "/" { self.waiting.clone() } else { String::new() };
+                // The page is shown as any other; what it will ask is not there yet.
+                let (status, body) = match path {
+                    "/" => ("202 Accepted", self.waiting.clone()),
+                    _ => ("503 Service Unavailable", String::new()),
+                };
+                let kind = "text/html; charset=utf-8";
                 return Some(Reply { status, kind, headers: WAITING, body: body.into() });
             }
         };
@@ -216,7 +220,7 @@ mod tests {
     fn begin(port: u16) -> Result<Server, Error> {
         let server = Server::begin("<a>", port)?;
         let answer = ask_whole(&server, &format!("/{}/", server.token));
-        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nRefresh: 1\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 202 ") && answer.contains("\r\nRefresh: 1\r\n"));
         assert!(answer.contains("<h1>&lt;a&gt;</h1>"), "{answer}");
         server.show(View::new(recording()));
         Ok(server)
@@ -276,7 +280,7 @@ mod tests {
         let host = format!("Host: {}\r\n", server.server.address());
         let at = |path: &str| ask_whole(&server, &format!("/{}{path}", server.token));
         let code = |path: &str| ask(&server, &format!("/{}{path}", server.token), &host);
-        assert_eq!((&*code("/"), &*code("/glance/"), &*code("/glance")), ("503", "404", "503"));
+        assert_eq!((&*code("/"), &*code("/glance/"), &*code("/glance")), ("202", "404", "503"));
         server.show_glance(View::glance(vec![recording()]));
         assert!(at("/").contains("\r\nLocation: glance/\r\n"), "{}", at("/"));
         assert_eq!(

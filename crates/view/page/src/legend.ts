@@ -2,7 +2,7 @@
 
 import { NOT_CHARGED, printable } from "./data";
 import { element } from "./dom";
-import { causeColour, DARK, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
+import { causeColour, DARK, HATCH, IN_VAIN, LESS, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
 import type { Panel } from "./panel";
 
 /** Cgroups that the legend names: as many as there are colours. */
@@ -35,6 +35,10 @@ export function explain({ dark, colouring }: Look, panels: Panel[]): void {
   add(paper, "idle");
   add(WAKING, "about to start a task");
   add(HATCH, "hatched: unknown or offline");
+  if (panels.length > 1) {
+    add(IN_VAIN, "differences: more after");
+    add(LESS, "less after");
+  }
 }
 
 /** Causes by what they took in all recordings together, each with its rank: 0 took most. Causes that took nothing have none. */

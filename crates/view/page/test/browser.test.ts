@@ -201,6 +201,13 @@ describe.skipIf(lacks)("in a browser", () => {
     const saved = await open(`file://${file}`);
     await measure(saved);
     await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms\nAbout: busy [\d.]+ m?s \(\d/);
+    // The address holds it here, too, and the pointer names tasks.
+    const about = await saved.page.textContent("#said");
+    await expect.poll(() => saved.page.url()).toContain("measured=");
+    await saved.page.reload();
+    await expect.poll(() => saved.page.textContent("#said")).toBe(about);
+    await saved.page.mouse.move(...(await onLane(saved, 3, 500)));
+    await expect.poll(() => saved.page.textContent("#hover")).toMatch(/busy 100 %: [^ ]+:\d+/);
     expect(saved.complaints).toEqual([]);
     await saved.close();
   });
@@ -249,6 +256,50 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await found("cc1:512")).toBe("1 task");
     expect(await found("(.*)")).toBe("0 tasks");
     expect(await found("")).toBe("");
+    await opened.close();
+  });
+
+  test("Escape ends a search, Enter leads to what it found", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    await page.keyboard.press("/");
+    await page.keyboard.type("rcu_preempt");
+    await expect.poll(() => page.textContent("#found")).toBe("1 task");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.textContent("#said")).toMatch(/^rcu_preempt:\d+ ran on CPU \d+/);
+    // Keys move again; the next search begins anew.
+    await page.keyboard.press("/");
+    await page.keyboard.type("cc*");
+    expect(await page.inputValue("#search")).toBe("cc*");
+    await page.keyboard.press("Escape");
+    expect(await page.inputValue("#search")).toBe("");
+    await expect.poll(() => page.textContent("#found")).toBe("");
+    await expect.poll(() => page.url()).not.toContain("find=");
+    await page.keyboard.press("w");
+    expect(await page.inputValue("#search")).toBe("");
+    await opened.close();
+  });
+
+  test("what the pointer is told follows what is seen, and arrows in a table stay in it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    await page.mouse.move(...(await onLane(opened, 3, 500)));
+    const told = async (): Promise<string> => (await page.textContent("#hover"))?.split(" (@")[0] ?? "";
+    await expect.poll(told).toMatch(/^CPU 3, at /);
+    const before = await told();
+    await page.keyboard.press("w");
+    await expect.poll(told).not.toBe(before);
+    await page.mouse.move(0, 0);
+
+    const place = await seen(page);
+    await page.getByText("Violations, longest idle stretch first").click();
+    const rows = page.locator("[data-name=violations] tbody tr");
+    await rows.first().focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await rows.nth(1).evaluate((row) => row === document.activeElement)).toBe(true);
+    await page.keyboard.press("ArrowUp");
+    expect(await rows.first().evaluate((row) => row === document.activeElement)).toBe(true);
+    expect(await seen(page)).toEqual(place);
     await opened.close();
   });
 
