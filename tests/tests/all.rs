@@ -13,6 +13,7 @@ mod figures;
 mod formats;
 mod formulas;
 mod fuzz;
+mod glance;
 mod marks;
 mod memory;
 mod messages;

@@ -1,17 +1,25 @@
 //! Pictures of a report on a trace.
 
-use wastenot_check::Check;
 use wastenot_check::violations::Violation;
+use wastenot_check::{Check, Options, check};
 use wastenot_draw::{Class, Mark, MarkKind, Marks, Scene};
 use wastenot_model::{Frame, History, Picture as Drawn, Report, Window};
 
 use crate::picture::{self, Look, Picture, Shown};
 
-/// Adds a picture of the worst moment to the report of `check`, which was asked for marks.
-pub fn with_worst(report: &mut Report, history: &History, check: &Check, look: &Look) {
-    let marks = picture::found(check);
-    if let (Some(worst), Some(violation)) = (&mut report.worst, check.worst(history)) {
-        worst.picture = Some(moment(history, look, (check, &marks), violation));
+/// Adds a picture of the worst moment to the report of what `options` found. It is checked again
+/// for that moment alone: marks of a whole recording may take more than all else.
+pub fn with_worst(
+    report: &mut Report,
+    history: &History,
+    found: &Check,
+    options: &Options,
+    look: &Look,
+) {
+    if let (Some(worst), Some(violation)) = (&mut report.worst, found.worst(history)) {
+        let asked = Options { window: violation.window, marks: true, ..options.clone() };
+        let then = check(history, &asked);
+        worst.picture = Some(moment(history, look, &then, violation));
     }
 }
 
@@ -28,12 +36,8 @@ pub fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
 const LANES: usize = 5;
 
 /// The worst moment: the CPUs where the task waited, and the nearest of those that were idle.
-fn moment(
-    history: &History,
-    look: &Look,
-    (check, found): (&Check, &Marks),
-    it: &Violation,
-) -> Drawn {
+fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Drawn {
+    let found = picture::found(check);
     let cpus = it.places(LANES);
     // Of all marks those of this wait, and idle CPUs only while it lasted.
     let marks = &check.violations.marks;

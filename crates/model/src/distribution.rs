@@ -1,10 +1,18 @@
 //! The distribution of lengths, in bounded memory.
 
+mod values;
+
 use serde::{Deserialize, Serialize};
+
+use self::values::Values;
+
+const SUB_BITS: u32 = 5;
+const SUB: u64 = 1 << SUB_BITS;
 
 /// Lengths: exact up to [`Distribution::EXACT`] of them, then in buckets whose width is at most
 /// 1/32 of their value (log-linear, like HDR histograms). Count, sum and maximum stay exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub struct Distribution {
     /// How many.
     pub count: u64,
@@ -12,12 +20,8 @@ pub struct Distribution {
     pub sum: u64,
     /// The largest.
     pub max: u64,
-    exact: Vec<u64>,
-    buckets: Buckets,
+    values: Values,
 }
-
-const SUB_BITS: u32 = 5;
-const SUB: u64 = 1 << SUB_BITS;
 
 impl Distribution {
     /// Up to this many values are kept one by one.
@@ -36,38 +40,17 @@ impl Distribution {
         self.count += 1;
         self.sum = self.sum.saturating_add(value);
         self.max = self.max.max(value);
-        if !self.buckets.add_one(length.bucket) {
-            self.add_slowly(value);
+        if !self.values.add_one(length.bucket) {
+            self.values.add_slowly(value);
         }
-    }
-
-    /// The slow path: values are kept one by one, or buckets have to grow.
-    #[cold]
-    fn add_slowly(&mut self, value: u64) {
-        if self.buckets.is_empty() && self.exact.len() < Distribution::EXACT {
-            return self.exact.push(value);
-        }
-        let exact = std::mem::take(&mut self.exact);
-        exact.into_iter().for_each(|value| self.bump(value, 1));
-        self.bump(value, 1);
-    }
-
-    fn bump(&mut self, value: u64, by: u32) {
-        self.buckets.add(bucket(value), by);
     }
 
     /// Adds all lengths of another distribution.
     pub fn merge(&mut self, other: &Distribution) {
         let (count, sum, max) =
             (self.count + other.count, self.sum.saturating_add(other.sum), self.max.max(other.max));
-        other.exact.iter().for_each(|&value| self.add(value));
-        if !other.buckets.is_empty() {
-            let exact = std::mem::take(&mut self.exact);
-            exact.into_iter().for_each(|value| self.bump(value, 1));
-            for (index, by) in other.buckets.iter().filter(|(_, by)| *by > 0) {
-                self.buckets.add(index, by);
-            }
-        }
+        other.values.exact().for_each(|value| self.add(value));
+        other.values.buckets().for_each(|(bucket, by)| self.values.add(bucket, by));
         (self.count, self.sum, self.max) = (count, sum, max);
     }
 
@@ -86,13 +69,13 @@ impl Distribution {
         if rank == self.count {
             return Some(self.max);
         }
-        if self.buckets.is_empty() {
-            let mut sorted = self.exact.clone();
-            sorted.sort_unstable();
-            return sorted.get(rank as usize - 1).copied();
+        let mut sorted: Vec<u64> = self.values.exact().collect();
+        sorted.sort_unstable();
+        if let Some(value) = sorted.get(rank as usize - 1) {
+            return Some(*value);
         }
         let mut below = 0;
-        for (index, count) in self.buckets.iter() {
+        for (index, count) in self.values.buckets() {
             below += u64::from(count);
             if below >= rank {
                 return Some(middle(index).min(self.max));
@@ -105,8 +88,8 @@ impl Distribution {
     pub fn octaves(&self) -> Vec<(u64, u64, u64)> {
         let mut counts = [0u64; 65];
         let octave = |value: u64| (64 - value.leading_zeros()) as usize;
-        self.exact.iter().for_each(|&value| counts[octave(value)] += 1);
-        for (index, count) in self.buckets.iter() {
+        self.values.exact().for_each(|value| counts[octave(value)] += 1);
+        for (index, count) in self.values.buckets() {
             counts[octave(middle(index))] += u64::from(count);
         }
         let Some(first) = counts.iter().position(|&count| count > 0) else { return Vec::new() };
@@ -117,129 +100,37 @@ impl Distribution {
     }
 }
 
-/// How many lengths are in each bucket, in as little memory as that takes: there is one for each
-/// task. Buckets are there from the first octave that has a length to the last one, each in one
-/// byte until one of them has more lengths than a byte can count.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<u32>", into = "Vec<u32>")]
-struct Buckets {
-    /// The first bucket that is there.
-    first: usize,
-    counts: Counts,
+/// As it is stored: values while they are kept one by one; else the count of each bucket, from the
+/// first of all to the last one that has a length.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    count: u64,
+    sum: u64,
+    max: u64,
+    exact: Vec<u64>,
+    buckets: Vec<u32>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Counts {
-    Narrow(Vec<u8>),
-    Wide(Vec<u32>),
-}
-
-impl Default for Counts {
-    fn default() -> Counts {
-        Counts::Narrow(Vec::new())
-    }
-}
-
-impl Buckets {
-    /// Adds one length where that takes no memory; says whether it did.
-    #[inline]
-    fn add_one(&mut self, bucket: usize) -> bool {
-        let place = bucket.wrapping_sub(self.first);
-        match &mut self.counts {
-            Counts::Narrow(counts) => match counts.get_mut(place) {
-                Some(count) if *count < u8::MAX => *count += 1,
-                _ => return false,
-            },
-            Counts::Wide(counts) => match counts.get_mut(place) {
-                Some(count) => *count = count.saturating_add(1),
-                None => return false,
-            },
+impl From<Distribution> for Stored {
+    fn from(it: Distribution) -> Stored {
+        let mut buckets = Vec::new();
+        for (bucket, count) in it.values.buckets() {
+            buckets.resize(bucket, 0);
+            buckets.push(count);
         }
-        true
-    }
-
-    fn add(&mut self, bucket: usize, by: u32) {
-        self.reach(bucket);
-        let place = bucket - self.first;
-        if let Counts::Narrow(counts) = &mut self.counts {
-            match u8::try_from(by).ok().and_then(|by| counts[place].checked_add(by)) {
-                Some(sum) => counts[place] = sum,
-                None => self.counts = Counts::Wide(counts.iter().copied().map(u32::from).collect()),
-            }
-        }
-        if let Counts::Wide(counts) = &mut self.counts {
-            counts[place] = counts[place].saturating_add(by);
-        }
-    }
-
-    /// Makes room for a bucket, and for the others of its octave.
-    fn reach(&mut self, bucket: usize) {
-        fn grow<T: Copy + Default>(counts: &mut Vec<T>, before: usize, length: usize) {
-            let mut grown = Vec::with_capacity(length);
-            grown.resize(before, T::default());
-            grown.append(counts);
-            grown.resize(length, T::default());
-            *counts = grown;
-        }
-        let octave = SUB as usize;
-        let first = bucket / octave * octave;
-        if self.is_empty() {
-            self.first = first;
-        }
-        let first = first.min(self.first);
-        let end = (bucket / octave * octave + octave).max(self.first + self.len());
-        if (first, end) == (self.first, self.first + self.len()) {
-            return;
-        }
-        let (before, length) = (self.first - first, end - first);
-        match &mut self.counts {
-            Counts::Narrow(counts) => grow(counts, before, length),
-            Counts::Wide(counts) => grow(counts, before, length),
-        }
-        self.first = first;
-    }
-
-    fn len(&self) -> usize {
-        match &self.counts {
-            Counts::Narrow(counts) => counts.len(),
-            Counts::Wide(counts) => counts.len(),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Each bucket that is there, with how many lengths it has.
-    fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        (0..self.len()).map(|place| {
-            let count = match &self.counts {
-                Counts::Narrow(counts) => counts[place].into(),
-                Counts::Wide(counts) => counts[place],
-            };
-            (self.first + place, count)
-        })
+        let exact = it.values.exact().collect();
+        Stored { count: it.count, sum: it.sum, max: it.max, exact, buckets }
     }
 }
 
-/// As they are stored: from the first bucket of all to the last one that has a length.
-impl From<Buckets> for Vec<u32> {
-    fn from(buckets: Buckets) -> Vec<u32> {
-        let mut all = vec![0; buckets.first];
-        all.extend(buckets.iter().map(|(_, count)| count));
-        let last = all.iter().rposition(|&count| count > 0);
-        all.truncate(last.map_or(0, |last| last + 1));
-        all
-    }
-}
-
-impl From<Vec<u32>> for Buckets {
-    fn from(all: Vec<u32>) -> Buckets {
-        let mut buckets = Buckets::default();
+impl From<Stored> for Distribution {
+    fn from(Stored { count, sum, max, exact, buckets }: Stored) -> Distribution {
+        let mut values = Values::default();
+        exact.into_iter().for_each(|value| values.add_slowly(value));
         // A damaged file may have more than there are.
-        let all = all.into_iter().take(bucket(u64::MAX) + 1).enumerate();
-        all.filter(|(_, count)| *count > 0).for_each(|(bucket, by)| buckets.add(bucket, by));
-        buckets
+        let buckets = buckets.into_iter().take(bucket(u64::MAX) + 1).enumerate();
+        buckets.filter(|(_, by)| *by > 0).for_each(|(bucket, by)| values.add(bucket, by));
+        Distribution { count, sum, max, values }
     }
 }
 
@@ -324,7 +215,7 @@ mod tests {
     #[test]
     fn what_is_counted_depends_on_no_order_and_survives_being_stored() {
         let values: Vec<u64> = (0..3000u64).map(|n| (n * n * 7919) % (1 << (n % 23 + 1))).collect();
-        for count in [65, 300, 3000] {
+        for count in [65, 100, 300, 3000] {
             let mut all = values[..count].to_vec();
             let orders = [0, 1, 2].map(|order| {
                 match order {
@@ -337,7 +228,7 @@ mod tests {
                 lengths
             });
             assert!(orders.iter().all(|it| *it == orders[0]), "{count}");
-            let plain: Vec<u32> = orders[0].buckets.clone().into();
+            let plain = Stored::from(orders[0].clone()).buckets;
             let mut want = vec![0; plain.len()];
             all.iter().for_each(|&value| want[bucket(value)] += 1);
             assert_eq!(plain, want);

@@ -261,6 +261,43 @@ mod tests {
     }
 
     #[test]
+    fn after_any_bytes_it_answers_others() {
+        let server = server();
+        let words: [&[u8]; 12] = [
+            b"GET ",
+            b"/",
+            b"?",
+            b"%00",
+            b" HTTP/1.1",
+            b"\r\n",
+            b"\r\n\r\n",
+            b":",
+            b"\xff\xfe",
+            b"\0",
+            b"Host: ",
+            b"HEAD",
+        ];
+        // Any order of words, by a generator of numbers (Marsaglia, 2003).
+        let mut bits = 88_172_645_463_325_252u64;
+        let mut next = |below: usize| {
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            (bits % below as u64) as usize
+        };
+        for _ in 0..500 {
+            let asked: Vec<&[u8]> = (0..next(12)).map(|_| words[next(words.len())]).collect();
+            let mut stream = TcpStream::connect(server.address()).expect("a server");
+            // It may close at once: then there is no one to read it.
+            let _ = stream.write_all(&asked.concat());
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
+        }
+        let mut stream = TcpStream::connect(server.address()).expect("a server");
+        assert!(answer(&mut stream, b"GET / HTTP/1.1\r\n\r\n").ends_with("a page\n"));
+    }
+
+    #[test]
     fn headers_are_read_whatever_their_case() {
         let server = server();
         let mut stream = TcpStream::connect(server.address()).expect("a server");

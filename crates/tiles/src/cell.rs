@@ -105,6 +105,12 @@ impl Sum {
         self.why.what
     }
 
+    /// What is known of it, as if that were all; itself where nothing is known.
+    pub fn known(&self) -> Sum {
+        let unknown_ns = if self.unknown_ns < self.ns() { 0 } else { self.unknown_ns };
+        Sum { unknown_ns, ..*self }
+    }
+
     /// All of its time.
     pub fn ns(&self) -> u64 {
         [self.idle_ns, self.waking_ns, self.unknown_ns, self.offline_ns]

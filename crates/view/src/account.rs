@@ -47,11 +47,10 @@ impl fmt::Debug for Events {
 }
 
 impl Recording {
-    /// It can read its events again.
+    /// It can read its events again, where that is possible.
     #[must_use]
-    pub fn with_events(mut self, source: Events) -> Recording {
-        self.source = Some(source);
-        self
+    pub fn with_events(self, source: Option<Events>) -> Recording {
+        Recording { source, ..self }
     }
 
     /// Where the time of a task went from one time to another: its account as HTML, and the steps
@@ -76,6 +75,9 @@ impl Recording {
         window: Window,
         command: Option<String>,
     ) -> Result<Value, String> {
+        if self.is_glance {
+            return Err("All of it is being checked: ask again when it is here.".into());
+        }
         let Some(source) = &self.source else {
             return Err("The events of this recording cannot be read again.".into());
         };
@@ -171,10 +173,10 @@ mod tests {
     fn an_account_has_its_words_and_each_step_of_the_path() {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
-        let recording = recording().with_events(events(move || {
+        let recording = recording().with_events(Some(events(move || {
             counted.fetch_add(1, Ordering::Relaxed);
             Ok(history())
-        }));
+        })));
         let account = recording.account(1, 0, 90);
         let words = account["words"].as_str().expect("words");
         assert!(words.contains("&lt;b&gt;:8") && !words.contains("<b>:8"), "{words}");
@@ -212,6 +214,9 @@ mod tests {
         assert!(why(&recording).0.contains("ask again"), "no answer waits for another");
         drop(guard);
         assert_eq!(recording.account(2, 0, 90)["why"], "The recording has no such task.");
+        recording.is_glance = true;
+        assert!(why(&recording).0.contains("is being checked"));
+        recording.is_glance = false;
         recording.events = MOST + 1;
         let (why, command) = why(&recording);
         assert!(why.contains("20000001"));

@@ -3,7 +3,8 @@
 //! | path | answer |
 //! |---|---|
 //! | `/` | the page |
-//! | `/head` | JSON: of each recording the machine, names, causes and its time |
+//! | `/head` | JSON: of each recording the machine, names, causes and its time; whether it is a |
+//! | | glance: then [`Server`](crate::Server) says when all is there |
 //! | `/R/tasks` | tids, names and cgroups of its tasks: `tasks` |
 //! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: [`tile`] |
 //! | `/R/frequency/FOLD/LEVEL/N/GROUP` | their mean frequencies: `Frequencies::tile` |
@@ -124,7 +125,7 @@ impl View {
 
     pub(crate) fn head(&self) -> Value {
         let heads: Vec<&Value> = self.recordings.iter().map(|it| &it.head).collect();
-        json!({ "recordings": heads })
+        json!({ "recordings": heads, "glance": self.is_glance })
     }
 }
 
@@ -369,6 +370,49 @@ mod tests {
         }
         let far = format!("/0/tile/0/31/{}/{}", u64::MAX, usize::MAX);
         assert_eq!(unpacked(&view.answer(&far).expect("an empty tile")), [0; 0]);
+    }
+
+    #[test]
+    fn whatever_numbers_are_asked_for_answers_are_small_and_come() {
+        let view = view();
+        let numbers = [
+            "0",
+            "1",
+            "31",
+            "32",
+            "255",
+            "4294967295",
+            "18446744073709551615",
+            "-1",
+            "",
+            "x",
+            "9e9",
+        ];
+        let known = [
+            ("tile", 4),
+            ("totals", 2),
+            ("rows", 2),
+            ("at", 2),
+            ("way", 4),
+            ("next", 2),
+            ("previous", 2),
+            ("sums", 2),
+        ];
+        let mut answered = 0;
+        for (word, arity) in known {
+            for mut n in 0..numbers.len().pow(arity) {
+                let mut path = format!("/0/{word}");
+                for _ in 0..arity {
+                    path = format!("{path}/{}", numbers[n % numbers.len()]);
+                    n /= numbers.len();
+                }
+                if let Some(answer) = view.answer(&path) {
+                    answered += 1;
+                    assert!(answer.body.len() < 1000, "{path}: {}", answer.body.len());
+                }
+            }
+        }
+        assert!(answered > 1000, "{answered}");
     }
 
     #[test]

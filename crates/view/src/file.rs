@@ -5,6 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rayon::prelude::*;
 use serde_json::{Map, Value};
 use wastenot_model::Span;
 
@@ -15,6 +16,9 @@ use crate::{Answer, Recording, View};
 const CELLS_PER_EVENT: u64 = 64;
 /// A violation is shown at least so many cells wide.
 const CELLS_OF_VIOLATION: u64 = 64;
+
+/// Stretches of which answers are made at the same time.
+const AT_ONCE: u64 = 16;
 
 /// So many violations have more detail around them.
 const VIOLATIONS: usize = 100;
@@ -80,11 +84,16 @@ impl Part<'_> {
         [totals].into_iter().chain(tiles)
     }
 
-    /// All answers on a level.
+    /// All answers on a level. Some are made at the same time, not all: they may not fit.
     fn level(&self, level: u32) -> impl Iterator<Item = (String, Answer)> {
         let cells = self.1.tiles.window().span().0.div_ceil(1 << (2 * level));
-        let stretches = 0..cells.div_ceil(TILE_CELLS as u64);
-        stretches.flat_map(move |n| self.stretch(usize::MAX, level, n))
+        let count = cells.div_ceil(TILE_CELLS as u64);
+        let all = move |n| self.stretch(usize::MAX, level, n).collect::<Vec<_>>();
+        (0..count).step_by(AT_ONCE as usize).flat_map(move |n| {
+            let some: Vec<_> =
+                (n..count.min(n + AT_ONCE)).into_par_iter().flat_map_iter(all).collect();
+            some
+        })
     }
 
     /// Whether narrower cells than those of `level` show more.
@@ -98,12 +107,14 @@ impl Part<'_> {
     fn levels(&self, answers: &mut Answers, most: usize) -> u32 {
         let widest = self.widest();
         let mut narrowest = widest;
+        let mut took = 0;
         for level in (0..=widest).rev() {
-            let least = if level == widest { usize::MAX } else { most };
-            if !answers.add(self.level(level), least) {
+            let (least, before) = (if level == widest { usize::MAX } else { most }, answers.bytes);
+            // Narrower cells take no fewer bytes.
+            if before.saturating_add(took) > least || !answers.add(self.level(level), least) {
                 break;
             }
-            narrowest = level;
+            (narrowest, took) = (level, answers.bytes - before);
             if !self.shows_more(level) {
                 break;
             }

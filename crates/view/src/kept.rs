@@ -78,6 +78,7 @@ impl Recording {
             rest: Words(words["rest"].as_array()?.iter().map(piece).collect::<Option<_>>()?),
             worst: worst.collect::<Option<Vec<Window>>>()?,
             events: usize::try_from(words["events"].as_u64()?).ok()?,
+            is_glance: false,
             head,
             decisions: Decisions { rows: decisions.to_vec(), words: texts(&words["decisions"])? },
             source: None,

@@ -38,6 +38,8 @@ pub struct View {
     recordings: Vec<Recording>,
     /// What differs, as HTML: what stands first, and the rest.
     differences: Option<(String, Words)>,
+    /// Whether they are short stretches of what will be shown.
+    is_glance: bool,
     /// The page and its head, which do not change: made when they are first asked for.
     made: [OnceLock<Answer>; 2],
 }
@@ -52,14 +54,23 @@ const LANES: &str = include_str!("../page/src/lanes.html");
 impl View {
     /// Of one recording.
     pub fn new(recording: Recording) -> View {
-        View { recordings: vec![recording], differences: None, made: Default::default() }
+        View::of(vec![recording])
+    }
+
+    /// Of what a glance shows of one recording or of two, until [`Server::show`] shows them.
+    pub fn glance(recordings: Vec<Recording>) -> View {
+        View { is_glance: true, ..View::of(recordings) }
+    }
+
+    fn of(recordings: Vec<Recording>) -> View {
+        View { recordings, differences: None, is_glance: false, made: Default::default() }
     }
 
     /// Of two, each with the report of its check.
     pub fn two(before: (Recording, Report), after: (Recording, Report)) -> View {
         let report = compare::report(&Comparison::of(&[before.1], &[after.1]));
         let differences = Some((html::first(&report), html::rest(&report, None)));
-        View { recordings: vec![before.0, after.0], differences, made: Default::default() }
+        View { differences, ..View::of(vec![before.0, after.0]) }
     }
 
     /// The page: what stands first of each report, time, and the rest in words. `data` is an

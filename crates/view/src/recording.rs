@@ -7,7 +7,7 @@ use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use wastenot_tiles::{Builder, Cell, Spill, Tiles};
+use wastenot_tiles::{Builder, Cell, Spill, Tiles, Total};
 
 use crate::account::Events;
 use crate::answer::ROWS_AT_ONCE;
@@ -20,6 +20,8 @@ use crate::{annexes, tasks};
 pub const TILE_CELLS: usize = 256;
 /// Lanes of a tile.
 pub const TILE_LANES: usize = 16;
+/// Numbers of a total.
+const TOTALS: usize = Total::NUMBERS;
 /// Bytes of a cell.
 const CELL: usize = Cell::NOTHING.bytes().len();
 /// The number of no task: all ones in three bytes.
@@ -49,6 +51,8 @@ pub struct Recording {
     pub(crate) decisions: Decisions,
     /// Gives the events again, where that is possible.
     pub(crate) source: Option<Events>,
+    /// Whether only short stretches were read: then cells that are known in part show that part.
+    pub(crate) is_glance: bool,
 }
 
 /// What happened on each CPU over time.
@@ -156,7 +160,14 @@ impl Recording {
             events,
             decisions: Decisions::of(history),
             source: None,
+            is_glance: false,
         }
+    }
+
+    /// The same of a glance at a trace: of each cell it shows what was read of its time.
+    #[must_use]
+    pub fn glance(self) -> Recording {
+        Recording { is_glance: true, ..self }
     }
 
     /// The number of its events.
@@ -197,7 +208,13 @@ impl Recording {
         let mut cells = vec![Vec::new(); self.tiles.cpus()];
         for cpu in lanes.into_iter().flat_map(|lane| &lane.cpus) {
             if let Some(of_cpu) = cells.get_mut(cpu.index()) {
-                *of_cpu = self.tiles.cells(*cpu, 1 << (2 * level), begin, TILE_CELLS);
+                let (tiles, width) = (&self.tiles, 1 << (2 * level));
+                *of_cpu = if self.is_glance {
+                    let sums = tiles.sums(*cpu, width, begin, TILE_CELLS);
+                    sums.iter().map(|sum| Cell::from(&sum.known())).collect()
+                } else {
+                    tiles.cells(*cpu, width, begin, TILE_CELLS)
+                };
             }
         }
         cells
@@ -210,26 +227,44 @@ impl Recording {
     pub(crate) fn totals(&self, level: u32, n: u64) -> Vec<u8> {
         let begin = n.saturating_mul(TILE_CELLS as u64);
         let width = 1u64 << (2 * level);
-        let totals = self.tiles.totals(width, begin, TILE_CELLS);
-        let span = self.tiles.window().span().0;
-        let mut bytes = vec![0; 5 * TILE_CELLS * 4];
-        for (place, total) in totals.iter().enumerate() {
-            let from = (begin + place as u64).saturating_mul(width);
-            let ns = from.saturating_add(width).min(span).saturating_sub(from).max(1);
-            let all = [
-                total.busy_ns,
-                total.unknown_ns,
-                total.wanted_ns,
-                total.waiting_ns,
-                total.in_vain_ns,
-            ];
-            for (field, sum) in all.into_iter().enumerate() {
-                let mean = (sum as f64 / ns as f64) as f32;
+        let means = if self.is_glance {
+            self.means_of_known(width, begin)
+        } else {
+            let span = self.tiles.window().span().0;
+            let totals = self.tiles.totals(width, begin, TILE_CELLS).into_iter().zip(begin..);
+            let mean = |(total, cell): (Total, u64)| {
+                let from = cell.saturating_mul(width);
+                let ns = from.saturating_add(width).min(span).saturating_sub(from).max(1);
+                total.numbers().map(|sum| sum as f64 / ns as f64)
+            };
+            totals.map(mean).collect()
+        };
+        let mut bytes = vec![0; TOTALS * TILE_CELLS * 4];
+        for (place, means) in means.iter().enumerate() {
+            for (field, mean) in means.iter().enumerate() {
                 let at = (field * TILE_CELLS + place) * 4;
-                bytes[at..at + 4].copy_from_slice(&mean.to_le_bytes());
+                bytes[at..at + 4].copy_from_slice(&(*mean as f32).to_le_bytes());
             }
         }
         bytes
+    }
+
+    /// The same of a glance: each CPU counts with what is known of its time, as it does on its
+    /// lane.
+    fn means_of_known(&self, width: u64, begin: u64) -> Vec<[f64; TOTALS]> {
+        let mut means: Vec<[f64; TOTALS]> = Vec::new();
+        for cpu in (0..self.tiles.cpus()).map(|cpu| CpuId(cpu as u16)) {
+            let sums = self.tiles.sums(cpu, width, begin, TILE_CELLS);
+            means.resize(sums.len(), [0.0; TOTALS]);
+            for (means, sum) in means.iter_mut().zip(&sums) {
+                let known = sum.known();
+                let numbers = Total::from(&known).numbers();
+                means.iter_mut().zip(numbers).for_each(|(mean, number)| {
+                    *mean += number as f64 / known.ns().max(1) as f64;
+                });
+            }
+        }
+        means
     }
 
     /// When each violation of the table of violations was: from and to, in its order.
@@ -247,16 +282,19 @@ impl Recording {
             let waker = it.waker.and_then(TaskId::index);
             json!([it.task.index(), self.since_begin(it.since), it.origin.name(), waker])
         });
-        let idle = self.folds.first()?.lanes.iter().flat_map(|lane| &lane.cpus).filter(|cpu| {
-            self.tiles.at(**cpu, time).is_some_and(|(is, ..)| is.activity == Activity::Idle)
-        });
+        let cpus = self.folds.first()?.lanes.iter().flat_map(|lane| &lane.cpus);
+        let of = |cpu: &CpuId| self.tiles.at(*cpu, time).map(|(is, ..)| (cpu.0, is.activity));
+        let did: Vec<(u16, Activity)> = cpus.filter_map(of).collect();
+        let idle = did.iter().filter(|(_, is)| *is == Activity::Idle).map(|(cpu, _)| *cpu);
+        let unknown = did.iter().filter(|(_, is)| *is == Activity::Unknown);
         Some(json!({
             "is": is.activity.name(),
             "since": self.since_begin(active_since),
             "task": task,
             "waiting": waiting.take(LISTED).collect::<Vec<_>>(),
             "count": is.waiting,
-            "idle": idle.map(|cpu| cpu.0).collect::<Vec<_>>(),
+            "idle": idle.collect::<Vec<_>>(),
+            "unknown": unknown.count(),
         }))
     }
 }

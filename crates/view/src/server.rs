@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use wastenot_draw::html::{self, Extra};
 use wastenot_serve::{Reply, Request, Site};
 
-use crate::View;
+use crate::{Answer, View};
 
 /// Why a view cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -41,14 +41,26 @@ impl Error {
     }
 }
 
-/// Serves one [`View`] until it is dropped; before it is there, a page that says so and that loads
-/// itself again.
+/// Serves one [`View`] until it is dropped; before it is there, a glance at it, or a page that says
+/// so and that loads itself again.
 #[derive(Debug)]
 pub struct Server {
     server: wastenot_serve::Server,
     token: String,
-    view: Arc<OnceLock<View>>,
+    views: Arc<Views>,
 }
+
+/// What there is to show.
+#[derive(Debug, Default)]
+struct Views {
+    /// Under `/`.
+    whole: OnceLock<View>,
+    /// Under [`GLANCE`]: a page asks what it shows, and nothing else, whatever came meanwhile.
+    glance: OnceLock<View>,
+}
+
+/// The folder of a glance.
+const GLANCE: &str = "/glance";
 
 impl Server {
     /// Listens on `port` of this machine, or on a free one for 0. `title` names what will be shown.
@@ -57,9 +69,9 @@ impl Server {
     /// The port is taken; there are no random numbers.
     pub fn begin(title: &str, port: u16) -> Result<Server, Error> {
         let token = token().map_err(Error::Token)?;
-        let (here, view) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
+        let (here, views) = (Arc::new(OnceLock::new()), Arc::new(Views::default()));
         let guarded = Guarded {
-            view: Arc::clone(&view),
+            views: Arc::clone(&views),
             waiting: waiting(title),
             token: token.clone(),
             here: Arc::clone(&here),
@@ -68,12 +80,17 @@ impl Server {
         let server = wastenot_serve::Server::begin(address, guarded);
         let server = server.map_err(|why| Error::Listen { port, why })?;
         let _ = here.set(server.address().port());
-        Ok(Server { server, token, view })
+        Ok(Server { server, token, views })
     }
 
     /// From now on it shows `view`, unless it shows another one.
     pub fn show(&self, view: View) {
-        let _ = self.view.set(view);
+        let _ = self.views.whole.set(view);
+    }
+
+    /// Until then it shows this. Its page asks `complete` and goes to the view once it is there.
+    pub fn show_glance(&self, glance: View) {
+        let _ = self.views.glance.set(glance);
     }
 
     /// The address of the page.
@@ -84,7 +101,7 @@ impl Server {
 
 /// A view behind its token.
 struct Guarded {
-    view: Arc<OnceLock<View>>,
+    views: Arc<Views>,
     /// The page before it is there.
     waiting: String,
     token: String,
@@ -106,6 +123,13 @@ const WAITING: &[(&str, &str)] = &[
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
 ];
+
+/// From the page to that of the glance, and back. A browser keeps what its address has after `#`.
+const TO_GLANCE: &[(&str, &str)] =
+    &[("Location", "glance/"), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")];
+/// See [`TO_GLANCE`].
+const TO_WHOLE: &[(&str, &str)] =
+    &[("Location", "../"), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")];
 
 fn waiting(title: &str) -> String {
     let content = format!(
@@ -129,18 +153,41 @@ impl Site for Guarded {
         }
         let path = request.path.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.token));
         let path = path.filter(|path| path.starts_with('/'));
-        let view = self.view.get();
-        if let (Some(path), None) = (path, view) {
-            let (status, kind) = ("503 Service Unavailable", "text/html; charset=utf-8");
-            let body = if path == "/" { self.waiting.clone() } else { String::new() };
-            return Reply { status, kind, headers: WAITING, body: body.into() };
-        }
-        let answer = path.zip(view).and_then(|(path, view)| view.answer(path));
-        let Some(answer) = answer else {
-            return Reply::text("404 Not Found", "nothing is here\n");
-        };
-        Reply { status: "200 OK", kind: answer.kind, headers: HEADERS, body: answer.body }
+        path.and_then(|path| self.at(path))
+            .unwrap_or_else(|| Reply::text("404 Not Found", "nothing is here\n"))
     }
+}
+
+impl Guarded {
+    /// The answer to one that has the token.
+    fn at(&self, path: &str) -> Option<Reply> {
+        let Views { whole, glance } = &*self.views;
+        let (whole, glance) = (whole.get(), glance.get());
+        let of_glance = path.strip_prefix(GLANCE).filter(|path| path.starts_with('/'));
+        let answer = match (of_glance, whole) {
+            (Some("/"), Some(_)) => return Some(elsewhere(TO_WHOLE)),
+            (Some("/complete"), _) => Answer::json(&whole.is_some().into()),
+            (Some(path), _) => glance?.answer(path)?,
+            (None, Some(whole)) => whole.answer(path)?,
+            (None, None) if path == "/" && glance.is_some() => {
+                return Some(elsewhere(TO_GLANCE));
+            }
+            (None, None) => {
+                // The page is shown as any other; what it will ask is not there yet.
+                let (status, body) = match path {
+                    "/" => ("202 Accepted", self.waiting.clone()),
+                    _ => ("503 Service Unavailable", String::new()),
+                };
+                let kind = "text/html; charset=utf-8";
+                return Some(Reply { status, kind, headers: WAITING, body: body.into() });
+            }
+        };
+        Some(Reply { status: "200 OK", kind: answer.kind, headers: HEADERS, body: answer.body })
+    }
+}
+
+fn elsewhere(headers: &'static [(&'static str, &'static str)]) -> Reply {
+    Reply { headers, ..Reply::text("302 Found", "") }
 }
 
 /// 128 random bits.
@@ -161,18 +208,21 @@ mod tests {
     use super::*;
     use crate::{Recording, check};
 
-    fn begin(port: u16) -> Result<Server, Error> {
+    fn recording() -> Recording {
         let history = Builder::new(Head::new(Machine::flat(1))).finish();
         let options = Options::default();
         let spilled = &mut Vec::new();
         let (found, over_time) = check(&history, &options, spilled).expect("memory does not fail");
         let report = found.report(&history, &options);
-        let recording = Recording::new(&history, &options, &found, &report, over_time);
+        Recording::new(&history, &options, &found, &report, over_time)
+    }
+
+    fn begin(port: u16) -> Result<Server, Error> {
         let server = Server::begin("<a>", port)?;
         let answer = ask_whole(&server, &format!("/{}/", server.token));
-        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nRefresh: 1\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 202 ") && answer.contains("\r\nRefresh: 1\r\n"));
         assert!(answer.contains("<h1>&lt;a&gt;</h1>"), "{answer}");
-        server.show(View::new(recording));
+        server.show(View::new(recording()));
         Ok(server)
     }
 
@@ -222,6 +272,30 @@ mod tests {
         for path in ["/", "/head", &guessed, &format!("/{token}head"), &format!("/{token}")] {
             assert_eq!(ask(&server, path, &host), "404", "{path}");
         }
+    }
+
+    #[test]
+    fn a_glance_is_shown_until_all_is_there() {
+        let server = Server::begin("a", 0).expect("a free port");
+        let host = format!("Host: {}\r\n", server.server.address());
+        let at = |path: &str| ask_whole(&server, &format!("/{}{path}", server.token));
+        let code = |path: &str| ask(&server, &format!("/{}{path}", server.token), &host);
+        assert_eq!((&*code("/"), &*code("/glance/"), &*code("/glance")), ("202", "404", "503"));
+        server.show_glance(View::glance(vec![recording()]));
+        assert!(at("/").contains("\r\nLocation: glance/\r\n"), "{}", at("/"));
+        assert_eq!(
+            (&*code("/glance/"), &*code("/glance/0/tasks"), &*code("/head")),
+            ("200", "200", "503")
+        );
+        let is_complete = |answer: bool| {
+            let body = Answer::json(&answer.into()).body;
+            at("/glance/complete").ends_with(&*String::from_utf8_lossy(&body))
+        };
+        assert!(is_complete(false));
+        server.show(View::new(recording()));
+        assert_eq!((&*code("/"), &*code("/head"), &*code("/glance/head")), ("200", "200", "200"));
+        assert!(is_complete(true));
+        assert!(at("/glance/").contains("\r\nLocation: ../\r\n"), "{}", at("/glance/"));
     }
 
     #[test]

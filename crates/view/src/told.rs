@@ -1,5 +1,6 @@
 //! What is told of a task and of a stretch of time, when the page asks for it.
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use wastenot_model::{Activity, CpuId, TaskId, Time, Window};
 use wastenot_tiles::{Stretch, Sum, Was};
@@ -99,7 +100,8 @@ impl Recording {
         let span = self.tiles.window().span().0;
         let pieces = pieces(from.min(span), to.min(span));
         let cpus = self.folds.first().into_iter().flat_map(|fold| &fold.lanes);
-        let sums = cpus.flat_map(|lane| &lane.cpus).map(|cpu| {
+        let cpus: Vec<&CpuId> = cpus.flat_map(|lane| &lane.cpus).collect();
+        let sums = cpus.into_par_iter().map(|cpu| {
             let mut all = Sum::default();
             for (width, first, count) in &pieces {
                 self.tiles.sums(*cpu, *width, *first, *count).into_iter().for_each(|it| all += it);
@@ -111,7 +113,7 @@ impl Recording {
                 in_vain_ns
             ])
         });
-        sums.collect()
+        Value::Array(sums.collect())
     }
 }
 

@@ -17,25 +17,15 @@ use crate::progress;
 
 /// The trace in `file`, on the machine that was named.
 pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
-    // Asked before the trace is read: a typing error must not cost a minute.
-    let told = reading.machine.as_deref();
-    let told = told.map(|text| machine("--machine", text)).transpose()?;
-    let formats = reading.formats_from.as_deref().map(formats).transpose()?;
-    let name = shown(file);
-    let bytes = bytes(file)?;
-    let options = Options {
-        name: name.clone(),
-        clock_hz: reading.clock_hz,
-        buffer: reading.buffer.clone(),
-        formats,
-        ..Options::default()
-    };
-    let read = || wastenot_read::read(&bytes, &options);
+    let source = Source::of(file, reading)?;
+    let Source { bytes, options, .. } = &source;
+    let name = &options.name;
     if reading.buffer.is_some() {
-        has_buffers(&name, &bytes)?;
+        has_buffers(name, bytes)?;
     }
+    let read = || wastenot_read::read(bytes, options);
     let result = progress::during(&format!("reading {name}"), read);
-    let mut history = result.map_err(|error| {
+    let history = result.map_err(|error| {
         let help = match (&error, &reading.buffer) {
             // The sentence lists the buffers that there are.
             (Error::NoEvents { .. }, Some(_)) => "name another `--buffer`, or none".to_owned(),
@@ -43,10 +33,54 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
         };
         Stop::new(format_args!("{name}: {error}"), help)
     })?;
-    if let Some(machine) = told {
-        put_on(&mut history, machine)?;
+    source.on_its_machine(history)
+}
+
+/// Short stretches of a long trace, where its format allows that. What is wrong with it,
+/// [`history`] says.
+pub(crate) fn glance(file: &Path, reading: &Reading) -> Option<History> {
+    // Other files can be read only once.
+    if !file.metadata().is_ok_and(|it| it.is_file()) {
+        return None;
     }
-    Ok(history)
+    let source = Source::of(file, reading).ok()?;
+    let history = wastenot_read::glance(&source.bytes, &source.options, GLANCE)?;
+    source.on_its_machine(history).ok()
+}
+
+/// Bytes of a glance: it takes half a second.
+const GLANCE: usize = 24 << 20;
+
+/// A trace that was not read yet.
+struct Source {
+    bytes: Bytes,
+    options: Options,
+    machine: Option<Machine>,
+}
+
+impl Source {
+    fn of(file: &Path, reading: &Reading) -> Result<Source, Stop> {
+        // Asked before the trace is read: a typing error must not cost a minute.
+        let told = reading.machine.as_deref();
+        let machine = told.map(|text| machine("--machine", text)).transpose()?;
+        let formats = reading.formats_from.as_deref().map(formats).transpose()?;
+        let options = Options {
+            name: shown(file),
+            clock_hz: reading.clock_hz,
+            buffer: reading.buffer.clone(),
+            formats,
+            ..Options::default()
+        };
+        Ok(Source { bytes: bytes(file)?, options, machine })
+    }
+
+    /// The history that was read, on the machine that was named.
+    fn on_its_machine(self, mut history: History) -> Result<History, Stop> {
+        if let Some(machine) = self.machine {
+            put_on(&mut history, machine)?;
+        }
+        Ok(history)
+    }
 }
 
 /// What the events of the recording in `file` look like.

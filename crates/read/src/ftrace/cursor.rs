@@ -24,6 +24,12 @@ impl<'a> Cursor<'a> {
         &self.bytes[self.at..]
     }
 
+    /// The same with only `len` bytes left.
+    pub(crate) fn cut(self, len: usize) -> Option<Cursor<'a>> {
+        let bytes = self.bytes.get(..self.at.checked_add(len)?)?;
+        Some(Cursor { bytes, ..self })
+    }
+
     pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let taken = self.bytes.get(self.at..self.at.checked_add(len)?)?;
         self.at += len;

@@ -1,8 +1,8 @@
 //! trace-cmd's trace.dat, versions 6 and 7: the kernel's ring-buffer pages unchanged.
 //!
 //! [`v6`] and [`v7`] find what [`contents`] holds; [`pages`] returns the pages of one CPU, unpacked
-//! by [`codec`]; [`ring`] walks their records; [`salvage`] finds pages whose index is cut off.
-//! Layouts come from the descriptions in the file.
+//! by [`codec`]; [`ring`] walks their records; [`salvage`] finds pages whose index is cut off;
+//! [`glance`] chooses a few of all pages. Layouts come from the descriptions in the file.
 //!
 //! Events that are not read show only which task a CPU ran, so a CPU's first one is kept as
 //! [`RawEvent::Seen`](crate::raw::RawEvent) if that CPU has no other event.
@@ -10,6 +10,7 @@
 mod clock;
 mod codec;
 mod contents;
+mod glance;
 #[cfg(test)]
 mod golden;
 mod options;
@@ -39,10 +40,20 @@ const NAME: &str = "trace.dat";
 
 /// Reads a trace.dat.
 pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
+    part(bytes, options, None)
+}
+
+/// Reads stretches that have about `room` bytes together; `None` if that is not much less than all,
+/// and for what cannot be read.
+pub(crate) fn glance(bytes: &[u8], options: &Options, room: usize) -> Option<History> {
+    part(bytes, options, Some(room)).ok()
+}
+
+fn part(bytes: &[u8], options: &Options, room: Option<usize>) -> Result<History, Error> {
     let contents = contents(bytes)?;
     match contents.endian {
-        Endian::Little => history(&contents, options, Little),
-        Endian::Big => history(&contents, options, Big),
+        Endian::Little => history(&contents, options, room, Little),
+        Endian::Big => history(&contents, options, room, Big),
     }
 }
 
@@ -61,7 +72,12 @@ pub(crate) fn formats(bytes: &[u8]) -> Result<(Endian, Vec<(String, Format)>), E
     Ok((contents.endian, contents.formats))
 }
 
-fn history<O: Order>(contents: &Contents, options: &Options, order: O) -> Result<History, Error> {
+fn history<O: Order>(
+    contents: &Contents,
+    options: &Options,
+    room: Option<usize>,
+    order: O,
+) -> Result<History, Error> {
     let Some(decoder) = Decoder::new(&contents.formats, contents.endian) else {
         return Err(no_events("no description of a scheduling event"));
     };
@@ -76,7 +92,11 @@ fn history<O: Order>(contents: &Contents, options: &Options, order: O) -> Result
         known.losses.push(Loss::new(LossKind::Unread, note));
     }
     known.names.clone_from(&contents.names);
-    let pages = contents.pages(buffer, &mut known.losses);
+    let mut pages = contents.pages(buffer, &mut known.losses);
+    if let Some(room) = room {
+        let chosen = glance::choose::<O>(&mut pages, contents.page, room);
+        chosen.ok_or_else(|| no_events("a glance is not much less than all of it"))?;
+    }
     let stream = |(cpu, pages, room)| {
         let mut ring = Ring::new((cpu, pages), &decoder, contents.page, stamps, order);
         ring.limit(room);

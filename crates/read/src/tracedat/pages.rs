@@ -24,12 +24,21 @@ pub(super) struct Pages<'a> {
     page_size: usize,
     /// Remaining chunks; unused without compression.
     chunks: u32,
+    /// What is read after that, with pages missing before each; the next is the last.
+    later: Vec<Stretch<'a>>,
     /// The current unpacked chunk, and how much of it was returned.
     chunk: Vec<u8>,
     given: usize,
     cut: bool,
     late: bool,
     damaged: u64,
+}
+
+/// A part of a region: whole pages, or so many whole chunks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch<'a> {
+    pub(super) bytes: Cursor<'a>,
+    pub(super) chunks: u32,
 }
 
 /// The result of [`Pages::next`].
@@ -60,6 +69,7 @@ impl<'a> Pages<'a> {
             codec: region.codec,
             page_size: region.page_size,
             chunks,
+            later: Vec::new(),
             chunk: Vec::new(),
             given: 0,
             cut: region.cut,
@@ -74,7 +84,7 @@ impl<'a> Pages<'a> {
         let mut ahead = self.rest;
         for _ in 0..self.chunks {
             let Some((packed, size)) = chunk_head(&mut ahead) else { break };
-            if believable(size, packed.len(), self.floor()) {
+            if believable(size, packed.len(), floor(self.page_size)) {
                 claims.largest = claims.largest.max(size);
                 claims.total = claims.total.saturating_add(size);
             }
@@ -85,9 +95,26 @@ impl<'a> Pages<'a> {
     pub(super) fn page_size(&self) -> usize {
         self.page_size
     }
-    /// trace-cmd packs ten pages per chunk.
-    fn floor(&self) -> usize {
-        16 * self.page_size
+    pub(super) fn codec(&self) -> Codec {
+        self.codec
+    }
+    /// What is left to read.
+    pub(super) fn left(&self) -> Stretch<'a> {
+        Stretch { bytes: self.rest, chunks: self.chunks }
+    }
+    /// From now on it returns these parts of what is left, in order.
+    pub(super) fn only(&mut self, stretches: Vec<Stretch<'a>>) {
+        self.later = stretches;
+        self.later.reverse();
+        if let Some(first) = self.later.pop() {
+            (self.rest, self.chunks) = (first.bytes, first.chunks);
+        }
+    }
+    /// Goes on behind what is left out.
+    fn next_stretch(&mut self) -> Found<'_> {
+        let Some(next) = self.later.pop() else { return Found::End };
+        (self.rest, self.chunks) = (next.bytes, next.chunks);
+        Found::Gap
     }
 
     #[inline]
@@ -99,14 +126,14 @@ impl<'a> Pages<'a> {
             let len = self.rest.rest().len().min(self.page_size);
             return match self.rest.take(len) {
                 Some(page) if len > 0 => Found::Page(page),
-                _ => Found::End,
+                _ => self.next_stretch(),
             };
         }
         if self.given >= self.chunk.len() {
             self.given = 0;
             self.chunk.clear();
             if self.chunks == 0 {
-                return Found::End;
+                return self.next_stretch();
             }
             if self.unpack().is_none() {
                 self.chunk.clear();
@@ -129,7 +156,7 @@ impl<'a> Pages<'a> {
             self.chunks = 0;
             return None;
         };
-        if !believable(size, packed.len(), self.floor()) {
+        if !believable(size, packed.len(), floor(self.page_size)) {
             return None;
         }
         self.codec.unpack(packed, size, &mut self.chunk)
@@ -148,6 +175,11 @@ impl<'a> Pages<'a> {
         }
         losses
     }
+}
+
+/// What any chunk may unpack to: trace-cmd packs ten pages per chunk.
+pub(super) fn floor(page_size: usize) -> usize {
+    16 * page_size
 }
 
 /// A chunk's packed bytes and the size that it claims.

@@ -36,6 +36,8 @@ export interface Fold {
 /** All that a page knows at its start. */
 export interface Heads {
   recordings: Head[];
+  /** Whether short stretches were read so far, and more comes. */
+  glance: boolean;
 }
 
 /** The tasks of a recording: their numbers are places here. */
@@ -68,6 +70,8 @@ export interface At {
   waiting: [number, number, string, number | null][];
   count: number;
   idle: number[];
+  /** Of how many CPUs nothing is known then. */
+  unknown: number;
 }
 
 /** Where a task ran and waited: CPU, from, to, and how the wait began, null where it ran; of few stretches also who woke it,
@@ -348,6 +352,15 @@ export class Recording {
     if (!found) return undefined;
     const { buffer, byteOffset, length } = found.bytes;
     return { totals: new Float32Array(buffer, byteOffset, length / 4), up: found.up };
+  }
+
+  /** Numbers of all CPUs together, once they have come. */
+  async totalsSoon(level: number, n: number): Promise<{ totals: Float32Array; up: number } | undefined> {
+    for (let up = 0; level + up < LEVELS; up++) {
+      const bytes = await this.source(`${this.place}/totals/${level + up}/${Math.floor(n / 4 ** up)}`);
+      if (bytes) return { totals: new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4), up };
+    }
+    return undefined;
   }
 
   /** The answer for the finest level that is here; it asks for the finest that there is. */

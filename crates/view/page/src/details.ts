@@ -1,6 +1,6 @@
 // What is said of a moment on a lane, in words.
 
-import { gigahertz, moment, words } from "./axis";
+import { counted, gigahertz, moment, words } from "./axis";
 import { ranges } from "./cpus";
 import { At, NO_TASK, Recording } from "./data";
 import { Told } from "./panel";
@@ -36,6 +36,8 @@ export function exact(recording: Recording, cpu: number, time: number, at: At): 
     lines.push(`  waits here: ${recording.name(task)} ${ago(since)} (${origin}${by})`);
   }
   if (at.count > NAMED) lines.push(`  and ${at.count - NAMED} more wait here`);
-  lines.push(at.idle.length > 0 ? `idle then: CPU ${ranges(at.idle)}` : "no CPU was idle then");
+  if (at.idle.length > 0) lines.push(`idle then: CPU ${ranges(at.idle)}`);
+  else lines.push(at.unknown > 0 ? "no CPU is known to have been idle then" : "no CPU was idle then");
+  if (at.unknown > 0) lines.push(`nothing is known of ${counted(at.unknown, "CPU")} then`);
   return lines;
 }

@@ -33,23 +33,29 @@ function matcher(pattern: string): (text: string) => boolean {
   };
 }
 
-/** Tasks whose name, tid, or both as name:tid fit: 1 for each that does. `of` is the place of each task's name. */
-export function find(pattern: string, names: string[], of: Uint32Array, tids: Int32Array): { is: Uint8Array; count: number } {
+/** Texts of tasks: those that there are, and the place of each task's. */
+export interface Texts {
+  all: string[];
+  of: Uint32Array;
+}
+
+/** Tasks whose name, tid, both as name:tid, or cgroup fit: 1 for each that does. */
+export function find(pattern: string, names: Texts, tids: Int32Array, cgroups?: Texts): { is: Uint8Array; count: number } {
   const is = new Uint8Array(tids.length);
   const fits = matcher(pattern);
-  const byName = names.map(fits);
+  const [byName, byCgroup] = [names.all.map(fits), cgroups?.all.map(fits)];
   // Most patterns cannot fit a number, and most names not what the pattern begins with: tasks may be a million.
   const mayBeTid = /^[\d*?-]*$/.test(pattern);
   const begin = pattern.toLowerCase().split(/[*?]/, 1)[0] ?? "";
-  const mayBeBoth = names.map((name) => {
+  const mayBeBoth = names.all.map((name) => {
     const both = `${name.toLowerCase()}:`;
     return both.startsWith(begin) || begin.startsWith(both);
   });
   let count = 0;
   for (let task = 0; task < is.length; task++) {
-    const name = of[task] ?? -1;
-    const tid = tids[task];
-    if (byName[name] || (mayBeTid && fits(`${tid}`)) || (mayBeBoth[name] && fits(`${names[name]}:${tid}`))) {
+    const [name, tid] = [names.of[task] ?? -1, tids[task]];
+    const isNamed = byName[name] || (mayBeTid && fits(`${tid}`)) || (mayBeBoth[name] && fits(`${names.all[name]}:${tid}`));
+    if (isNamed || byCgroup?.[cgroups?.of[task] ?? -1]) {
       is[task] = 1;
       count++;
     }

@@ -39,12 +39,12 @@ export class Hover {
     const where = `${label}, at ${moment(time, nsPerPixel)} (@${clock(recording.head.from, time)})`;
     const words = (): string[] => [where, ...(is ? told(recording, is) : ["…"])];
     this.say(x, y, words());
-    if (cpu === undefined) return;
     const move = this.moves;
     this.resting = setTimeout(async () => {
-      // Where there is no answer, what is drawn is said already.
-      const [at] = await Promise.all([recording.at(cpu, time), recording.known()]).catch(() => []);
-      if (at && this.moves === move) this.say(x, y, [...words(), "", ...exact(recording, cpu, time, at).slice(1)]);
+      // Where there is no answer, what is drawn is said, with the names of tasks.
+      const [at] = await Promise.all([cpu === undefined ? undefined : recording.at(cpu, time), recording.known()]).catch(() => []);
+      if (this.moves !== move) return;
+      this.say(x, y, cpu === undefined || !at ? words() : [...words(), "", "exactly then:", ...exact(recording, cpu, time, at).slice(1)]);
     }, REST);
   }
 

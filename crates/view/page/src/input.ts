@@ -25,7 +25,7 @@ export function listen(page: Page): void {
     f: () => page.refold(),
     q: () => page.heighten(1 / 1.25),
     e: () => page.heighten(1.25),
-    "/": () => element("search").focus(),
+    "/": () => element<HTMLInputElement>("search").select(),
     m: () => page.mark(),
     ".": () => void page.jumps.toRun(1),
     ",": () => void page.jumps.toRun(-1),
@@ -33,9 +33,20 @@ export function listen(page: Page): void {
     t: () => page.accounts.ask(),
     Escape: () => page.forget(),
   };
+  const lanes = element("lanes");
   document.addEventListener("keydown", (event) => {
     if (isTyping(event.target)) {
-      if (event.key === "Escape") (event.target as HTMLElement).blur();
+      // The search is over: with Escape it is undone, with Enter it leads to the first run of what was found.
+      const isSearch = event.target === element("search");
+      if (isSearch && event.key === "Escape") page.searchFor("");
+      if (isSearch && event.key === "Enter") void page.jumps.toRun(1);
+      if (event.key === "Escape" || (isSearch && event.key === "Enter")) lanes.focus({ preventScroll: true });
+      if (isSearch && event.key === "Escape") event.preventDefault();
+      return;
+    }
+    // Among words arrows move as they do there.
+    if (event.key.startsWith("Arrow") && !lanes.contains(event.target as Node) && event.target !== document.body) {
+      if (moveAmongRows(event.target as HTMLElement, event.key)) event.preventDefault();
       return;
     }
     const act = keys[event.key] ?? keys[event.key.toLowerCase()];
@@ -62,7 +73,7 @@ export function listen(page: Page): void {
   for (const id of ["colour", "search"]) element(id).addEventListener("input", () => page.changeLook());
   element("cpus").addEventListener("input", () => page.chooseCpus());
   // What is chosen is chosen: keys move again.
-  for (const id of ["rows", "colour", "aligned"]) element(id).addEventListener("change", () => element("lanes").focus({ preventScroll: true }));
+  for (const id of ["rows", "colour", "aligned"]) element(id).addEventListener("change", () => lanes.focus({ preventScroll: true }));
   const aligned = element<HTMLSelectElement>("aligned");
   aligned.addEventListener("change", () => void page.align(aligned.value));
   element("tools").addEventListener("submit", (event) => event.preventDefault());
@@ -70,6 +81,18 @@ export function listen(page: Page): void {
   window.addEventListener("resize", () => page.resize());
   new ResizeObserver(() => page.resize()).observe(element("lanes"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.changeLook());
+  // Paper is white.
+  for (const which of ["beforeprint", "afterprint"]) window.addEventListener(which, () => page.print(which === "beforeprint"));
+}
+
+/** Goes from a row of a table that leads somewhere to the next, or the one before. Gives whether there was one. */
+function moveAmongRows(from: HTMLElement, key: string): boolean {
+  let row: Element | null = from.closest("tr[data-from], tr[data-tid]");
+  do row = (key === "ArrowDown" ? row?.nextElementSibling : key === "ArrowUp" ? row?.previousElementSibling : null) ?? null;
+  while (row && !row.matches("[data-from], [data-tid]"));
+  if (!(row instanceof HTMLElement)) return false;
+  row.focus();
+  return true;
 }
 
 /** Drag moves, drag with Shift measures, a click chooses. */

@@ -197,6 +197,8 @@ export class Jumps {
       const run = known ?? targetOf(panel, way.task, await recording.run(way.task, middle, false));
       const [, since, , waker] = (run && (await waitBefore(run))) ?? [];
       if (waker === undefined || waker === null || since === undefined) return this.page.say(`nothing is known of who woke ${recording.name(way.task)}`);
+      // The search found another task.
+      if (panel.way?.isFound) this.page.searchFor("");
       panel.follow(waker);
       // The last run that began before is the one in which it did so.
       await this.goToRun(panel, waker, since + 1, false);

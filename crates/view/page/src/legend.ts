@@ -3,7 +3,7 @@
 import { gigahertz } from "./axis";
 import { NOT_CHARGED, printable } from "./data";
 import { element } from "./dom";
-import { causeColour, DARK, frequencyColour, HATCH, IN_VAIN, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
+import { causeColour, DARK, frequencyColour, HATCH, IN_VAIN, LESS, LIGHT, Look, PLAIN, QUEUE, Rgb, taskColour, UNNAMED, WAKING } from "./paint";
 import type { Panel } from "./panel";
 
 /** Cgroups that the legend names: as many as there are colours. */
@@ -43,6 +43,10 @@ export function explain({ dark, colouring }: Look, panels: Panel[]): void {
   add(paper, "idle");
   add(WAKING, "about to start a task");
   add(HATCH, "hatched: unknown or offline");
+  if (panels.length > 1) {
+    add(IN_VAIN, "differences: more after");
+    add(LESS, "less after");
+  }
 }
 
 /** The lowest and the highest frequency of all recordings; undefined where none tells any. */

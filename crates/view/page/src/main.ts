@@ -1,9 +1,19 @@
 // Starts the page.
 
-import { embedded, Heads, json, served } from "./data";
+import { embedded, Heads, json, served, Source } from "./data";
 import { element } from "./dom";
 import { listen } from "./input";
 import { Page } from "./page";
+
+/** How often a glance asks whether all is there, in ms. */
+const AGAIN = 1000;
+
+/** Goes to the page of the whole recording once it is there, to the same time and look. */
+async function whole(source: Source): Promise<void> {
+  // A program that is gone has no more to show: the glance stays.
+  while (!(await json<boolean>(source, "complete").catch(() => false))) await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  location.replace(`../${location.hash}`);
+}
 
 async function start(): Promise<void> {
   // Answers that were saved in the page, or those of its server.
@@ -14,6 +24,7 @@ async function start(): Promise<void> {
   const page = new Page(heads, source, !saved);
   listen(page);
   Object.assign(window, { wastenot: page });
+  if (heads.glance) await whole(source);
 }
 
 start().catch((error: unknown) => {

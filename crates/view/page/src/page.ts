@@ -26,6 +26,9 @@ const HIGHEST = 16_000;
 const FRAME = 4;
 /** What is seen is at least so long, in ns. */
 const SHORTEST = 100;
+/** Colours on paper, and how long tiles are painted for it, in ms. */
+const PAPER = { backgroundColor: "#fff", color: "#1a1a1a" };
+const PRINTED = 1000;
 /** How long after a move the address follows, in ms: browsers allow a page few changes of it. */
 const LATER = 200;
 /** Frames whose work is kept. */
@@ -49,6 +52,7 @@ export class Page {
   private readonly colour = element<HTMLSelectElement>("colour");
   private readonly search = element<HTMLInputElement>("search");
   private readonly cpus = element<HTMLInputElement>("cpus");
+  private readonly aligned = element<HTMLSelectElement>("aligned");
   private readonly hover = new Hover();
   private readonly store: Store;
   readonly panels: Panel[];
@@ -60,7 +64,10 @@ export class Page {
   private look: Look = { version: 0, colouring: "task", dark: false, tall: 0, until: 0 };
   private measured: Span | undefined;
   private pointer = { x: -1, y: -1 };
+  /** What was shown when the pointer was last told about. */
+  private pointedAt = "";
   private isDue = false;
+  private isPrinted = false;
   private paper = "";
   private ink = "";
   private usualColour = "task";
@@ -140,6 +147,19 @@ export class Page {
     this.soon();
   }
 
+  /** Looks for tasks, as if the user had typed it. */
+  searchFor(pattern: string): void {
+    this.search.value = pattern;
+    this.changeLook();
+  }
+
+  /** Before it is printed, and after that. */
+  print(isBegin: boolean): void {
+    this.isPrinted = isBegin;
+    this.changeLook("nowhere");
+    this.draw(performance.now() + PRINTED);
+  }
+
   /** Says something below the lanes; nothing, where that is empty. */
   say(words: string, ...more: HTMLElement[]): void {
     this.said.textContent = words;
@@ -163,6 +183,7 @@ export class Page {
   async sumUp(): Promise<void> {
     const { measured } = this;
     if (!measured) return;
+    this.toAddress("address");
     const title = `What CPUs did in ${length(measured.to - measured.from)}`;
     this.say(`${title}: …`);
     const { nsPerPixel } = this;
@@ -189,12 +210,14 @@ export class Page {
     if (this.colour.value !== this.usualColour) all.set("colour", this.colour.value);
     if (this.search.value) all.set("find", this.search.value);
     if (this.cpus.value.trim()) all.set("cpus", this.cpus.value.trim());
+    if (this.measured) all.set("measured", `${Math.round(this.measured.from)},${Math.round(this.measured.to)}`);
     if (this.wantedHeight > 0) all.set("height", `${this.wantedHeight}`);
     const ways = this.panels.map(({ way }) => way?.task ?? "");
     if (ways.some((task) => task !== "")) all.set("task", ways.join());
     if (this.accounts.address) all.set("account", this.accounts.address);
     const shifts = this.panels.map(({ shift }) => shift);
     if (shifts.some((shift) => shift !== 0)) all.set("shift", shifts.join());
+    if (this.aligned.value !== "begin") all.set("aligned", this.aligned.value);
     try {
       if (isStep) history.pushState(null, "", `#${all}`);
       else history.replaceState(null, "", `#${all}`);
@@ -210,6 +233,7 @@ export class Page {
       select.value = [...select.options].some((it) => it.value === value) ? (value ?? other) : other;
     };
     choose(this.rows, all.get("rows"), "0");
+    choose(this.aligned, all.get("aligned"), "begin");
     choose(this.colour, all.get("colour"), this.usualColour);
     this.search.value = all.get("find") ?? "";
     this.cpus.value = all.get("cpus") ?? "";
@@ -232,7 +256,11 @@ export class Page {
     const [from = 0, to = 0] = (all.get("t") ?? "").split(",").map(Number);
     const [begin, end] = this.first.recording.head.seen;
     const usual = this.panels.length > 1 ? this.whole : { from: begin, to: end };
-    this.see(from >= 0 && from < to && to <= this.whole.to ? { from, to } : usual, "nowhere");
+    const isSeen = (span: Span): boolean => span.from >= 0 && span.from < span.to && span.to <= this.whole.to;
+    this.see(isSeen({ from, to }) ? { from, to } : usual, "nowhere");
+    const [since = 0, until = 0] = numbers("measured");
+    this.measured = isSeen({ from: since, to: until }) ? { from: since, to: until } : undefined;
+    void this.sumUp();
   }
 
   // How it looks.
@@ -255,8 +283,8 @@ export class Page {
     const count = this.panels.reduce((sum, { found }) => sum + (found?.count ?? 0), 0);
     element<HTMLOutputElement>("found").value = pattern ? counted(count, "task") : "";
     for (const panel of this.panels) panel.followFound(pattern);
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    ({ backgroundColor: this.paper, color: this.ink } = getComputedStyle(document.body));
+    const dark = !this.isPrinted && matchMedia("(prefers-color-scheme: dark)").matches;
+    ({ backgroundColor: this.paper, color: this.ink } = this.isPrinted ? PAPER : getComputedStyle(document.body));
     this.look = { ...this.look, version: this.look.version + 1, colouring: this.colour.value as Colouring, dark };
     explain(this.look, this.panels);
     this.toAddress(into);
@@ -331,6 +359,15 @@ export class Page {
     else this.hover.tell(x, y, this.under());
   }
 
+  /** Says what is under the pointer after something else came there. */
+  private pointAgain(): void {
+    const { x, y } = this.pointer;
+    const { from, to } = this.seen;
+    const shown = [from, to, this.fold, this.first.place.lane, this.colour.value].join();
+    if (x >= 0 && shown !== this.pointedAt) this.pointTo(x, y);
+    this.pointedAt = shown;
+  }
+
   private under(): Under | undefined {
     const { x, y } = this.pointer;
     const { fold, nsPerPixel } = this;
@@ -351,14 +388,16 @@ export class Page {
     const { panel, cpu, time, lane, fold, nsPerPixel } = under;
     const { y } = this.pointer;
     const { recording } = panel;
+    const is = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio);
     const [at] = await Promise.all([recording.at(cpu, time), recording.known()]).catch(() => []);
     if (at) {
       // On the mark of a wait the task that waits is meant, else the one that runs.
       const waits = at.waiting[0]?.[0];
-      panel.follow(panel.isOnBand(y) ? (waits ?? at.task ?? undefined) : (at.task ?? waits));
-      this.say(exact(recording, cpu, time, at).join("\n"));
+      panel.follow(is?.inVain && panel.isOnBand(y) ? (waits ?? at.task ?? undefined) : (at.task ?? waits));
+      const why = is?.inVain ? [`a task waited here in vain: ${recording.why(is.why)}`] : [];
+      this.say([...exact(recording, cpu, time, at), ...why].join("\n"));
     } else {
-      this.standOut(panel, panel.read(fold, lane, time, nsPerPixel / devicePixelRatio)?.task);
+      this.standOut(panel, is?.task);
     }
     this.toAddress("history");
     void this.followTasks();
@@ -366,8 +405,7 @@ export class Page {
 
   /** Other tasks are dimmed: all that a page in a file, which knows no ways, can do to follow one. */
   standOut({ recording }: Panel, task: number | undefined): void {
-    this.search.value = task === undefined || task === NO_TASK ? "" : recording.name(task);
-    this.changeLook();
+    this.searchFor(task === undefined || task === NO_TASK ? "" : recording.name(task));
   }
 
   /** Asks where tasks that are followed ran and waited. */
@@ -396,11 +434,12 @@ export class Page {
     this.soon();
   }
 
-  /** Marks the moment under the pointer. */
+  /** Marks the moment under the pointer. Once both recordings have a mark, they are aligned there. */
   mark(): void {
     const under = this.under();
     if (under) under.panel.mark = under.time;
-    if (element<HTMLSelectElement>("aligned").value === "marks") void this.align("marks");
+    if (this.panels.length > 1 && this.panels.every(({ mark }) => mark !== undefined)) this.aligned.value = "marks";
+    if (this.aligned.value === "marks") void this.align("marks");
     this.soon();
   }
 
@@ -424,7 +463,7 @@ export class Page {
 
   // Drawing.
 
-  /** Draws in the next frame. */
+  /** Draws in the next frame, and says what is under the pointer then. */
   soon(): void {
     if (this.isDue) return;
     this.isDue = true;
@@ -432,6 +471,7 @@ export class Page {
       this.isDue = false;
       const begin = performance.now();
       this.draw(begin);
+      this.pointAgain();
       this.work.push(performance.now() - begin);
       if (this.work.length > FRAMES) this.work.shift();
     });

@@ -24,6 +24,9 @@ const PAINTED = 2;
 /** Levels of wider cells that may stand in the place of cells that are not painted yet. */
 const STAND_INS = 3;
 
+/** On lanes that are so high one can point at what stands above, in pixels. */
+const PARTED = 8;
+
 /** Lanes that are so high, and runs that are so wide, have names in them, in pixels. */
 const NAMED_LANE = 14;
 const NAMED_WIDTH = 36;
@@ -117,12 +120,13 @@ export class Panel {
     return this.recording.head.cgroups.map((name, n) => [name, this.numbers.cgroup[n] ?? 0]);
   }
 
-  /** Finds tasks by name, tid or both; all stand out where there is no pattern. */
+  /** Finds tasks by name, tid or cgroup; all stand out where there is no pattern. */
   search(pattern: string): void {
     const { head } = this.recording;
     const tasks = pattern ? this.recording.tasks : undefined;
     if (tasks) {
-      const { is, count } = find(pattern, head.names, tasks.names, tasks.tids);
+      const cgroups = tasks.cgroups && { all: head.cgroups, of: tasks.cgroups };
+      const { is, count } = find(pattern, { all: head.names, of: tasks.names }, tasks.tids, cgroups);
       this.found = { count, first: is.indexOf(1) };
       this.tasks.found = is;
       return;
@@ -169,10 +173,11 @@ export class Panel {
     return this.place.top + CURVE + FOLLOWED;
   }
 
-  /** Whether a height on the canvas is in the upper part of a lane, where waits in vain are marked. */
+  /** Whether a height on the canvas is in the upper part of a lane, where waits in vain are marked: on a low one that is all of
+      it. */
   isOnBand(y: number): boolean {
     const { lane } = this.place;
-    return ((y - this.lanesTop) % lane) / lane < BAND;
+    return lane < PARTED || ((y - this.lanesTop) % lane) / lane < BAND;
   }
 
   /** Whether a height on the canvas is on the lane of the task that is followed. */
@@ -201,6 +206,7 @@ export class Panel {
     // While tasks have not come, nothing is found.
     if (pattern === this.sought || (pattern && !this.found)) return;
     this.sought = pattern;
+    if (!this.recording.isServed) return;
     if (this.found?.count === 1) this.follow(this.found.first, true);
     else if (this.way?.isFound) this.follow(undefined);
   }
@@ -440,18 +446,22 @@ export class Panel {
     return all;
   }
 
-  /** Sums over all CPUs in a stretch of the recording's time, from the totals that are here: about, and in the order of totals. */
-  sumsAbout(from: number, to: number, nsPerPixel: number): number[] {
+  /** Sums over all CPUs in a stretch of the recording's time, from totals as wide as a pixel: about, and in the order of totals. */
+  async sumsAbout(from: number, to: number, nsPerPixel: number): Promise<number[]> {
     const { cells } = this.recording.head.tile;
     const level = levelFor(nsPerPixel);
     const width = 4 ** level;
     const sums = [0, 0, 0, 0, 0];
+    let known = Number.NaN;
+    let found: Awaited<ReturnType<Recording["totalsSoon"]>>;
     for (let cell = Math.floor(from / width); cell * width < to; cell++) {
-      const found = this.recording.totals(level, Math.floor(cell / cells));
+      const n = Math.floor(cell / cells);
+      if (known !== n) [known, found] = [n, await this.recording.totalsSoon(level, n)];
       if (!found) continue;
+      const { totals, up } = found;
       const ns = Math.min(to, (cell + 1) * width) - Math.max(from, cell * width);
-      const at = Math.floor(cell / 4 ** found.up) % cells;
-      sums.forEach((sum, n) => (sums[n] = sum + ns * (found.totals[n * cells + at] ?? 0)));
+      const at = Math.floor(cell / 4 ** up) % cells;
+      sums.forEach((sum, n) => (sums[n] = sum + ns * (totals[n * cells + at] ?? 0)));
     }
     return sums;
   }

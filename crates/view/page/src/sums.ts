@@ -75,7 +75,7 @@ export async function summedUp(panel: Panel, { from, to }: Span, nsPerPixel: num
   if (begin >= end) return `${panel.name}: it has nothing of this time`;
   const sums = await recording.sums(begin, end).catch(() => undefined);
   if (sums) return table(panel.name, sums, end - begin);
-  const [busy = 0, unknown = 0, wanted = 0, waiting = 0, inVain = 0] = panel.sumsAbout(begin, end, nsPerPixel);
+  const [busy = 0, unknown = 0, wanted = 0, waiting = 0, inVain = 0] = await panel.sumsAbout(begin, end, nsPerPixel);
   const of = (end - begin) * (recording.head.folds[0]?.lanes.length ?? 1);
   return (
     `About: busy ${share(busy, of)}, unknown ${share(unknown, of)}, idle while a task waited elsewhere ${share(wanted, of)}, ` +

@@ -364,8 +364,14 @@ describe.skipIf(lacks)("in a browser", () => {
     await page.fill("#search", "rcu_preempt");
     await measure(opened);
     await expect.poll(() => page.textContent("#said")).toMatch(/\nrcu_preempt:\d+ ran for [\d.]+ [mu]s, \d+ times on \d+ CPUs?, and waited for [\d.]+ [mu]s, \d+ times$/);
+    // The address holds it.
+    await expect.poll(() => page.url()).toContain("measured=");
+    const told = await page.textContent("#said");
+    await page.reload();
+    await expect.poll(() => page.textContent("#said")).toBe(told);
     await page.keyboard.press("Escape");
     expect(await page.isVisible("#selected")).toBe(false);
+    await expect.poll(() => page.url()).not.toContain("measured=");
     await opened.close();
 
     const file = join(folder, "sums.html");
@@ -373,6 +379,13 @@ describe.skipIf(lacks)("in a browser", () => {
     const saved = await open(`file://${file}`);
     await measure(saved);
     await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms\nAbout: busy [\d.]+ m?s \(\d/);
+    // The address holds it here, too, and the pointer names tasks.
+    const about = await saved.page.textContent("#said");
+    await expect.poll(() => saved.page.url()).toContain("measured=");
+    await saved.page.reload();
+    await expect.poll(() => saved.page.textContent("#said")).toBe(about);
+    await saved.page.mouse.move(...(await onLane(saved, 3, 500)));
+    await expect.poll(() => saved.page.textContent("#hover")).toMatch(/busy 100 %: [^ ]+:\d+/);
     expect(saved.complaints).toEqual([]);
     await saved.close();
   });
@@ -421,6 +434,50 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await found("cc1:512")).toBe("1 task");
     expect(await found("(.*)")).toBe("0 tasks");
     expect(await found("")).toBe("");
+    await opened.close();
+  });
+
+  test("Escape ends a search, Enter leads to what it found", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    await page.keyboard.press("/");
+    await page.keyboard.type("rcu_preempt");
+    await expect.poll(() => page.textContent("#found")).toBe("1 task");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.textContent("#said")).toMatch(/^rcu_preempt:\d+ ran on CPU \d+/);
+    // Keys move again; the next search begins anew.
+    await page.keyboard.press("/");
+    await page.keyboard.type("cc*");
+    expect(await page.inputValue("#search")).toBe("cc*");
+    await page.keyboard.press("Escape");
+    expect(await page.inputValue("#search")).toBe("");
+    await expect.poll(() => page.textContent("#found")).toBe("");
+    await expect.poll(() => page.url()).not.toContain("find=");
+    await page.keyboard.press("w");
+    expect(await page.inputValue("#search")).toBe("");
+    await opened.close();
+  });
+
+  test("what the pointer is told follows what is seen, and arrows in a table stay in it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    await page.mouse.move(...(await onLane(opened, 3, 500)));
+    const told = async (): Promise<string> => (await page.textContent("#hover"))?.split(" (@")[0] ?? "";
+    await expect.poll(told).toMatch(/^CPU 3, at /);
+    const before = await told();
+    await page.keyboard.press("w");
+    await expect.poll(told).not.toBe(before);
+    await page.mouse.move(0, 0);
+
+    const place = await seen(page);
+    await page.getByText("Violations, longest idle stretch first").click();
+    const rows = page.locator("[data-name=violations] tbody tr");
+    await rows.first().focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await rows.nth(1).evaluate((row) => row === document.activeElement)).toBe(true);
+    await page.keyboard.press("ArrowUp");
+    expect(await rows.first().evaluate((row) => row === document.activeElement)).toBe(true);
+    expect(await seen(page)).toEqual(place);
     await opened.close();
   });
 
@@ -566,6 +623,29 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(from).toBeLessThanOrEqual(begins.at(-1)!);
     expect(to).toBeGreaterThan(begins.at(-1)!);
     expect(await last.getAttribute("class")).toContain("current");
+    expectQuiet(opened);
+    await opened.close();
+  });
+
+  test("a glance asks when all is there, and goes to the same place of it", async () => {
+    const opened = await served([SMALL]);
+    const { page } = opened;
+    const whole = page.url().replace(/#.*/, "");
+    let asked = 0;
+    await page.route("**/glance/**", async (route) => {
+      const path = route.request().url().replace(/.*\/glance\//, "").replace(/#.*/, "");
+      if (path === "complete") return route.fulfill({ json: ++asked > 1 });
+      const response = await route.fetch({ url: whole + path });
+      if (path !== "head") return route.fulfill({ response });
+      return route.fulfill({ response, json: { ...(await response.json()), glance: true } });
+    });
+    await page.goto(`${whole}glance/`);
+    await page.keyboard.press("w");
+    const place = await seen(page);
+    await page.waitForURL((url) => !url.pathname.includes("glance"));
+    expect(asked).toBe(2);
+    expect(page.url().replace(/#.*/, "")).toBe(whole);
+    expect(await seen(page)).toEqual(place);
     expectQuiet(opened);
     await opened.close();
   });

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use wastenot_draw::Palette;
 use wastenot_export::page;
 use wastenot_export::picture::Look;
 use wastenot_model::{History, Report, Window};
-use wastenot_view::{Events, Recording, Server, Spill, View};
+use wastenot_view::{Recording, Server, Spill, View};
 
 use super::again::Again;
 use super::{check, report, select, signals};
@@ -30,11 +31,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let files = std::iter::once(&args.file).chain(&args.with);
     let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
     let server = Server::begin(&names.join(" beside "), args.port);
-    let server = server.map_err(|it| Stop::new(&it, it.help()))?;
+    let server = Arc::new(server.map_err(|it| Stop::new(&it, it.help()))?);
     let mut signals = signals::listen().map_err(failed)?;
     let (done, found) = mpsc::channel();
-    let asked = args.clone();
-    let work = move || done.send(view(&asked)).unwrap_or_default();
+    let (asked, shows) = (args.clone(), Arc::clone(&server));
+    let work = move || done.send(view(&asked, &shows)).unwrap_or_default();
     let worker =
         thread::Builder::new().name("wastenot-check".into()).spawn(work).map_err(failed)?;
     // What fails soon fails before a browser is started.
@@ -76,46 +77,62 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long it may take until a page that is there is shown.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the page shows.
-fn view(args: &Args) -> Result<View, Stop> {
+/// What the page shows. Before it checks a long trace, the server shows a glance at it.
+fn view(args: &Args, server: &Server) -> Result<View, Stop> {
     // Asked before it is read: if it changes meanwhile, it is another one.
-    let again = |file: &Path| Again::of(file, &args.reading, &args.select).map(Again::events);
-    let with_events = |recording: Recording, events: Option<Events>| match events {
-        Some(events) => recording.with_events(events),
-        None => recording,
-    };
-    let of = |file: &Path| -> Result<(Recording, Report), Stop> {
-        let events = again(file);
-        let (found, report) =
-            recording(file, &args.window, &args.select, &args.reading, false, None)?;
-        Ok((with_events(found, events), report))
-    };
-    Ok(match &args.with {
-        None => {
-            let events = again(&args.file);
-            View::new(with_events(known_or_found(args)?, events))
+    let events = |file: &Path| Again::of(file, &args.reading, &args.select).map(Again::events);
+    let Some(with) = &args.with else {
+        let events = events(&args.file);
+        let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
+        let entry = Some(&args.file).filter(|_| !args.no_cache);
+        let entry = entry.and_then(|file| Entry::of(file, &asked));
+        let known = entry.as_ref().and_then(Entry::read);
+        if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
+            return Ok(View::new(recording.with_events(events)));
         }
-        Some(with) => View::two(of(&args.file)?, of(with)?),
-    })
+        show_glance(args, &[&args.file], server);
+        let (recording, _) = checked(args, &args.file, entry.as_ref())?;
+        return Ok(View::new(recording.with_events(events)));
+    };
+    show_glance(args, &[&args.file, with], server);
+    let of = |file: &Path| -> Result<(Recording, Report), Stop> {
+        let events = events(file);
+        let (recording, report) = checked(args, file, None)?;
+        Ok((recording.with_events(events), report))
+    };
+    Ok(View::two(of(&args.file)?, of(with)?))
+}
+
+fn checked(args: &Args, file: &Path, kept: Option<&Entry>) -> Result<(Recording, Report), Stop> {
+    recording(file, &args.window, &args.select, &args.reading, false, kept)
+}
+
+/// Shows stretches of the traces if all of them are long; what is wrong with them, reading them
+/// says.
+fn show_glance(args: &Args, files: &[&Path], server: &Server) {
+    let glances = files.iter().map(|file| glance(args, file)).collect::<Option<Vec<_>>>();
+    if let Some(glances) = glances {
+        server.show_glance(View::glance(glances));
+    }
+}
+
+fn glance(args: &Args, file: &Path) -> Option<Recording> {
+    let history = open::glance(file, &args.reading)?;
+    let window = args.window.of(&history).ok()?;
+    let options = select::options(&history, window, &args.select).ok()?;
+    let (found, over_time) = wastenot_view::check(&history, &options, &mut Vec::new()).ok()?;
+    let (name, span) = (file.file_name().unwrap_or_default(), history.window().span());
+    let title = format!("{}: {} CPUs, {span}", name.to_string_lossy(), history.cpu_count());
+    let mut report = Report::new("view/1", title);
+    report.verdict = "A first glance: only short stretches were read, spread over the whole time. \
+                      Each column shows what was read of its time, and is hatched where that is \
+                      nothing. All of it is being checked; then this page shows it."
+        .to_owned();
+    Some(Recording::new(&history, &options, &found, &report, over_time).glance())
 }
 
 /// Events from which on what was found is kept for the next time; fewer are checked at once.
 const MANY: usize = 1_000_000;
-
-/// What is known of the recording from the last time, or what is found now.
-fn known_or_found(args: &Args) -> Result<Recording, Stop> {
-    let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
-    let entry = Some(&args.file).filter(|_| !args.no_cache);
-    let entry = entry.and_then(|file| Entry::of(file, &asked));
-    let known = entry.as_ref().and_then(Entry::read);
-    if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
-        return Ok(recording);
-    }
-    let kept = entry.as_ref();
-    let (recording, _) =
-        recording(&args.file, &args.window, &args.select, &args.reading, false, kept)?;
-    Ok(recording)
-}
 
 /// What a page shows of a file, and the report of its check, with a picture of the worst moment if
 /// that is asked for. Of tiles that are large, most is not in memory but in `kept`.
@@ -130,7 +147,6 @@ pub(super) fn recording(
     let history = open::history(file, reading)?;
     let asked = window.of(&history)?;
     let options = select::options(&history, asked, select)?;
-    let options = Options { marks: has_picture, ..options };
     // A cache that cannot be written is no failure.
     let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
     let mut memory = Vec::new();
@@ -143,7 +159,8 @@ pub(super) fn recording(
     let counted = options.counted(&history);
     report.next = check::next(file, &history, &found, counted);
     if has_picture {
-        draw_worst(&mut report, &history, &found, window.is_asked().then_some(asked), select);
+        let window = window.is_asked().then_some(asked);
+        draw_worst(&mut report, &history, &found, &options, window);
     }
     let recording = Recording::new(&history, &options, &found, &report, over_time);
     // They take more memory than all that is kept.
@@ -159,17 +176,17 @@ fn draw_worst(
     report: &mut Report,
     history: &History,
     found: &Check,
+    options: &Options,
     window: Option<Window>,
-    select: &Select,
 ) {
     let look = Look {
         window,
         socket_order: history.head.machine.topology_known(),
         palette: Palette::default(),
-        silent: select.silent_cpus.into(),
+        silent: options.silent,
         color_by_command: false,
         target: None,
         considered: None,
     };
-    page::with_worst(report, history, found, &look);
+    page::with_worst(report, history, found, options, &look);
 }
