@@ -159,9 +159,9 @@ mod tests {
 
     fn recording() -> Recording {
         let (history, options) = (history(), Options::default());
-        let (found, over_time) = check(&history, &options, &mut Vec::new()).expect("memory");
+        let (found, content) = check(&history, &options, &mut Vec::new()).expect("memory");
         let report = found.report(&history, &options);
-        Recording::new(&history, &options, &found, &report, over_time)
+        Recording::new(&history, &options, &found, &report, content)
     }
 
     fn events(read: impl Fn() -> Result<History, String> + Send + Sync + 'static) -> Events {

@@ -183,9 +183,9 @@ mod tests {
     fn of(history: &History) -> View {
         let options = Options::default();
         let spilled = &mut Vec::new();
-        let (found, over_time) = check(history, &options, spilled).expect("memory does not fail");
+        let (found, content) = check(history, &options, spilled).expect("memory does not fail");
         let report = found.report(history, &options);
-        View::new(Recording::new(history, &options, &found, &report, over_time))
+        View::new(Recording::new(history, &options, &found, &report, content))
     }
 
     fn unpacked(answer: &Answer) -> Vec<u8> {

@@ -28,7 +28,7 @@ use wastenot_model::Report;
 
 pub use self::account::{Events, Read};
 pub use self::answer::Answer;
-pub use self::recording::{OverTime, Recording, TILE_CELLS, TILE_LANES, check};
+pub use self::recording::{Content, Recording, TILE_CELLS, TILE_LANES, check};
 pub use self::server::{Error, Server};
 pub use wastenot_tiles::{Bytes, Spill};
 

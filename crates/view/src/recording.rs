@@ -14,7 +14,8 @@ use crate::answer::ROWS_AT_ONCE;
 use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane, folds};
 use crate::frequency::{Frequencies, WithFrequencies};
-use crate::{annexes, tasks};
+use crate::tasks::{self, Tasks};
+use crate::annexes;
 
 /// Cells of a tile, for each lane.
 pub const TILE_CELLS: usize = 256;
@@ -55,11 +56,12 @@ pub struct Recording {
     pub(crate) is_glance: bool,
 }
 
-/// What happened on each CPU over time.
+/// What a page asks for beside words.
 #[derive(Debug)]
-pub struct OverTime {
+pub struct Content {
     tiles: Tiles,
     frequencies: Frequencies,
+    tasks: Tasks,
 }
 
 /// Checks `history`, and makes tiles in the same replay. Most of their bytes go to `spill`.
@@ -70,14 +72,14 @@ pub fn check(
     history: &History,
     options: &Options,
     spill: &mut dyn Spill,
-) -> io::Result<(Check, OverTime)> {
+) -> io::Result<(Check, Content)> {
     let (tiles, frequencies) = (Builder::new(history, spill), Frequencies::default());
     let mut beside = WithFrequencies { tiles, frequencies };
     let options = Options { waits_in_vain: true, ..options.clone() };
     let found = check_beside(history, &options, &mut beside);
     let WithFrequencies { tiles, frequencies } = beside;
     let tiles = tiles.finish(in_vain(&found))?;
-    Ok((found, OverTime { tiles, frequencies }))
+    Ok((found, Content { tiles, frequencies, tasks: tasks::of(history) }))
 }
 
 /// Why a task waited in vain where none of the waste is charged to it: more tasks waited than CPUs
@@ -103,9 +105,10 @@ impl Recording {
         options: &Options,
         found: &Check,
         report: &Report,
-        over_time: OverTime,
+        content: Content,
     ) -> Recording {
-        let OverTime { tiles, frequencies } = over_time;
+        let Content { tiles, frequencies, tasks } = content;
+        let (tasks, names, cgroups) = tasks;
         let folds = folds(&history.head.machine, options.cpus.as_ref());
         let seen = options.counted(history);
         let chosen = options
@@ -118,7 +121,6 @@ impl Recording {
             });
             json!({ "name": fold.name, "lanes": lanes.collect::<Vec<_>>() })
         };
-        let (tasks, names, cgroups) = tasks::of(history);
         let lost = |cause: &Cause| {
             let part =
                 found.causes.iter().flat_map(Causes::iter).find(|it| it.0.path == cause.path);

@@ -212,9 +212,9 @@ mod tests {
         let history = Builder::new(Head::new(Machine::flat(1))).finish();
         let options = Options::default();
         let spilled = &mut Vec::new();
-        let (found, over_time) = check(&history, &options, spilled).expect("memory does not fail");
+        let (found, content) = check(&history, &options, spilled).expect("memory does not fail");
         let report = found.report(&history, &options);
-        Recording::new(&history, &options, &found, &report, over_time)
+        Recording::new(&history, &options, &found, &report, content)
     }
 
     fn begin(port: u16) -> Result<Server, Error> {

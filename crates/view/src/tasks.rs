@@ -20,11 +20,14 @@ impl Places {
     }
 }
 
+/// Tasks as [`of`] gives them: their numbers, then names, then cgroups.
+pub(crate) type Tasks = (Vec<u8>, Vec<String>, Vec<String>);
+
 /// All tasks in four bytes a number, the lowest first: by how much the tid of each is greater than
 /// that of the task before, then the place of each task's name among those that are given, then,
 /// where the recording tells them, in the same way of its last cgroup; all ones where that is not
 /// told. A head that named each task would be megabytes.
-pub(crate) fn of(history: &History) -> (Vec<u8>, Vec<String>, Vec<String>) {
+pub(crate) fn of(history: &History) -> Tasks {
     let (mut names, mut cgroups) = (Places::default(), Places::default());
     let mut numbers = Vec::new();
     let mut last = 0i32;

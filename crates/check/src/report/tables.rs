@@ -14,7 +14,7 @@ impl Check {
     pub(super) fn violation_table(&self, history: &History, options: &Options) -> Table {
         let columns = [
             Column::new("task", "task", Unit::None),
-            Column::for_programs("tid", Unit::None),
+            Column::new("tid", "tid", Unit::None),
             Column::for_programs("cpu", Unit::None),
             Column::for_programs("to_cpu", Unit::None),
             Column::new("stretch_cpu", "CPU", Unit::None),

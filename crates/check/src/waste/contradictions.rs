@@ -21,6 +21,7 @@ pub struct Contradictions {
     /// How many came in the counted time, where they make figures doubtful.
     pub counted: u64,
     window: Window,
+    missing: Vec<Missing>,
 }
 
 /// An event that contradicts what was known.
@@ -76,6 +77,7 @@ impl Contradictions {
             first: None,
             counted: 0,
             window,
+            missing: Missing::find(history),
         }
     }
 
@@ -87,7 +89,7 @@ impl Contradictions {
     /// Everything in `history`, where they were found, that was lost or is suspect.
     pub fn losses(&self, history: &History) -> Vec<Loss> {
         let mut losses = history.losses().to_vec();
-        losses.extend(Missing::find(history).iter().map(|missing| missing.loss(history)));
+        losses.extend(self.missing.iter().map(|missing| missing.loss(history)));
         losses.extend((self.total() > 0).then(|| self.loss(history)));
         losses
     }

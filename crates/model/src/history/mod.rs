@@ -176,6 +176,11 @@ impl History {
     pub fn len(&self) -> usize {
         self.rows.len()
     }
+    /// Frees all rows, which are most of its memory, once they were replayed for the last time:
+    /// then it has no entries, but it still says how many there were, and all else.
+    pub fn forget_rows(&mut self) {
+        self.rows.forget();
+    }
     /// Whether nothing happened.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -57,9 +57,14 @@ impl Rows {
         self.open.shrink_to_fit();
     }
 
-    /// How many there are.
+    /// How many there are, or were.
     pub(crate) fn len(&self) -> usize {
         self.len + self.open.len()
+    }
+
+    /// Frees them; their number stays.
+    pub(crate) fn forget(&mut self) {
+        *self = Rows { len: self.len(), ..Rows::default() };
     }
 
     /// All, in order.

@@ -120,7 +120,7 @@ fn glance(args: &Args, file: &Path) -> Option<Recording> {
     let history = open::glance(file, &args.reading)?;
     let window = args.window.of(&history).ok()?;
     let options = select::options(&history, window, &args.select).ok()?;
-    let (found, over_time) = wastenot_view::check(&history, &options, &mut Vec::new()).ok()?;
+    let (found, content) = wastenot_view::check(&history, &options, &mut Vec::new()).ok()?;
     let (name, span) = (file.file_name().unwrap_or_default(), history.window().span());
     let title = format!("{}: {} CPUs, {span}", name.to_string_lossy(), history.cpu_count());
     let mut report = Report::new("view/1", title);
@@ -128,7 +128,7 @@ fn glance(args: &Args, file: &Path) -> Option<Recording> {
                       Each column shows what was read of its time, and is hatched where that is \
                       nothing. All of it is being checked; then this page shows it."
         .to_owned();
-    Some(Recording::new(&history, &options, &found, &report, over_time).glance())
+    Some(Recording::new(&history, &options, &found, &report, content).glance())
 }
 
 /// Events from which on what was found is kept for the next time; fewer are checked at once.
@@ -144,17 +144,21 @@ pub(super) fn recording(
     has_picture: bool,
     kept: Option<&Entry>,
 ) -> Result<(Recording, Report), Stop> {
-    let history = open::history(file, reading)?;
+    let mut history = open::history(file, reading)?;
     let asked = window.of(&history)?;
     let options = select::options(&history, asked, select)?;
     // A cache that cannot be written is no failure.
     let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
     let mut memory = Vec::new();
     let spill: &mut dyn Spill = part.as_mut().map_or(&mut memory, |part| part);
-    let (found, over_time) =
+    let (found, content) =
         progress::during("checking", || wastenot_view::check(&history, &options, spill)).map_err(
             |error| Stop::io("cannot keep what was found", &error, "make room, or use --no-cache"),
         )?;
+    if !has_picture {
+        // Words of many tasks take as much memory.
+        history.forget_rows();
+    }
     let mut report = found.report(&history, &options);
     let counted = options.counted(&history);
     report.next = check::next(file, &history, &found, counted);
@@ -162,7 +166,7 @@ pub(super) fn recording(
         let window = window.is_asked().then_some(asked);
         draw_worst(&mut report, &history, &found, &options, window);
     }
-    let recording = Recording::new(&history, &options, &found, &report, over_time);
+    let recording = Recording::new(&history, &options, &found, &report, content);
     // They take more memory than all that is kept.
     drop((found, history));
     if let Some(part) = part {
