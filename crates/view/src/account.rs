@@ -19,8 +19,8 @@ const MOST: usize = 20_000_000;
 /// Steps of a path that are drawn.
 const STEPS: usize = 20_000;
 
-/// Reads the History of a recording again, with the options of its check; else gives the reason why
-/// that cannot be done, as a sentence.
+/// Reads the History of a recording again, with what its check takes for granted; else gives the
+/// reason why that cannot be done, as a sentence.
 pub type Read = Box<dyn Fn() -> Result<(History, Options), String> + Send + Sync>;
 
 /// The events of a recording, for answers that its tiles do not hold.

@@ -10,12 +10,12 @@ use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
 use wastenot_tiles::{Builder, Cell, Spill, Tiles, Total};
 
 use crate::account::Events;
+use crate::annexes;
 use crate::answer::ROWS_AT_ONCE;
 use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane, folds};
 use crate::frequency::{Frequencies, WithFrequencies};
 use crate::tasks::{self, Tasks};
-use crate::annexes;
 
 /// Cells of a tile, for each lane.
 pub const TILE_CELLS: usize = 256;

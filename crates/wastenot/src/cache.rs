@@ -2,7 +2,7 @@
 //! `$XDG_CACHE_HOME/wastenot/view`, or below `~/.cache`, which may be removed at any time.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -22,11 +22,12 @@ const SAMPLES: (u64, usize) = (64, 4096);
 pub(crate) struct Entry(PathBuf);
 
 impl Entry {
-    /// Of what this program finds in `file` when it is asked for `what`. The file is known by its
-    /// size, the time of its last change, and samples of its content. `None` if the
-    /// user has no folder for caches, or if `file` is not a regular file.
-    pub(crate) fn of(file: &Path, what: &str) -> Option<Entry> {
-        let key = key(file, what).ok()??;
+    /// Of what this program finds in the first of `files`, with the help of the others, when it is
+    /// asked for `what`. A file is known by its name, its size, the time of its last change, and
+    /// samples of its content. `None` if the user has no folder for caches, or if one of them is
+    /// not a regular file.
+    pub(crate) fn of(files: &[&Path], what: &str) -> Option<Entry> {
+        let key = key(files, what).ok()??;
         Some(Entry(folder()?.join(key)))
     }
 
@@ -113,10 +114,18 @@ fn remove_parts(folder: &Path, of: impl Fn(&OsStr) -> bool) -> io::Result<()> {
         let path = entry?.path();
         let process = path.extension().filter(|it| *it == PART).and_then(|_| path.file_stem());
         if process.and_then(|stem| Path::new(stem).extension()).is_some_and(&of) {
-            fs::remove_file(path)?;
+            remove(&path)?;
         }
     }
     Ok(())
+}
+
+/// Removes a file, unless another process did so.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 /// Removes what was used longest ago until all fits.
@@ -124,7 +133,8 @@ fn make_room(folder: &Path) -> io::Result<()> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let known = entry.metadata()?;
+        // Another process may have removed it.
+        let Ok(known) = entry.metadata() else { continue };
         files.push((known.modified()?, known.len(), entry.path()));
     }
     files.sort_unstable();
@@ -136,39 +146,45 @@ fn make_room(folder: &Path) -> io::Result<()> {
         if path.extension().is_some_and(|it| it == PART) {
             continue; // it is being written
         }
-        fs::remove_file(path)?;
+        remove(&path)?;
         all -= length;
     }
     Ok(())
 }
 
-fn key(path: &Path, what: &str) -> io::Result<Option<String>> {
-    let mut file = File::open(path)?;
-    let known = file.metadata()?;
-    if !known.is_file() {
-        return Ok(None);
-    }
-    // Another build of this program may find something else.
-    let program = fs::metadata(env::current_exe()?)?;
+fn key(files: &[&Path], what: &str) -> io::Result<Option<String>> {
     let mut hash = Sha256::new();
-    let described = format!("{:?} {what}", path.file_name());
-    hash.update(described.as_bytes());
-    for of in [&program, &known] {
-        hash.update(of.len().to_le_bytes());
-        hash.update(format!("{:?}", of.modified()?).as_bytes());
-    }
-    let (places, length) = SAMPLES;
-    let mut sample = vec![0; length];
-    for place in 0..places {
-        // From the first byte to the last one.
-        let last = u128::from(known.len().saturating_sub(length as u64));
-        let at = (last * u128::from(place) / u128::from(places - 1)) as u64;
-        file.seek(SeekFrom::Start(at))?;
-        let count = file.read(&mut sample)?;
-        hash.update(&sample[..count]);
+    hash.update(what.as_bytes());
+    // Another build of this program may find something else.
+    describe(&fs::metadata(env::current_exe()?)?, &mut hash)?;
+    for path in files {
+        let mut file = File::open(path)?;
+        let known = file.metadata()?;
+        if !known.is_file() {
+            return Ok(None);
+        }
+        // Commands to try next name the file as the user did.
+        hash.update(format!("{path:?}").as_bytes());
+        describe(&known, &mut hash)?;
+        let (places, length) = SAMPLES;
+        let mut sample = vec![0; length];
+        for place in 0..places {
+            // From the first byte to the last one.
+            let last = u128::from(known.len().saturating_sub(length as u64));
+            let at = (last * u128::from(place) / u128::from(places - 1)) as u64;
+            file.seek(SeekFrom::Start(at))?;
+            let count = file.read(&mut sample)?;
+            hash.update(&sample[..count]);
+        }
     }
     let digest = hash.finalize();
     Ok(Some(digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+fn describe(known: &Metadata, hash: &mut Sha256) -> io::Result<()> {
+    hash.update(known.len().to_le_bytes());
+    hash.update(format!("{:?}", known.modified()?).as_bytes());
+    Ok(())
 }
 
 #[cfg(test)]
@@ -180,6 +196,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
         fs::write(&path, vec![7; 100_000]).expect("written");
+        let other = folder.path().join("b");
+        fs::write(&other, "machine").expect("written");
+        let both = || key(&[&path, &other], "x").expect("files").expect("a key");
+        let with = both();
+        fs::write(&other, "machines").expect("written");
+        assert_ne!(both(), with, "what helps to read it changed");
+        let key = |path: &Path, what| key(&[path], what);
         let first = key(&path, "x").expect("a file").expect("a key");
         assert_eq!(key(&path, "x").expect("a file").as_ref(), Some(&first));
         assert_ne!(key(&path, "y").expect("a file").as_ref(), Some(&first));

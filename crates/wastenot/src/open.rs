@@ -48,7 +48,7 @@ pub(crate) fn glance(file: &Path, reading: &Reading) -> Option<History> {
     source.on_its_machine(history).ok()
 }
 
-/// Bytes of a glance: it takes half a second.
+/// Bytes of a glance: to read and check them takes a second.
 const GLANCE: usize = 24 << 20;
 
 /// A trace that was not read yet.

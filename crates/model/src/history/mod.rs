@@ -176,8 +176,8 @@ impl History {
     pub fn len(&self) -> usize {
         self.rows.len()
     }
-    /// Frees all rows, which are most of its memory, once they were replayed for the last time:
-    /// then it has no entries, but it still says how many there were, and all else.
+    /// Frees all rows, which are most of its memory, once they were replayed for the last time. It
+    /// still says how many there were, and all else; asking for entries is a fault.
     pub fn forget_rows(&mut self) {
         self.rows.forget();
     }

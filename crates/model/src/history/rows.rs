@@ -25,6 +25,8 @@ pub(crate) struct Rows {
     len: usize,
     /// Where they are packed.
     lists: Option<Lists>,
+    /// Only their number is left.
+    forgotten: bool,
 }
 
 /// Goes through rows; those of a chunk are unpacked together.
@@ -64,11 +66,12 @@ impl Rows {
 
     /// Frees them; their number stays.
     pub(crate) fn forget(&mut self) {
-        *self = Rows { len: self.len(), ..Rows::default() };
+        *self = Rows { len: self.len(), forgotten: true, ..Rows::default() };
     }
 
     /// All, in order.
     pub(crate) fn iter(&self) -> Reader<'_> {
+        debug_assert!(!self.forgotten, "its rows were freed");
         let unpack: fn(&Packed) -> Vec<Row> = Packed::unpack;
         self.packed.iter().flat_map(unpack).chain(self.open.iter().copied())
     }

@@ -61,7 +61,7 @@ struct Places<'a> {
     /// Bytes of all pages.
     unpacked: usize,
     /// The stamps that were looked at.
-    known: HashMap<usize, u64>,
+    known: HashMap<usize, Option<u64>>,
 }
 
 impl<'a> Places<'a> {
@@ -85,18 +85,18 @@ impl<'a> Places<'a> {
         Places { all, codec, page_size, layout, starts, unpacked, known: HashMap::new() }
     }
 
-    /// The first and the last stamp.
+    /// The first and the last stamp; none where they are damaged.
     fn ends<O: Order>(&mut self) -> Option<(u64, u64)> {
         let last = self.starts.len().checked_sub(1)?;
-        Some((self.stamp::<O>(0), self.stamp::<O>(last)))
+        Some((self.stamp::<O>(0)?, self.stamp::<O>(last)?))
     }
 
-    /// The stamp with which a page or a chunk begins; 0 if it is damaged.
-    fn stamp<O: Order>(&mut self, n: usize) -> u64 {
+    /// The stamp with which a page or a chunk begins; none if it is damaged.
+    fn stamp<O: Order>(&mut self, n: usize) -> Option<u64> {
         if let Some(known) = self.known.get(&n) {
             return *known;
         }
-        let stamp = self.read::<O>(n).unwrap_or(0);
+        let stamp = self.read::<O>(n);
         self.known.insert(n, stamp);
         stamp
     }
@@ -120,12 +120,13 @@ impl<'a> Places<'a> {
         stamp(&chunk)
     }
 
-    /// How many begin before a time. The stamps are in order; if not, it is some number.
+    /// How many begin before a time. The stamps are in order; if not, it is some number. What is
+    /// damaged counts as early.
     fn before<O: Order>(&mut self, time: u64) -> usize {
         let (mut least, mut most) = (0, self.starts.len());
         while least < most {
             let middle = least.midpoint(most);
-            if self.stamp::<O>(middle) < time {
+            if self.stamp::<O>(middle).is_none_or(|stamp| stamp < time) {
                 least = middle + 1;
             } else {
                 most = middle;
@@ -233,6 +234,25 @@ mod tests {
             let part = glance(&bytes, &Options::default(), 20 * 4096).map(|it| switches(&it));
             let part = part.unwrap_or_default();
             assert!(part.len() < whole.len(), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_begin_of_one_cpu_does_not_move_the_stretches() {
+        for shape in shapes().filter(|shape| shape.packer != "none") {
+            let mut bytes = file(shape, |n| 1_000_000 + 1000 * n);
+            let whole = read(&bytes, &Options::default()).expect("a trace").window();
+            // The first chunk of the first CPU: its packed bytes begin alike in each.
+            let chunk = [&b"\x28\xb5\x2f\xfd"[..], b"\x78\x01"];
+            let magic = if shape.packer == "zstd" { chunk[0] } else { chunk[1] };
+            let places: Vec<usize> = (0..bytes.len() - magic.len())
+                .filter(|at| bytes[*at..].starts_with(magic))
+                .collect();
+            let first = places[places.len() - 2 * (PAGES as usize / 2)];
+            bytes[first + magic.len()..first + magic.len() + 8].fill(0xff);
+            let part = glance(&bytes, &Options::default(), 40 * 4096).expect("a glance");
+            assert!(part.window().span().0 * 10 > whole.span().0 * 9, "{shape:?}");
+            assert!(switches(&part).len() > 10, "{shape:?}");
         }
     }
 

@@ -106,8 +106,12 @@ impl<'a> Pages<'a> {
     pub(super) fn only(&mut self, stretches: Vec<Stretch<'a>>) {
         self.later = stretches;
         self.later.reverse();
-        if let Some(first) = self.later.pop() {
-            (self.rest, self.chunks) = (first.bytes, first.chunks);
+        match self.later.pop() {
+            Some(first) => (self.rest, self.chunks) = (first.bytes, first.chunks),
+            None => {
+                let _ = self.rest.take(self.rest.rest().len());
+                self.chunks = 0;
+            }
         }
     }
     /// Goes on behind what is left out.

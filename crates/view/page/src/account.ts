@@ -40,6 +40,7 @@ export class Accounts {
   /** Asks for the account of the task that is followed in what is measured, or else seen. */
   ask(): void {
     const panel = this.page.panels.find(({ way }) => way);
+    if (!this.page.panels.some(({ recording }) => recording.isServed)) return this.page.say("Only wastenot view says where the time of a task went.");
     if (!panel?.way) return this.page.say("Follow a task first: click on one, or search for one.");
     const { from, to } = this.page.stretch;
     const within = (time: number): number => Math.round(Math.max(0, Math.min(panel.recording.head.span, time - panel.shift)));
@@ -58,7 +59,7 @@ export class Accounts {
     if (text === this.address) return;
     const [place = -1, task = -1, from = 0, to = 0] = text.split(",").map(Number);
     const panel = text === "" ? undefined : this.page.panels[place];
-    const isKnown = panel?.recording.isServed && task >= 0 && task < panel.recording.head.tasks && from >= 0 && from <= to;
+    const isKnown = panel?.recording.isServed && panel.recording.isTask(task) && from >= 0 && from <= to;
     if (panel && isKnown) this.show({ panel, task, from, to });
     else this.forget();
   }

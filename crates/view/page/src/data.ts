@@ -298,6 +298,11 @@ export class Recording {
     readonly isServed: boolean,
   ) {}
 
+  /** Whether it has a task of that number. */
+  isTask(task: number): boolean {
+    return Number.isInteger(task) && task >= 0 && task < this.head.tasks;
+  }
+
   /** Its tasks, if they are here; if not, they come. A picture of many lanes can do without. */
   get tasks(): TaskList | undefined {
     // What failed is asked for again when it is needed again.

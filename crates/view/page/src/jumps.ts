@@ -89,7 +89,9 @@ export class Jumps {
 
   /** Follows the task that a row is about. */
   private async followRow(row: HTMLElement, panel: Panel): Promise<void> {
+    const isLast = this.page.act();
     await panel.recording.known().catch(() => undefined);
+    if (!isLast()) return;
     const [name, tid] = [row.querySelector("td")?.textContent, row.dataset["tid"]];
     const { tids } = panel.recording.tasks ?? {};
     // Tids are used again, by tasks of other names.
@@ -151,10 +153,10 @@ export class Jumps {
 
   /** Goes to the next violation, or step, or with -1 to the one before. */
   toViolation(step: number): Promise<void> {
-    return this.arrive(() => this.toViolationNow(step));
+    return this.arrive((goesOn) => this.toViolationNow(step, goesOn));
   }
 
-  private async toViolationNow(step: number): Promise<void> {
+  private async toViolationNow(step: number, goesOn: () => boolean): Promise<void> {
     this.violations ??= Promise.all(this.page.panels.map((panel) => this.stopsOf(panel))).then((all) => all.flat());
     // What failed is asked for again at the next jump.
     const known = await this.violations.catch(() => (this.violations = undefined));
@@ -167,7 +169,7 @@ export class Jumps {
     const edge = step > 0 ? from : to;
     const next =
       last >= 0 && isSeen ? rows[last + 1] : rows.find((row) => (step > 0 ? placeOf(row).to > edge : placeOf(row).from < edge));
-    if (next) await this.go(next);
+    if (next && goesOn()) await this.go(next);
   }
 
   /** All to which N and P lead. */
@@ -180,45 +182,47 @@ export class Jumps {
 
   /** Goes to the next run of the task that is followed, or with -1 to the one before. */
   toRun(step: number): Promise<void> {
-    return this.withFollowed(async (panel, way) => {
+    return this.withFollowed(async (panel, way, goesOn) => {
       const { from: left, to: right } = this.page.seen;
       // From the last one, if it is seen; else the first that begins in what is seen, or after it.
       const time = this.runSeen(panel, way)?.from ?? (step > 0 ? left : right) - panel.shift;
-      await this.goToRun(panel, way.task, time, step > 0);
+      await this.goToRun(panel, way.task, time, step > 0, goesOn);
     });
   }
 
   /** Follows the task that woke the one that is followed for the run where one is, or that is in the middle of what is seen. */
   toWaker(): Promise<void> {
-    return this.withFollowed(async (panel, way) => {
+    return this.withFollowed(async (panel, way, goesOn) => {
       const { recording } = panel;
       const middle = (this.page.seen.from + this.page.seen.to) / 2 - panel.shift;
       const known = this.runSeen(panel, way);
       const run = known ?? targetOf(panel, way.task, await recording.run(way.task, middle, false));
       const [, since, , waker] = (run && (await waitBefore(run))) ?? [];
+      if (!goesOn()) return;
       if (waker === undefined || waker === null || since === undefined) return this.page.say(`nothing is known of who woke ${recording.name(way.task)}`);
       // The search found another task.
       if (panel.way?.isFound) this.page.searchFor("");
       panel.follow(waker);
       // The last run that began before is the one in which it did so.
-      await this.goToRun(panel, waker, since + 1, false);
+      await this.goToRun(panel, waker, since + 1, false, goesOn);
     });
   }
 
   /** Does something with a task that is followed. */
-  private withFollowed(go: (panel: Panel, way: Way) => Promise<void>): Promise<void> {
-    return this.arrive(async () => {
+  private withFollowed(go: (panel: Panel, way: Way, goesOn: () => boolean) => Promise<void>): Promise<void> {
+    return this.arrive(async (goesOn) => {
       const panel = this.page.panels.find(({ way }) => way);
-      if (panel?.way) await Promise.all([panel.recording.known(), go(panel, panel.way)]);
+      if (panel?.way) await Promise.all([panel.recording.known(), go(panel, panel.way, goesOn)]);
     });
   }
 
-  /** Jumps one after the other: each begins where the last one led. */
-  private arrive(jump: () => Promise<void>): Promise<void> {
+  /** Jumps one after the other: each begins where the last one led, unless the user did something else meanwhile. */
+  private arrive(jump: (goesOn: () => boolean) => Promise<void>): Promise<void> {
     this.underWay++;
     this.page.soon();
+    const goesOn = this.page.untilAct();
     // What a server does not answer leads nowhere.
-    const arrives = this.last.then(jump).catch(() => undefined);
+    const arrives = this.last.then(() => (goesOn() ? jump(goesOn) : undefined)).catch(() => undefined);
     this.last = arrives.then(() => {
       this.underWay--;
       this.page.soon();
@@ -235,12 +239,13 @@ export class Jumps {
   }
 
   /** Goes to the run of a task that begins after a time, or else before it, and says how it began. */
-  private async goToRun(panel: Panel, task: number, time: number, isAfter: boolean): Promise<void> {
+  private async goToRun(panel: Panel, task: number, time: number, isAfter: boolean, goesOn: () => boolean): Promise<void> {
     const { recording } = panel;
     const target = targetOf(panel, task, await recording.run(task, time, isAfter));
     if (!target) return;
     const { cpu, from, to } = target;
     const [wait] = await Promise.all([waitBefore(target), recording.known()]);
+    if (!goesOn()) return;
     const words = [`${recording.name(task)} ran on CPU ${cpu} for ${length(to - from)}, from ${moment(from, 1)} on`];
     if (wait) {
       const [, since, origin, waker] = wait;

@@ -68,13 +68,18 @@ export class Page {
   private pointedAt = "";
   private isDue = false;
   private isPrinted = false;
+  private acts = 0;
   private paper = "";
   private ink = "";
   private usualColour = "task";
   /** Height of a lane that the user wants; 0: as there is room. */
   private wantedHeight = 0;
 
-  constructor({ recordings }: Heads, source: Source, isServed: boolean) {
+  /** Whether only stretches were read so far. */
+  private readonly isGlance: boolean;
+
+  constructor({ recordings, glance }: Heads, source: Source, isServed: boolean) {
+    this.isGlance = glance;
     const { tile: { cells = 0 } = {}, rows: atOnce = 0 } = recordings[0] ?? {};
     this.store = new Store(source, () => this.soon(), (path, answer) => (path.includes("/tile/") ? withTasks(answer, cells) : answer));
     const numbers = { command: new Map<string, number>(), cgroup: new Map<string, number>() };
@@ -212,9 +217,10 @@ export class Page {
     if (this.cpus.value.trim()) all.set("cpus", this.cpus.value.trim());
     if (this.measured) all.set("measured", `${Math.round(this.measured.from)},${Math.round(this.measured.to)}`);
     if (this.wantedHeight > 0) all.set("height", `${this.wantedHeight}`);
-    const ways = this.panels.map(({ way }) => way?.task ?? "");
+    // A glance numbers tasks otherwise than the page that follows it.
+    const ways = this.panels.map(({ way }) => (this.isGlance ? "" : (way?.task ?? "")));
     if (ways.some((task) => task !== "")) all.set("task", ways.join());
-    if (this.accounts.address) all.set("account", this.accounts.address);
+    if (this.accounts.address && !this.isGlance) all.set("account", this.accounts.address);
     const shifts = this.panels.map(({ shift }) => shift);
     if (shifts.some((shift) => shift !== 0)) all.set("shift", shifts.join());
     if (this.aligned.value !== "begin") all.set("aligned", this.aligned.value);
@@ -228,6 +234,8 @@ export class Page {
 
   /** Shows what the address says; where it says nothing, what is seen at first. */
   fromAddress(): void {
+    this.act();
+    this.jumps.forget();
     const all = new URLSearchParams(location.hash.slice(1));
     const choose = (select: HTMLSelectElement, value: string | null, other: string): void => {
       select.value = [...select.options].some((it) => it.value === value) ? (value ?? other) : other;
@@ -245,7 +253,7 @@ export class Page {
     const [tasks, shifts] = [numbers("task"), numbers("shift")];
     this.panels.forEach((panel, n) => {
       const [task, shift] = [tasks[n] ?? Number.NaN, shifts[n] ?? 0];
-      panel.follow(task < panel.recording.head.tasks ? task : undefined);
+      panel.follow(panel.recording.isTask(task) ? task : undefined);
       // What is followed is said here, and not left to the search.
       if (panel.way) panel.sought = this.search.value;
       panel.shift = Number.isSafeInteger(shift) && shift >= 0 ? shift : 0;
@@ -389,16 +397,17 @@ export class Page {
     const { y } = this.pointer;
     const { recording } = panel;
     const is = panel.read(fold, lane, time, nsPerPixel / devicePixelRatio);
+    const isLast = this.act();
     const [at] = await Promise.all([recording.at(cpu, time), recording.known()]).catch(() => []);
+    if (!isLast()) return;
     if (at) {
       // On the mark of a wait the task that waits is meant, else the one that runs.
       const waits = at.waiting[0]?.[0];
       panel.follow(is?.inVain && panel.isOnBand(y) ? (waits ?? at.task ?? undefined) : (at.task ?? waits));
       const why = is?.inVain ? [`a task waited here in vain: ${recording.why(is.why)}`] : [];
       this.say([...exact(recording, cpu, time, at), ...why].join("\n"));
-    } else {
-      this.standOut(panel, is?.task);
-    }
+    } else if (recording.isServed) return this.say("There is no answer: does wastenot still run?");
+    else this.standOut(panel, is?.task);
     this.toAddress("history");
     void this.followTasks();
   }
@@ -414,8 +423,21 @@ export class Page {
     this.soon();
   }
 
+  /** The user does something: what was asked for before is not waited for. Gives whether it is still the last. */
+  act(): () => boolean {
+    this.acts++;
+    return this.untilAct();
+  }
+
+  /** Gives whether the user did nothing that `act` counts since. */
+  untilAct(): () => boolean {
+    const { acts } = this;
+    return () => acts === this.acts;
+  }
+
   /** Nothing is chosen, marked or measured any more. */
   forget(): void {
+    this.act();
     this.say("");
     this.jumps.forget();
     this.accounts.forget();
@@ -429,8 +451,9 @@ export class Page {
   }
 
   measure(x: number, y: number): void {
-    const [from, to] = [this.timeAt(x), this.timeAt(y)].sort((a, b) => a - b);
-    if (from !== undefined && to !== undefined) this.measured = { from, to };
+    const within = (x: number): number => Math.max(0, Math.min(this.whole.to, this.timeAt(x)));
+    const [from, to] = [within(x), within(y)].sort((a, b) => a - b);
+    if (from !== undefined && to !== undefined && from < to) this.measured = { from, to };
     this.soon();
   }
 

@@ -55,7 +55,7 @@ function table(name: string, sums: number[][], length: number): HTMLElement {
 export async function summedUpOfTask({ recording, shift, way }: Panel, { from, to }: Span): Promise<string | undefined> {
   if (!way) return undefined;
   const [begin, end] = [Math.max(0, from - shift), Math.max(0, to - shift)];
-  const found = await recording.wholeWay(way.task, begin, end, 0).catch(() => undefined);
+  const [found] = await Promise.all([recording.wholeWay(way.task, begin, end, 0), recording.known()]).catch(() => []);
   if (!found) return undefined;
   const waits = found.stretches.filter(([, , , origin]) => origin !== null);
   const runs = found.stretches.filter(([, , , origin]) => origin === null);

@@ -84,8 +84,7 @@ fn view(args: &Args, server: &Server) -> Result<View, Stop> {
     let Some(with) = &args.with else {
         let events = events(&args.file);
         let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
-        let entry = Some(&args.file).filter(|_| !args.no_cache);
-        let entry = entry.and_then(|file| Entry::of(file, &asked));
+        let entry = (!args.no_cache).then(|| Entry::of(&files(args), &asked)).flatten();
         let known = entry.as_ref().and_then(Entry::read);
         if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
             return Ok(View::new(recording.with_events(events)));
@@ -101,6 +100,14 @@ fn view(args: &Args, server: &Server) -> Result<View, Stop> {
         Ok((recording.with_events(events), report))
     };
     Ok(View::two(of(&args.file)?, of(with)?))
+}
+
+/// What the page of one recording is made of.
+fn files(args: &Args) -> Vec<&Path> {
+    let Reading { machine, formats_from, .. } = &args.reading;
+    // A preset's name is no file.
+    let machine = machine.as_deref().map(Path::new).filter(|path| path.is_file());
+    [Some(args.file.as_path()), machine, formats_from.as_deref()].into_iter().flatten().collect()
 }
 
 fn checked(args: &Args, file: &Path, kept: Option<&Entry>) -> Result<(Recording, Report), Stop> {
@@ -147,16 +154,22 @@ pub(super) fn recording(
     let mut history = open::history(file, reading)?;
     let asked = window.of(&history)?;
     let options = select::options(&history, asked, select)?;
-    // A cache that cannot be written is no failure.
+    let check = |spill: &mut dyn Spill| {
+        progress::during("checking", || wastenot_view::check(&history, &options, spill))
+    };
     let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
-    let mut memory = Vec::new();
-    let spill: &mut dyn Spill = part.as_mut().map_or(&mut memory, |part| part);
-    let (found, content) =
-        progress::during("checking", || wastenot_view::check(&history, &options, spill)).map_err(
-            |error| Stop::io("cannot keep what was found", &error, "make room, or use --no-cache"),
-        )?;
+    // A cache that cannot be written, or not to its end, is no failure: then all is in memory.
+    let (found, content) = match part.as_mut().map(|part| check(part)) {
+        Some(Ok(found)) => found,
+        Some(Err(_)) | None => {
+            part = None;
+            check(&mut Vec::new()).map_err(|error| {
+                Stop::io("cannot keep what was found", &error, "make room in memory")
+            })?
+        }
+    };
     if !has_picture {
-        // Words of many tasks take as much memory.
+        // Nothing reads them from here on, and words of many tasks take as much memory.
         history.forget_rows();
     }
     let mut report = found.report(&history, &options);
