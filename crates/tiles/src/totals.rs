@@ -78,18 +78,20 @@ impl Totals {
     pub(crate) fn add(&mut self, cell: u64, is: Doing, ns: u64, wanted_ns: u64) {
         let total = self.cell(cell);
         match is.activity {
-            Activity::Run(_) => total.busy_ns += ns,
-            Activity::Unknown => total.unknown_ns += ns,
+            Activity::Run(_) => total.busy_ns = total.busy_ns.saturating_add(ns),
+            Activity::Unknown => total.unknown_ns = total.unknown_ns.saturating_add(ns),
             _ => {}
         }
-        total.wanted_ns += wanted_ns;
+        // Thousands of CPUs for centuries, as damaged stamps claim, are more than 64 bits hold.
+        total.wanted_ns = total.wanted_ns.saturating_add(wanted_ns);
         let waiting_ns = ns.saturating_mul(is.waiting.into());
         total.waiting_ns = total.waiting_ns.saturating_add(waiting_ns);
     }
 
     /// In the narrowest cell `cell` a task waited in vain on some CPU for `ns`.
     pub(crate) fn add_in_vain(&mut self, cell: u64, ns: u64) {
-        self.cell(cell).in_vain_ns += ns;
+        let total = self.cell(cell);
+        total.in_vain_ns = total.in_vain_ns.saturating_add(ns);
     }
 
     /// Keeps cells that are `FACTOR` times as wide.
@@ -118,4 +120,26 @@ fn sum(totals: &[Total]) -> Total {
         sum += *total;
         sum
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_over_many_cpus_end_at_the_most() {
+        let mut totals = Totals::new();
+        for _ in 0..3 {
+            totals.add(
+                0,
+                Doing { activity: Activity::Unknown, waiting: 0 },
+                u64::MAX / 2,
+                u64::MAX,
+            );
+            totals.add_in_vain(0, u64::MAX);
+        }
+        totals.finish();
+        let sum = totals.levels[0][0];
+        assert_eq!((sum.unknown_ns, sum.wanted_ns, sum.in_vain_ns), (u64::MAX, u64::MAX, u64::MAX));
+    }
 }
