@@ -2,7 +2,7 @@
 //!
 //! A [`Builder`] observes a replay and makes [`Tiles`]: per CPU an exact strip of what it did
 //! (`strip`), and above it cells of widths that each are four times the one before (`lane`). A view
-//! or a picture asks for [`Cell`]s of any width that is one of [`Tiles::width`]: those that are
+//! or a picture asks for [`Cell`]s of any width that is a power of four in ns: those that are
 //! narrower than the narrowest kept are made from the strip, exactly, and the others are there. So
 //! the work of an answer is that of its cells and of the few changes in the narrowest of them,
 //! however long the recording is.
@@ -239,25 +239,10 @@ impl Tiles {
         self.lanes.len()
     }
 
-    /// The level of the narrowest cells that are kept: they are `4^level` ns wide. Narrower ones
-    /// are made when they are asked for.
-    pub fn narrowest_level(&self) -> u32 {
-        self.width_ns.trailing_zeros() / 2
-    }
-
     /// Bytes of all that is kept, those that were spilled too.
     pub fn size(&self) -> usize {
         let lanes: usize = self.lanes.iter().map(Lane::size).sum();
         self.heap.len() + lanes + self.clock.size() + self.totals.size()
-    }
-
-    /// The widest width of cells at which `span_ns` has at least `cells` of them.
-    pub fn width(&self, span_ns: u64, cells: u64) -> u64 {
-        let mut width = 1;
-        while span_ns / (width * FACTOR) >= cells.max(1) {
-            width *= FACTOR;
-        }
-        width
     }
 
     /// Cells `first` to `first + count` of `cpu`, each `width_ns` wide; fewer where the recording

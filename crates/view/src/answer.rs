@@ -125,7 +125,8 @@ impl View {
 
     pub(crate) fn head(&self) -> Value {
         let heads: Vec<&Value> = self.recordings.iter().map(|it| &it.head).collect();
-        json!({ "recordings": heads, "glance": self.is_glance })
+        let is_glance = self.recordings.iter().any(|it| it.is_glance);
+        json!({ "recordings": heads, "glance": is_glance })
     }
 }
 

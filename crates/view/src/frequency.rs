@@ -1,11 +1,7 @@
 //! How fast CPUs ran, where the recording tells it.
 
 use serde_json::{Value, json};
-use wastenot_model::{
-    Beside, Contradiction, CpuId, CpuState, Entry, Event, Observer, State, TaskId, TaskState, Time,
-    Wanted, Window,
-};
-use wastenot_tiles::Builder;
+use wastenot_model::{CpuId, Entry, Event, Observer, State, Time, Window};
 
 use crate::folds::Lane;
 use crate::recording::TILE_CELLS;
@@ -128,46 +124,12 @@ impl Frequencies {
     }
 }
 
-/// Makes tiles, and looks at frequencies in the same replay.
-pub(crate) struct WithFrequencies<'s> {
-    pub(crate) tiles: Builder<'s>,
-    pub(crate) frequencies: Frequencies,
-}
-
-impl Observer for WithFrequencies<'_> {
-    fn begun(&mut self, state: &State) {
-        self.tiles.begun(state);
-    }
+impl Observer for Frequencies {
     #[inline]
-    fn held(&mut self, state: &State, from: Time, to: Time) {
-        self.tiles.held(state, from, to);
-    }
-    #[inline]
-    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        self.tiles.task(state, task, was, now);
-    }
-    #[inline]
-    fn cpu(&mut self, state: &State, cpu: CpuId, was: &CpuState, now: &CpuState) {
-        self.tiles.cpu(state, cpu, was, now);
-    }
-    #[inline]
-    fn event(&mut self, state: &State, entry: &Entry) {
-        self.tiles.event(state, entry);
+    fn event(&mut self, _: &State, entry: &Entry) {
         if let Event::Freq { cpu, khz } = entry.event {
-            self.frequencies.add(cpu, entry.time, khz);
+            self.add(cpu, entry.time, khz);
         }
-    }
-    fn contradiction(&mut self, state: &State, entry: &Entry, what: Contradiction) {
-        self.tiles.contradiction(state, entry, what);
-    }
-    fn end(&mut self, state: &State) {
-        self.tiles.end(state);
-    }
-}
-
-impl Beside for WithFrequencies<'_> {
-    fn wanted(&mut self, now: Time, wanted: &Wanted) {
-        self.tiles.wanted(now, wanted);
     }
 }
 

@@ -38,8 +38,6 @@ pub struct View {
     recordings: Vec<Recording>,
     /// What differs, as HTML: what stands first, and the rest.
     differences: Option<(String, Words)>,
-    /// Whether they are short stretches of what will be shown.
-    is_glance: bool,
     /// The page and its head, which do not change: made when they are first asked for.
     made: [OnceLock<Answer>; 2],
 }
@@ -57,13 +55,9 @@ impl View {
         View::of(vec![recording])
     }
 
-    /// Of what a glance shows of one recording or of two, until [`Server::show`] shows them.
-    pub fn glance(recordings: Vec<Recording>) -> View {
-        View { is_glance: true, ..View::of(recordings) }
-    }
-
-    fn of(recordings: Vec<Recording>) -> View {
-        View { recordings, differences: None, is_glance: false, made: Default::default() }
+    /// Of recordings beside each other, without what differs: of one, or of glances at two.
+    pub fn of(recordings: Vec<Recording>) -> View {
+        View { recordings, differences: None, made: Default::default() }
     }
 
     /// Of two, each with the report of its check.

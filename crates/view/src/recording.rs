@@ -14,7 +14,7 @@ use crate::annexes;
 use crate::answer::ROWS_AT_ONCE;
 use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane, folds};
-use crate::frequency::{Frequencies, WithFrequencies};
+use crate::frequency::Frequencies;
 use crate::tasks::{self, Tasks};
 
 /// Cells of a tile, for each lane.
@@ -73,11 +73,10 @@ pub fn check(
     options: &Options,
     spill: &mut dyn Spill,
 ) -> io::Result<(Check, Content)> {
-    let (tiles, frequencies) = (Builder::new(history, spill), Frequencies::default());
-    let mut beside = WithFrequencies { tiles, frequencies };
+    let mut beside = (Builder::new(history, spill), Frequencies::default());
     let options = Options { waits_in_vain: true, ..options.clone() };
     let found = check_beside(history, &options, &mut beside);
-    let WithFrequencies { tiles, frequencies } = beside;
+    let (tiles, frequencies) = beside;
     let tiles = tiles.finish(in_vain(&found))?;
     Ok((found, Content { tiles, frequencies, tasks: tasks::of(history) }))
 }
@@ -170,11 +169,6 @@ impl Recording {
     #[must_use]
     pub fn glance(self) -> Recording {
         Recording { is_glance: true, ..self }
-    }
-
-    /// The number of its events.
-    pub fn events(&self) -> usize {
-        self.events
     }
 
     /// The time that is so long after the begin.

@@ -281,7 +281,7 @@ mod tests {
         let at = |path: &str| ask_whole(&server, &format!("/{}{path}", server.token));
         let code = |path: &str| ask(&server, &format!("/{}{path}", server.token), &host);
         assert_eq!((&*code("/"), &*code("/glance/"), &*code("/glance")), ("202", "404", "503"));
-        server.show_glance(View::glance(vec![recording()]));
+        server.show_glance(View::of(vec![recording()]));
         assert!(at("/").contains("\r\nLocation: glance/\r\n"), "{}", at("/"));
         assert_eq!(
             (&*code("/glance/"), &*code("/glance/0/tasks"), &*code("/head")),

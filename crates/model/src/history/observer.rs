@@ -73,6 +73,15 @@ impl Beside for () {
     const LISTENS: bool = false;
 }
 
+/// The left one listens, if it does; the right one only observes.
+impl<A: Beside, B: Observer> Beside for (A, B) {
+    const LISTENS: bool = A::LISTENS;
+    #[inline(always)]
+    fn wanted(&mut self, now: Time, wanted: &Wanted) {
+        self.0.wanted(now, wanted);
+    }
+}
+
 impl<O: Observer + ?Sized> Observer for &mut O {
     #[inline(always)]
     fn begun(&mut self, state: &State) {

@@ -166,7 +166,7 @@ impl<'a> Places<'a> {
 mod tests {
     use wastenot_model::{Event, History};
 
-    use super::super::sample::{Buffer, Page, Record, Shape};
+    use super::super::sample::{Buffer, PLAIN, Page, Record, Shape};
     use crate::ftrace::Endian;
     use crate::{Options, glance, read};
 
@@ -258,12 +258,12 @@ mod tests {
 
     #[test]
     fn what_is_short_or_no_trace_has_none() {
-        let bytes = file(Shape { ..super::super::sample::PLAIN }, |n| n);
+        let bytes = file(PLAIN, |n| n);
         assert!(glance(&bytes, &Options::default(), 200 * 4096).is_none());
         assert!(glance(&bytes[..9], &Options::default(), 0).is_none());
         assert!(glance(b"", &Options::default(), 0).is_none());
         // No room still shows a few stretches, and all stamps may be the same.
-        let bytes = file(super::super::sample::PLAIN, |_| 7);
+        let bytes = file(PLAIN, |_| 7);
         assert!(glance(&bytes, &Options::default(), 0).is_some());
     }
 }

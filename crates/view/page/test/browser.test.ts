@@ -169,7 +169,7 @@ describe.skipIf(lacks)("in a browser", () => {
   test("the account of a task says where its time went, and its path is drawn", async () => {
     const opened = await served([SMALL]);
     const { page } = opened;
-    // Nobody is followed.
+    // The page follows no task.
     await page.keyboard.press("t");
     expect(await page.textContent("#said")).toContain("Follow a task first");
     await page.fill("#search", "rcu_preempt");

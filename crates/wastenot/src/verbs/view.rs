@@ -119,7 +119,7 @@ fn checked(args: &Args, file: &Path, kept: Option<&Entry>) -> Result<(Recording,
 fn show_glance(args: &Args, files: &[&Path], server: &Server) {
     let glances = files.iter().map(|file| glance(args, file)).collect::<Option<Vec<_>>>();
     if let Some(glances) = glances {
-        server.show_glance(View::glance(glances));
+        server.show_glance(View::of(glances));
     }
 }
 
