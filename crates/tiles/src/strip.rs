@@ -20,7 +20,9 @@
 //!                    who leave, and each; then the number of those who join, each as in a block
 //! ```
 
-use wastenot_model::{Activity, CpuState, Origin, TaskId, TaskState, Time};
+use std::collections::HashMap;
+
+use wastenot_model::{Activity, CpuId, CpuState, Origin, TaskId, TaskState, Time};
 
 use crate::heap::Heap;
 use crate::kept::{self, Writer};
@@ -357,16 +359,33 @@ pub(crate) trait Queue {
 /// Keeps nothing: a [`Doing`] says how many wait.
 impl Queue for () {}
 
-/// Keeps all, in the order in which they came.
-impl Queue for Vec<Waiter> {
+/// Keeps all. Thousands may wait, and any of them may be the next to leave.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    /// Those who came, and of each task its place in the order in which they came.
+    came: u64,
+    waiters: HashMap<TaskId, (u64, Waiter)>,
+}
+
+impl Waiting {
+    /// All, in the order in which they came.
+    pub(crate) fn in_order(self) -> Vec<Waiter> {
+        let mut all: Vec<_> = self.waiters.into_values().collect();
+        all.sort_unstable_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, waiter)| waiter).collect()
+    }
+}
+
+impl Queue for Waiting {
     fn clear(&mut self) {
-        Vec::clear(self);
+        self.waiters.clear();
     }
     fn join(&mut self, waiter: Waiter) {
-        self.push(waiter);
+        self.waiters.insert(waiter.task, (self.came, waiter));
+        self.came += 1;
     }
     fn leave(&mut self, task: TaskId) {
-        self.retain(|waiter| waiter.task != task);
+        self.waiters.remove(&task);
     }
 }
 
@@ -393,7 +412,13 @@ impl<Q: Queue> Reader<'_, Q> {
     }
 
     fn task(&mut self) -> TaskId {
-        TaskId::nth(self.number() as usize)
+        nth(self.number())
+    }
+
+    /// How many follow; each of them takes at least a byte.
+    fn count(&mut self) -> usize {
+        let count = self.number();
+        (self.bytes.len().saturating_sub(self.at)).min(count.try_into().unwrap_or(usize::MAX))
     }
 
     fn byte(&mut self) -> u8 {
@@ -410,7 +435,7 @@ impl<Q: Queue> Reader<'_, Q> {
 
     fn waker(&mut self, origin: Origin) -> Option<TaskId> {
         let number = if is_woken(origin) { self.number() } else { 0 };
-        (number > 0).then(|| TaskId::nth(number as usize - 1))
+        (number > 0).then(|| nth(number - 1))
     }
 
     fn begin_block(&mut self) {
@@ -456,12 +481,12 @@ impl<Q: Queue> Reader<'_, Q> {
         match joins {
             NONE => {}
             LIST => {
-                for _ in 0..self.number() {
+                for _ in 0..self.count() {
                     waiting = waiting.saturating_sub(1);
                     let task = self.task();
                     self.queue.leave(task);
                 }
-                for _ in 0..self.number() {
+                for _ in 0..self.count() {
                     waiting = waiting.saturating_add(1);
                     let waiter = self.waiter(time);
                     self.queue.join(waiter);
@@ -494,6 +519,11 @@ impl<Q: Queue> Reader<'_, Q> {
         }
         true
     }
+}
+
+/// A task that there can be, also where the bytes are not what was written.
+fn nth(ordinal: u64) -> TaskId {
+    TaskId::nth(ordinal.min((u32::MAX as usize - CpuId::LIMIT) as u64) as usize)
 }
 
 fn get_activity(code: u8, task: Option<TaskId>, waiting: u32) -> Activity {

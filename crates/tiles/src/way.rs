@@ -3,7 +3,7 @@
 use wastenot_model::{Activity, CpuId, Origin, TaskId, Time, Window};
 
 use crate::Tiles;
-use crate::strip::{Doing, Queue, Reader, Waiter};
+use crate::strip::{Doing, Queue, Reader, Waiter, Waiting};
 
 /// What a task did in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,8 +29,14 @@ impl Tiles {
     /// What `cpu` did at `time`, since when, and who waited on it, in the order in which they came.
     pub fn at(&self, cpu: CpuId, time: Time) -> Option<(Doing, Time, Vec<Waiter>)> {
         let lane = self.lanes.get(cpu.index()).filter(|_| self.window.holds(time))?;
-        let reader = lane.strip.read(&self.heap, time, Vec::new());
-        Some((reader.now.1, reader.active_since, reader.queue))
+        let reader = lane.strip.read(&self.heap, time, Waiting::default());
+        Some((reader.now.1, reader.active_since, reader.queue.in_order()))
+    }
+
+    /// What `cpu` did at `time`, where nothing else is asked.
+    pub fn doing(&self, cpu: CpuId, time: Time) -> Option<Doing> {
+        let lane = self.lanes.get(cpu.index()).filter(|_| self.window.holds(time))?;
+        Some(lane.strip.read(&self.heap, time, ()).now.1)
     }
 
     /// Where `task` ran and waited in `window`, by CPU and time. It takes time for each change of

@@ -279,7 +279,7 @@ impl Recording {
             json!([it.task.index(), self.since_begin(it.since), it.origin.name(), waker])
         });
         let cpus = self.folds.first()?.lanes.iter().flat_map(|lane| &lane.cpus);
-        let of = |cpu: &CpuId| self.tiles.at(*cpu, time).map(|(is, ..)| (cpu.0, is.activity));
+        let of = |cpu: &CpuId| self.tiles.doing(*cpu, time).map(|is| (cpu.0, is.activity));
         let did: Vec<(u16, Activity)> = cpus.filter_map(of).collect();
         let idle = did.iter().filter(|(_, is)| *is == Activity::Idle).map(|(cpu, _)| *cpu);
         let unknown = did.iter().filter(|(_, is)| *is == Activity::Unknown);

@@ -144,7 +144,8 @@ impl Site for Guarded {
     fn answer(&self, request: &Request) -> Reply {
         let is_ours = |host: &str| {
             let port = host.strip_prefix("127.0.0.1:").or_else(|| host.strip_prefix("localhost:"));
-            port.and_then(|port| port.parse().ok()).as_ref() == self.here.get()
+            let port = port.and_then(|port| port.parse().ok());
+            port.is_some() && port.as_ref() == self.here.get()
         };
         let of = |origin: &str| origin.strip_prefix("http://").is_some_and(is_ours);
         let is_here = request.headers("Host").count() == 1 && request.headers("Host").all(is_ours);

@@ -55,8 +55,7 @@ impl Recording {
         let waiter = queue.into_iter().find(|it| it.task == task && it.since == now)?;
         let waker = waiter.waker?;
         let runs = |cpu: &CpuId| {
-            let is = self.tiles.at(*cpu, now);
-            is.is_some_and(|(is, ..)| is.activity == Activity::Run(waker))
+            self.tiles.doing(*cpu, now).is_some_and(|is| is.activity == Activity::Run(waker))
         };
         let cpu = (0..self.tiles.cpus()).map(|cpu| CpuId(cpu as u16)).find(runs);
         Some((waker.index().map(|waker| waker as u32), cpu.map(|cpu| cpu.0)))

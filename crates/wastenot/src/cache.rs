@@ -2,8 +2,9 @@
 //! `$XDG_CACHE_HOME/wastenot/view`, or below `~/.cache`, which may be removed at any time.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{env, process};
@@ -11,45 +12,93 @@ use std::{env, process};
 use sha2::{Digest, Sha256};
 use wastenot_view::{Bytes, Spill};
 
+use crate::known::Known;
 use crate::map;
 
 /// Bytes of all that is kept; what was used longest ago goes first.
 const MOST: u64 = 4 << 30;
-/// Places of a recording that are looked at, and bytes at each.
-const SAMPLES: (u64, usize) = (64, 4096);
+/// What an entry ends with: the CRC-32 of all before, the lowest byte first.
+const SEAL: usize = size_of::<u32>();
 
 /// The place of one result.
-pub(crate) struct Entry(PathBuf);
+#[derive(Clone)]
+pub(crate) struct Entry {
+    path: PathBuf,
+    files: Vec<PathBuf>,
+    what: String,
+}
 
 impl Entry {
     /// Of what this program finds in the first of `files`, with the help of the others, when it is
-    /// asked for `what`. A file is known by its name, its size, the time of its last change, and
-    /// samples of its content. `None` if the user has no folder for caches, or if one of them is
-    /// not a regular file.
+    /// asked for `what`. `None` if the user has no folder for caches, or if one of them is not a
+    /// regular file. To be called before the files are read.
     pub(crate) fn of(files: &[&Path], what: &str) -> Option<Entry> {
-        let key = key(files, what).ok()??;
-        Some(Entry(folder()?.join(key)))
+        Entry::within(&folder()?, files, what)
     }
 
-    /// What is kept, to be read in place.
+    fn within(folder: &Path, files: &[&Path], what: &str) -> Option<Entry> {
+        let files: Vec<PathBuf> = files.iter().map(|file| file.to_path_buf()).collect();
+        let path = folder.join(key(&files, what)?);
+        Some(Entry { path, files, what: what.to_owned() })
+    }
+
+    /// Whether the files are still what they were.
+    fn is_of_now(&self) -> bool {
+        key(&self.files, &self.what).is_some_and(|key| self.path.ends_with(key))
+    }
+
+    /// What is kept, to be read in place; `None` also where it is not what was written.
     pub(crate) fn read(&self) -> Option<Bytes> {
-        let file = File::open(&self.0).ok()?;
+        let mut file = File::open(&self.path).ok()?;
+        if !is_whole(&mut file).ok()? {
+            return None;
+        }
         let bytes = map::Bytes::map(&file).ok()?;
         // It was used: others go first. Where that cannot be said, it only goes earlier.
-        let _ =
-            File::options().append(true).open(&self.0).map(|it| it.set_modified(SystemTime::now()));
-        Some(Bytes::new(bytes))
+        let _ = File::options()
+            .append(true)
+            .open(&self.path)
+            .map(|it| it.set_modified(SystemTime::now()));
+        Some(Bytes::new(Sealed(bytes)))
     }
 
     /// Begins to write it, beside its place until it is complete.
     pub(crate) fn begin(&self) -> io::Result<Part> {
-        let folder = self.0.parent().ok_or(io::ErrorKind::NotFound)?;
+        let folder = self.path.parent().ok_or(io::ErrorKind::NotFound)?;
         fs::create_dir_all(folder)?;
         remove_parts(folder, |process| !Path::new("/proc").join(process).exists())?;
-        let path = self.0.with_extension(format!("{}.{PART}", process::id()));
+        let path = self.path.with_extension(format!("{}.{PART}", process::id()));
         let file =
             File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
-        Ok(Part { entry: self.0.clone(), path, to: BufWriter::new(file) })
+        let crc = crc32fast::Hasher::new();
+        Ok(Part { entry: self.clone(), path, to: BufWriter::new(file), crc })
+    }
+}
+
+/// Whether the file ends with the seal of what stands before. It is read, not mapped: what was only
+/// looked at is no memory of this process.
+fn is_whole(file: &mut File) -> io::Result<bool> {
+    let Some(content) = file.metadata()?.len().checked_sub(SEAL as u64) else { return Ok(false) };
+    let (mut crc, mut piece) = (crc32fast::Hasher::new(), vec![0; 1 << 18]);
+    let mut reader = (&mut *file).take(content);
+    loop {
+        match reader.read(&mut piece)? {
+            0 => break,
+            count => crc.update(&piece[..count]),
+        }
+    }
+    let mut seal = [0; SEAL];
+    file.read_exact(&mut seal)?;
+    Ok(crc.finalize().to_le_bytes() == seal)
+}
+
+/// An entry without its seal.
+struct Sealed(map::Bytes);
+
+impl Deref for Sealed {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.0.split_last_chunk::<SEAL>().map_or(&[], |(content, _)| content)
     }
 }
 
@@ -59,23 +108,30 @@ const PART: &str = "part";
 
 /// An entry that is being written. If it is not kept, it is removed.
 pub(crate) struct Part {
-    entry: PathBuf,
+    entry: Entry,
     path: PathBuf,
     to: BufWriter<File>,
+    crc: crc32fast::Hasher,
 }
 
 impl Part {
-    /// It ends with `tail`, and is complete.
+    /// It ends with `tail`, and is complete. It is not kept if it is too large, or if the files
+    /// changed meanwhile: it may be of others than those that it was begun for.
     pub(crate) fn keep(mut self, tail: &[u8]) -> io::Result<()> {
-        self.to.write_all(tail)?;
+        self.put(tail)?;
+        self.to.write_all(&self.crc.clone().finalize().to_le_bytes())?;
         self.to.flush()?;
-        make_room(self.entry.parent().unwrap_or(Path::new("")))?;
-        fs::rename(&self.path, &self.entry)
+        if !self.entry.is_of_now() || self.path.metadata()?.len() > MOST {
+            return Ok(());
+        }
+        make_room(self.entry.path.parent().unwrap_or(Path::new("")))?;
+        fs::rename(&self.path, &self.entry.path)
     }
 }
 
 impl Spill for Part {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.crc.update(bytes);
         self.to.write_all(bytes)
     }
     fn read(&mut self) -> io::Result<Bytes> {
@@ -152,110 +208,116 @@ fn make_room(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn key(files: &[&Path], what: &str) -> io::Result<Option<String>> {
-    let mut hash = Sha256::new();
-    hash.update(what.as_bytes());
+/// `None` where one of the files is not known.
+fn key(files: &[PathBuf], what: &str) -> Option<String> {
     // Another build of this program may find something else.
-    describe(&fs::metadata(env::current_exe()?)?, &mut hash)?;
-    for path in files {
-        let mut file = File::open(path)?;
-        let known = file.metadata()?;
-        if !known.is_file() {
-            return Ok(None);
-        }
+    let mut known = format!("{what:?} {:?}", Known::of(&env::current_exe().ok()?)?);
+    for file in files {
         // Commands to try next name the file as the user did.
-        hash.update(format!("{path:?}").as_bytes());
-        describe(&known, &mut hash)?;
-        let (places, length) = SAMPLES;
-        let mut sample = vec![0; length];
-        for place in 0..places {
-            // From the first byte to the last one.
-            let last = u128::from(known.len().saturating_sub(length as u64));
-            let at = (last * u128::from(place) / u128::from(places - 1)) as u64;
-            file.seek(SeekFrom::Start(at))?;
-            let count = file.read(&mut sample)?;
-            hash.update(&sample[..count]);
-        }
+        known += &format!(" {file:?} {:?}", Known::of(file)?);
     }
-    let digest = hash.finalize();
-    Ok(Some(digest.iter().map(|byte| format!("{byte:02x}")).collect()))
-}
-
-fn describe(known: &Metadata, hash: &mut Sha256) -> io::Result<()> {
-    hash.update(known.len().to_le_bytes());
-    hash.update(format!("{:?}", known.modified()?).as_bytes());
-    Ok(())
+    Some(Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_file_is_recognised_until_it_changes() {
+    /// A folder with a recording, and the place of what is found in it.
+    fn desk() -> (tempfile::TempDir, PathBuf, Entry) {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a");
-        fs::write(&path, vec![7; 100_000]).expect("written");
-        let other = folder.path().join("b");
-        fs::write(&other, "machine").expect("written");
-        let both = || key(&[&path, &other], "x").expect("files").expect("a key");
-        let with = both();
-        fs::write(&other, "machines").expect("written");
-        assert_ne!(both(), with, "what helps to read it changed");
-        let key = |path: &Path, what| key(&[path], what);
-        let first = key(&path, "x").expect("a file").expect("a key");
-        assert_eq!(key(&path, "x").expect("a file").as_ref(), Some(&first));
-        assert_ne!(key(&path, "y").expect("a file").as_ref(), Some(&first));
-        let time = fs::metadata(&path).and_then(|it| it.modified()).expect("a time");
-        let mut other = vec![7; 100_000];
-        other[99_999] = 8;
-        fs::write(&path, other).expect("written");
-        let file = File::options().append(true).open(&path).expect("a file");
-        file.set_modified(time).expect("a time");
-        assert_ne!(key(&path, "x").expect("a file").as_ref(), Some(&first), "its content changed");
-        assert_eq!(key(folder.path(), "x").expect("a folder"), None);
+        let (trace, cache) = (folder.path().join("trace"), folder.path().join("cache"));
+        fs::write(&trace, "events").expect("written");
+        fs::create_dir(&cache).expect("a folder");
+        let entry = Entry::within(&cache, &[&trace], "x").expect("a file");
+        (folder, trace, entry)
+    }
+
+    /// All that is in the cache.
+    fn names(entry: &Entry) -> Vec<String> {
+        let files = fs::read_dir(entry.path.parent().expect("a folder")).expect("a folder");
+        let name = |it: io::Result<fs::DirEntry>| it.expect("an entry").file_name();
+        let mut names: Vec<_> = files.map(|it| name(it).to_string_lossy().into_owned()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn each_file_and_each_question_has_its_place() {
+        let (folder, trace, first) = desk();
+        let cache = first.path.parent().expect("a folder");
+        let machine = folder.path().join("machine");
+        fs::write(&machine, "a").expect("written");
+        let path =
+            |what: &str| Entry::within(cache, &[&trace, &machine], what).expect("files").path;
+        let with = path("x");
+        assert_eq!(path("x"), with);
+        assert!(with != first.path && with != path("y"));
+        fs::write(&machine, "b").expect("written");
+        assert_ne!(path("x"), with, "what helps to read it changed");
+        assert!(Entry::within(cache, &[folder.path()], "x").is_none(), "no file");
     }
 
     #[test]
     fn what_is_not_kept_goes_and_so_does_what_a_killed_process_left() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let [ours, other] = [process::id(), u32::MAX].map(|it| format!("x.{it}.part"));
-        for name in [&ours, &other] {
-            fs::write(folder.path().join(name), "begun").expect("written");
+        let (_folder, _, entry) = desk();
+        let [ours, other] =
+            [process::id(), u32::MAX].map(|it| entry.path.with_extension(format!("{it}.part")));
+        for path in [&ours, &other] {
+            fs::write(path, "begun").expect("written");
         }
-        let names = || {
-            let names = fs::read_dir(folder.path()).expect("a folder");
-            names.map(|it| it.expect("an entry").file_name()).collect::<Vec<_>>()
-        };
-        let mut part = Entry(folder.path().join("x")).begin().expect("a file");
-        assert_eq!(names(), [&*ours]);
+        let mut part = entry.begin().expect("a file");
+        assert_eq!(names(&entry).len(), 1);
+        assert!(ours.exists());
         part.put(b"found").expect("written");
         let bytes = part.read().expect("a map");
         drop(part);
-        assert_eq!((names().len(), &*bytes), (0, &b"found"[..]));
+        assert_eq!((names(&entry).len(), &*bytes), (0, &b"found"[..]));
     }
 
     #[test]
     fn what_was_used_longest_ago_makes_room() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let (_folder, _, entry) = desk();
         for (name, age) in [("old", 9), ("new", 1)] {
-            let file = File::create(folder.path().join(name)).expect("a file");
+            let file = File::create(entry.path.with_file_name(name)).expect("a file");
             file.set_len(MOST / 2).expect("sparse");
             let time = SystemTime::now() - std::time::Duration::from_secs(age);
             file.set_modified(time).expect("a time");
         }
-        let entry = Entry(folder.path().join("newest"));
         let mut part = entry.begin().expect("a file");
         part.put(b"fou").expect("written");
         assert_eq!(&*part.read().expect("a map"), b"fou");
         assert!(entry.read().is_none(), "it is not complete");
         part.keep(b"nd").expect("kept");
         assert_eq!(entry.read().as_deref(), Some(&b"found"[..]));
-        let mut names: Vec<_> = fs::read_dir(folder.path())
-            .expect("a folder")
-            .map(|entry| entry.expect("an entry").file_name())
-            .collect();
-        names.sort_unstable();
-        assert_eq!(names, ["new", "newest"]);
+        let names = names(&entry);
+        assert_eq!(names.len(), 2);
+        assert!(names.contains(&"new".to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn what_was_damaged_is_not_believed() {
+        let (_folder, _, entry) = desk();
+        entry.begin().and_then(|part| part.keep(b"found")).expect("kept");
+        let whole = fs::read(&entry.path).expect("bytes");
+        assert_eq!(entry.read().as_deref(), Some(&b"found"[..]));
+        for n in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[n] ^= 1;
+            for bytes in [&damaged, &whole[..n], &[&whole[..], &whole[..n + 1]].concat()] {
+                fs::write(&entry.path, bytes).expect("written");
+                assert!(entry.read().is_none(), "{bytes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_found_in_a_file_that_changed_meanwhile_is_not_kept() {
+        let (_folder, trace, entry) = desk();
+        let mut part = entry.begin().expect("a file");
+        part.put(b"found").expect("written");
+        fs::write(&trace, "others").expect("written");
+        part.keep(b"").expect("no error");
+        assert!(names(&entry).is_empty());
     }
 }

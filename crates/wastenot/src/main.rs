@@ -4,6 +4,7 @@
 mod args;
 mod cache;
 mod fail;
+mod known;
 mod map;
 mod open;
 mod out;

@@ -1,6 +1,6 @@
 //! Traces and machines come in here: from a file, or from standard input as `-`.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
@@ -39,10 +39,7 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
 /// Short stretches of a long trace, where its format allows that. What is wrong with it,
 /// [`history`] says.
 pub(crate) fn glance(file: &Path, reading: &Reading) -> Option<History> {
-    // Other files can be read only once.
-    if !file.metadata().is_ok_and(|it| it.is_file()) {
-        return None;
-    }
+    regular(file)?;
     let source = Source::of(file, reading).ok()?;
     let history = wastenot_read::glance(&source.bytes, &source.options, GLANCE)?;
     source.on_its_machine(history).ok()
@@ -100,6 +97,12 @@ fn has_buffers(name: &str, bytes: &[u8]) -> Result<(), Stop> {
             "leave out `--buffer`",
         )),
     }
+}
+
+/// What is known of a regular file: others can be read only once.
+pub(crate) fn regular(file: &Path) -> Option<Metadata> {
+    let is_named = file != Path::new("-");
+    is_named.then(|| file.metadata().ok()).flatten().filter(Metadata::is_file)
 }
 
 /// How a file is called in messages.

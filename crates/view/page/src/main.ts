@@ -10,8 +10,13 @@ const AGAIN = 1000;
 
 /** Goes to the page of the whole recording once it is there, to the same time and look. */
 async function whole(source: Source): Promise<void> {
-  // A program that is gone has no more to show: the glance stays.
-  while (!(await json<boolean>(source, "complete").catch(() => false))) await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  for (;;) {
+    const isThere = await json<boolean>(source, "complete").catch(() => undefined);
+    if (isThere) break;
+    // A program that is gone has no more to show: the glance stays.
+    if (isThere === undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  }
   location.replace(`../${location.hash}`);
 }
 

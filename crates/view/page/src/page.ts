@@ -217,7 +217,8 @@ export class Page {
     if (this.cpus.value.trim()) all.set("cpus", this.cpus.value.trim());
     if (this.measured) all.set("measured", `${Math.round(this.measured.from)},${Math.round(this.measured.to)}`);
     if (this.wantedHeight > 0) all.set("height", `${this.wantedHeight}`);
-    // A glance numbers tasks otherwise than the page that follows it.
+    // The page that follows a glance may begin earlier, and numbers tasks otherwise.
+    if (this.isGlance) all.set("begin", this.panels.map(({ recording }) => recording.head.from).join());
     const ways = this.panels.map(({ way }) => (this.isGlance ? "" : (way?.task ?? "")));
     if (ways.some((task) => task !== "")) all.set("task", ways.join());
     if (this.accounts.address && !this.isGlance) all.set("account", this.accounts.address);
@@ -250,9 +251,9 @@ export class Page {
     this.changeCpus();
     this.say("");
     const numbers = (name: string): number[] => (all.get(name) ?? "").split(",").map((it) => (it === "" ? Number.NaN : Number(it)));
-    const [tasks, shifts] = [numbers("task"), numbers("shift")];
+    const [tasks, shifts, late] = [numbers("task"), numbers("shift"), this.lateness(all.get("begin"))];
     this.panels.forEach((panel, n) => {
-      const [task, shift] = [tasks[n] ?? Number.NaN, shifts[n] ?? 0];
+      const [task, shift] = [tasks[n] ?? Number.NaN, (shifts[n] ?? 0) + (late[0] ?? 0) - (late[n] ?? 0)];
       panel.follow(panel.recording.isTask(task) ? task : undefined);
       // What is followed is said here, and not left to the search.
       if (panel.way) panel.sought = this.search.value;
@@ -261,14 +262,26 @@ export class Page {
     this.accounts.address = all.get("account") ?? "";
     this.changeLook("nowhere");
     this.resize();
-    const [from = 0, to = 0] = (all.get("t") ?? "").split(",").map(Number);
     const [begin, end] = this.first.recording.head.seen;
     const usual = this.panels.length > 1 ? this.whole : { from: begin, to: end };
-    const isSeen = (span: Span): boolean => span.from >= 0 && span.from < span.to && span.to <= this.whole.to;
-    this.see(isSeen({ from, to }) ? { from, to } : usual, "nowhere");
-    const [since = 0, until = 0] = numbers("measured");
-    this.measured = isSeen({ from: since, to: until }) ? { from: since, to: until } : undefined;
+    const span = (name: string): Span | undefined => {
+      const [from = 0, to = 0] = numbers(name).map((time) => time + (late[0] ?? 0));
+      return from >= 0 && from < to && to <= this.whole.to ? { from, to } : undefined;
+    };
+    this.see(span("t") ?? usual, "nowhere");
+    this.measured = span("measured");
+    // From now on it counts from where these recordings begin.
+    if (all.has("begin")) this.writeAddress(false);
     void this.sumUp();
+  }
+
+  /** How much later each recording of an address begins, in ns; 0 where the address does not say so. */
+  private lateness(begins: string | null): number[] {
+    const of = (begins ?? "").split(",");
+    return this.panels.map(({ recording }, n) => {
+      const begin = of[n] ?? "";
+      return /^\d{1,20}$/.test(begin) ? Number(BigInt(begin) - BigInt(recording.head.from)) : 0;
+    });
   }
 
   // How it looks.

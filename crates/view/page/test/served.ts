@@ -24,6 +24,9 @@ export const traces = join(root, "traces");
 /** A folder that is removed at the end. */
 export const folder = mkdtempSync(join(tmpdir(), "wastenot-page-"));
 
+/** What programs write into the home of their user goes with the folder. */
+const env = { ...process.env, HOME: folder, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
+
 let browser: Browser | undefined;
 
 export async function begin(): Promise<void> {
@@ -31,8 +34,6 @@ export async function begin(): Promise<void> {
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
   // People's browsers slow down pages that change their address too often.
   const ignoreDefaultArgs = ["--disable-ipc-flooding-protection"];
-  // What it writes into the home of its user goes with the folder.
-  const env = { ...process.env, HOME: folder, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
   browser = await chromium.launch({ executablePath: browserPath ?? "", args, ignoreDefaultArgs, downloadsPath: folder, env });
 }
 
@@ -47,7 +48,7 @@ export async function end(): Promise<void> {
 
 /** Runs the program to its end; 1 is what it answers where a claim does not hold. */
 export function run(words: string[], expected = 0): Promise<void> {
-  const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd: traces });
+  const child = spawn(program, words, { stdio: ["ignore", "ignore", "inherit"], cwd: traces, env });
   return new Promise((done, failed) => {
     child.on("error", failed);
     child.on("exit", (code) => (code === expected ? done() : failed(new Error(`${words.join(" ")}: ${code}`))));
@@ -98,7 +99,7 @@ export interface Opened {
 
 /** Serves recordings, and opens their page. */
 export async function served(files: string[], look: { dark?: boolean; height?: number } = {}): Promise<Opened> {
-  const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"], cwd: traces });
+  const child = spawn(program, ["view", ...files, "--no-open"], { stdio: ["ignore", "pipe", "inherit"], cwd: traces, env });
   children.add(child);
   child.once("exit", () => children.delete(child));
   const address = await new Promise<string>((done, failed) => {

@@ -1,8 +1,6 @@
 //! A trace that is read again later, for what the page of `view` asks.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use wastenot_check::Options;
 use wastenot_model::History;
@@ -13,6 +11,7 @@ use super::select;
 use crate::args::check::Select;
 use crate::args::input::Reading;
 use crate::fail::Stop;
+use crate::known::Known;
 use crate::open;
 
 /// A file, and what it was when it was read first.
@@ -20,13 +19,13 @@ pub(super) struct Again {
     file: PathBuf,
     reading: Reading,
     select: Select,
-    was: (u64, SystemTime),
+    was: Known,
 }
 
 impl Again {
     /// To be called before the file is read; `None` if it is not a regular file.
     pub(super) fn of(file: &Path, reading: &Reading, select: &Select) -> Option<Again> {
-        let was = now(file)?;
+        let was = Known::of(file)?;
         let (file, reading, select) = (file.to_owned(), reading.clone(), select.clone());
         Some(Again { file, reading, select, was })
     }
@@ -38,7 +37,7 @@ impl Again {
 
     /// The events, unless the file has changed: they would be those of another recording.
     fn read(&self) -> Result<(History, Options), String> {
-        let is_same = || match now(&self.file) == Some(self.was) {
+        let is_same = || match Known::of(&self.file).as_ref() == Some(&self.was) {
             true => Ok(()),
             false => {
                 let file = open::shown(&self.file);
@@ -57,12 +56,6 @@ impl Again {
         is_same()?;
         Ok((history, options))
     }
-}
-
-/// Length and time of the last change.
-fn now(file: &Path) -> Option<(u64, SystemTime)> {
-    let known = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
-    Some((known.len(), known.modified().ok()?))
 }
 
 /// The command that explains the same trace.
@@ -86,6 +79,8 @@ fn explain(file: &Path, reading: &Reading) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::args::check::SilentCpus;
 

@@ -1,12 +1,12 @@
 //! `wastenot view`: a trace in the browser.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, TryRecvError};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wastenot_check::{Check, Options};
 use wastenot_draw::Palette;
@@ -27,7 +27,13 @@ use crate::{open, out, progress};
 
 /// Serves a trace until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
-    let failed = |error: std::io::Error| Stop::io("cannot serve", &error, "try again");
+    let answer = serve(args);
+    // What is still being checked will not be complete.
+    cache::remove_begun();
+    answer
+}
+
+fn serve(args: &Args) -> Result<Answer, Stop> {
     let files = std::iter::once(&args.file).chain(&args.with);
     let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
     let server = Server::begin(&names.join(" beside "), args.port);
@@ -38,43 +44,57 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let work = move || done.send(view(&asked, &shows)).unwrap_or_default();
     let worker =
         thread::Builder::new().name("wastenot-check".into()).spawn(work).map_err(failed)?;
-    // What fails soon fails before a browser is started.
-    let mut next = found.recv_timeout(PATIENCE).or_else(|_| found.try_recv());
-    if let Ok(Err(stop)) = next {
-        return Err(stop);
-    }
-    out::print(&format!("{}\n", server.address()))?;
-    if !args.no_open {
-        let address = server.address();
-        // Some browsers keep their starter until they are closed.
-        let open = move || {
-            if report::show(address.as_ref()).is_err() {
-                out::note("no browser could be started: open the address in one");
-            }
-        };
-        thread::Builder::new().name("wastenot-open".into()).spawn(open).map_err(failed)?;
-    }
-    loop {
-        match next {
-            Ok(view) => break server.show(view?),
-            Err(TryRecvError::Disconnected) => {
+    let (begin, mut is_announced) = (Instant::now(), false);
+    let view = loop {
+        match found.recv_timeout(LOOK) {
+            // What fails soon fails before a browser is started.
+            Ok(view) => break view?,
+            Err(RecvTimeoutError::Disconnected) => {
                 worker.join().unwrap_or_else(|panic| resume_unwind(panic));
                 return Ok(Answer::Yes); // it ends with a view or a panic
             }
-            Err(TryRecvError::Empty) if signals::comes_within(&signals, LOOK) => {
-                cache::remove_begun();
-                return Ok(Answer::Yes);
-            }
-            Err(TryRecvError::Empty) => next = found.try_recv(),
+            Err(RecvTimeoutError::Timeout) => {}
         }
+        if signals::comes_within(&signals, Duration::ZERO) {
+            return Ok(Answer::Yes);
+        }
+        if !is_announced && begin.elapsed() >= PATIENCE {
+            announce(args, &server)?;
+            is_announced = true;
+        }
+    };
+    server.show(view);
+    if !is_announced {
+        announce(args, &server)?;
     }
     signals.read_exact(&mut [0]).map_err(failed)?;
     Ok(Answer::Yes)
 }
 
+/// Prints the address, and opens it in a browser.
+fn announce(args: &Args, server: &Server) -> Result<(), Stop> {
+    out::print(&format!("{}\n", server.address()))?;
+    if args.no_open {
+        return Ok(());
+    }
+    let address = server.address();
+    // Some browsers keep their starter until they are closed.
+    let open = move || {
+        if report::show(address.as_ref()).is_err() {
+            out::note("no browser could be started: open the address in one");
+        }
+    };
+    thread::Builder::new().name("wastenot-open".into()).spawn(open).map_err(failed)?;
+    Ok(())
+}
+
+fn failed(error: io::Error) -> Stop {
+    Stop::io("cannot serve", &error, "try again")
+}
+
 /// A page that takes longer is announced before it is there.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long it may take until a page that is there is shown.
+/// How often it looks for signals until the page is there.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What the page shows. Before it checks a long trace, the server shows a glance at it.
