@@ -1,4 +1,4 @@
-//! Tiles as bytes, so that they can be kept in a file.
+//! Tiles as bytes, so that they can be kept in a file, and what else is kept beside them.
 //!
 //! Numbers have eight bytes, the lowest first; what comes in any number stands behind its length.
 
@@ -13,18 +13,25 @@ use crate::totals::{Total, Totals};
 use crate::{Bytes, FACTOR, NARROWEST_NS, Tiles};
 
 /// Bytes that grow.
-#[derive(Default)]
-pub(crate) struct Writer(Vec<u8>);
+#[derive(Debug, Default)]
+pub struct Writer(Vec<u8>);
 
 impl Writer {
-    pub(crate) fn number(&mut self, number: u64) {
+    /// All that was put.
+    pub fn done(self) -> Vec<u8> {
+        self.0
+    }
+    /// Puts a number.
+    pub fn number(&mut self, number: u64) {
         self.0.extend(number.to_le_bytes());
     }
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    /// Puts bytes behind their number.
+    pub fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.0.extend(bytes);
     }
-    pub(crate) fn all<T>(&mut self, all: &[T], mut put: impl FnMut(&mut Writer, &T)) {
+    /// Puts each behind their number.
+    pub fn all<T>(&mut self, all: &[T], mut put: impl FnMut(&mut Writer, &T)) {
         self.number(all.len() as u64);
         all.iter().for_each(|it| put(self, it));
     }
@@ -35,26 +42,34 @@ impl Writer {
 }
 
 /// Bytes that are left; every answer is `None` where they end too early.
-pub(crate) struct Reader<'b>(&'b [u8]);
+#[derive(Debug)]
+pub struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {
+    /// Of all these.
+    pub fn new(bytes: &'b [u8]) -> Reader<'b> {
+        Reader(bytes)
+    }
+    /// What is left.
+    pub fn rest(&self) -> &'b [u8] {
+        self.0
+    }
     fn take(&mut self, count: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
     }
-    pub(crate) fn number(&mut self) -> Option<u64> {
+    /// A number.
+    pub fn number(&mut self) -> Option<u64> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
     }
-    pub(crate) fn bytes(&mut self) -> Option<&'b [u8]> {
+    /// Bytes behind their number.
+    pub fn bytes(&mut self) -> Option<&'b [u8]> {
         let count = self.number()?;
         self.take(usize::try_from(count).ok()?)
     }
-    /// What is there is read one by one: a length that is wrong takes no memory.
-    pub(crate) fn all<T>(
-        &mut self,
-        mut get: impl FnMut(&mut Reader<'b>) -> Option<T>,
-    ) -> Option<Vec<T>> {
+    /// All behind their number, read one by one: a number that is wrong takes no memory.
+    pub fn all<T>(&mut self, mut get: impl FnMut(&mut Reader<'b>) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()?;
         let mut all = Vec::new();
         for _ in 0..count {
@@ -92,13 +107,13 @@ impl Tiles {
         to.all(&self.totals.levels, |to, level| {
             to.all(level, |to, total| total.numbers().into_iter().for_each(|it| to.number(it)));
         });
-        to.0
+        to.done()
     }
 
     /// Of what [`Tiles::tail`] gave, and of bytes that begin with what was spilled; these are read
     /// in place. `None` where it is not that.
     pub fn from_parts(heap: Bytes, tail: &[u8]) -> Option<Tiles> {
-        let mut from = Reader(tail);
+        let mut from = Reader::new(tail);
         let spilled = from.number().filter(|length| *length <= heap.len() as u64)?;
         let window = from.window()?;
         let width_ns = from.number()?;
@@ -128,7 +143,7 @@ impl Tiles {
             })
         })?;
         let totals = Totals { levels };
-        (from.0.is_empty() && clock.cpus() == lanes.len()).then_some(Tiles {
+        (from.rest().is_empty() && clock.cpus() == lanes.len()).then_some(Tiles {
             heap,
             lanes,
             clock,

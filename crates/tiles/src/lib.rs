@@ -24,7 +24,7 @@ mod cell;
 mod clock;
 mod codes;
 mod heap;
-mod kept;
+pub mod kept;
 mod lane;
 mod leb128;
 mod strip;
@@ -52,6 +52,16 @@ pub use self::way::{Stretch, Was};
 
 /// How much wider the cells of a level are than those of the level before.
 const FACTOR: u64 = 4;
+/// Levels of cells that a view may ask for: the widest are 4^31 ns, a century.
+pub const LEVELS: u32 = 32;
+
+/// The width of a level's cells in ns.
+///
+/// # Panics
+/// If there is no such level.
+pub const fn width_ns(level: u32) -> u64 {
+    FACTOR.pow(level)
+}
 /// The width of the narrowest cells that there are.
 const NARROWEST_NS: u64 = 1 << 10;
 /// Bytes of cells that each event pays for.

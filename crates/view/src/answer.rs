@@ -29,14 +29,12 @@ use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
 use wastenot_draw::html::Words;
 use wastenot_model::Window;
+use wastenot_tiles::LEVELS;
 
 use crate::recording::tile;
 use crate::{Recording, View};
 
 const HTML: &str = "text/html; charset=utf-8";
-/// Levels of widths that exist: 4^31 ns is a century.
-const LEVELS: u32 = 31;
-
 /// Rows of a table that one answer has at most.
 pub(crate) const ROWS_AT_ONCE: usize = 200;
 
@@ -81,7 +79,7 @@ impl View {
         };
         let of = self.recordings.get(recording)?;
         let bytes = |bytes: Vec<u8>| Some(Answer::bytes(&bytes));
-        let level = |level: &str| level.parse().ok().filter(|level| *level <= LEVELS);
+        let level = |level: &str| level.parse().ok().filter(|level| *level < LEVELS);
         match *parts {
             ["tile", fold, width, n, group] => {
                 let fold = of.folds.get(fold.parse::<usize>().ok()?)?;

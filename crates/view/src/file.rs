@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use wastenot_model::Span;
+use wastenot_tiles::{LEVELS, width_ns};
 
 use crate::recording::{TILE_CELLS, TILE_LANES, tile};
 use crate::{Answer, Recording, View};
@@ -60,7 +61,7 @@ impl Part<'_> {
     /// The widest level: one cell has it all.
     fn widest(&self) -> u32 {
         let span = self.1.tiles.window().span().0;
-        (0..32).find(|level| 1u128 << (2 * level) >= u128::from(span)).unwrap_or(31)
+        (0..LEVELS).find(|level| width_ns(*level) >= span).unwrap_or(LEVELS - 1)
     }
 
     /// Where the totals of a stretch of time are asked for.
@@ -86,7 +87,7 @@ impl Part<'_> {
 
     /// All answers on a level. Some are made at the same time, not all: they may not fit.
     fn level(&self, level: u32) -> impl Iterator<Item = (String, Answer)> {
-        let cells = self.1.tiles.window().span().0.div_ceil(1 << (2 * level));
+        let cells = self.1.tiles.window().span().0.div_ceil(width_ns(level));
         let count = cells.div_ceil(TILE_CELLS as u64);
         let all = move |n| self.stretch(usize::MAX, level, n).collect::<Vec<_>>();
         (0..count).step_by(AT_ONCE as usize).flat_map(move |n| {
@@ -98,7 +99,7 @@ impl Part<'_> {
 
     /// Whether narrower cells than those of `level` show more.
     fn shows_more(&self, level: u32) -> bool {
-        let cells = self.1.tiles.window().span().0.div_ceil(1 << (2 * level));
+        let cells = self.1.tiles.window().span().0.div_ceil(width_ns(level));
         let most = CELLS_PER_EVENT.saturating_mul(self.1.events as u64 + 1000);
         cells.saturating_mul(self.1.tiles.cpus() as u64) < most
     }
@@ -130,7 +131,7 @@ impl Part<'_> {
         for (before, it) in self.1.worst.iter().take(VIOLATIONS).enumerate() {
             let length = it.span().0.max(1);
             for level in (0..level).rev() {
-                let width = 1u64 << (2 * level);
+                let width = width_ns(level);
                 let stretch = width.saturating_mul(TILE_CELLS as u64);
                 let (from, to) = (it.from.since(begin).0, it.to.since(begin).0);
                 let around = from.saturating_sub(length) / stretch..=(to + length) / stretch;
@@ -175,7 +176,7 @@ impl View {
         let json = Value::Object(answers.all).to_string();
         // Paths and base64 have nothing that ends an element.
         let data = format!("<script type=\"application/json\" id=\"saved\">{json}</script>\n");
-        let width_ns = 1 << (2 * narrowest);
+        let narrowest_ns = width_ns(narrowest);
         let finer = match around {
             0 => String::new(),
             around => format!(", and finer around the {around} worst violations"),
@@ -184,8 +185,8 @@ impl View {
             "This page has time in steps of {}{finer}. <code>wastenot view</code> shows all of it, \
              what was so at each moment, the ways of tasks, where their time went, decisions and \
              frequencies.",
-            Span(width_ns)
+            Span(narrowest_ns)
         );
-        (self.page(&data, &detail), width_ns)
+        (self.page(&data, &detail), narrowest_ns)
     }
 }

@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 use wastenot_model::{CpuId, Entry, Event, Observer, State, Time, Window};
+use wastenot_tiles::kept::{Reader, Writer};
+use wastenot_tiles::width_ns;
 
 use crate::folds::Lane;
 use crate::recording::TILE_CELLS;
-
-/// Bytes of a change in [`Frequencies::bytes`].
-const CHANGE: usize = 12;
 
 /// The frequencies of CPUs.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -79,7 +78,7 @@ impl Frequencies {
             true => 1 + ((khz - min) / (max - min) * 254.0).round() as u8,
             false => 255,
         };
-        let (width, first) = (1u64 << (2 * level), n.saturating_mul(TILE_CELLS as u64));
+        let (width, first) = (width_ns(level), n.saturating_mul(TILE_CELLS as u64));
         let at =
             |cell: u64| Time(all.from.0.saturating_add(cell.saturating_mul(width))).min(all.to);
         let cells = lanes.iter().flat_map(|lane| {
@@ -91,36 +90,29 @@ impl Frequencies {
         cells.map(|(lane, window)| self.mean(&lane.cpus, window).map_or(0, step)).collect()
     }
 
-    /// All of it: of each CPU the number of its changes, and of each change its time and kHz; the
-    /// lowest byte of numbers comes first.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for changes in &self.cpus {
-            bytes.extend((changes.len() as u64).to_le_bytes());
-            for it in changes {
-                bytes.extend(it.time.0.to_le_bytes());
-                bytes.extend(it.khz.to_le_bytes());
-            }
-        }
-        bytes
+    /// All of it: of each CPU its changes, the time and kHz of each.
+    pub(crate) fn write(&self, to: &mut Writer) {
+        to.all(&self.cpus, |to, changes| {
+            to.all(changes, |to, it| {
+                [it.time.0, it.khz.into()].into_iter().for_each(|n| to.number(n))
+            });
+        });
     }
 
-    /// Of [`Frequencies::bytes`]; `None` if they are not that.
-    pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Frequencies> {
+    /// `None` if it is not what [`Frequencies::write`] put.
+    pub(crate) fn read_from(from: &mut Reader<'_>) -> Option<Frequencies> {
         let mut all = Frequencies::default();
-        while let Some((count, rest)) = bytes.split_first_chunk() {
-            let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
-            let (changes, rest) = rest.split_at_checked(count.checked_mul(CHANGE)?)?;
-            let cpu = CpuId(u16::try_from(all.cpus.len()).ok()?);
+        let mut cpu = 0..CpuId::LIMIT as u16;
+        from.all(|from| {
+            let cpu = CpuId(cpu.next()?);
             all.cpus.push(Vec::new());
-            for change in changes.as_chunks::<CHANGE>().0 {
-                let [a, b, c, d, e, f, g, h, k @ ..] = *change;
-                let time = Time(u64::from_le_bytes([a, b, c, d, e, f, g, h]));
-                all.add(cpu, time, u32::from_le_bytes(k));
-            }
-            bytes = rest;
-        }
-        bytes.is_empty().then_some(all)
+            from.all(|from| {
+                let (time, khz) = (Time(from.number()?), u32::try_from(from.number()?).ok()?);
+                all.add(cpu, time, khz);
+                Some(())
+            })
+        })?;
+        Some(all)
     }
 }
 
@@ -189,12 +181,13 @@ mod tests {
     #[test]
     fn what_is_kept_is_the_same_and_what_is_cut_is_not_taken() {
         let all = frequencies();
-        let bytes = all.bytes();
-        assert_eq!(Frequencies::from_bytes(&bytes), Some(all));
-        for length in 1..bytes.len() {
-            if let Some(cut) = Frequencies::from_bytes(&bytes[..length]) {
-                assert!(cut.cpus.len() < 3, "{length}");
-            }
+        let mut to = Writer::default();
+        all.write(&mut to);
+        let bytes = to.done();
+        let read = |bytes: &[u8]| Frequencies::read_from(&mut Reader::new(bytes));
+        assert_eq!(read(&bytes), Some(all));
+        for length in 0..bytes.len() {
+            assert_eq!(read(&bytes[..length]), None, "{length} bytes");
         }
     }
 }

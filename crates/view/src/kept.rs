@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! what tiles spilled   the most of it; read in place
-//! tail                 words as JSON, tasks, decisions and frequencies, each behind its length;
+//! tail                 words as JSON, tasks and decisions, each behind its length; frequencies;
 //!                      the rest of the tiles
 //! length of the tail   8 bytes, the lowest first
 //! MAGIC
@@ -11,6 +11,7 @@
 use serde_json::{Value, json};
 use wastenot_draw::html::{Piece, Words};
 use wastenot_model::{CpuId, Time, Window};
+use wastenot_tiles::kept::{Reader, Writer};
 use wastenot_tiles::{Bytes, Tiles};
 
 use crate::Recording;
@@ -19,7 +20,7 @@ use crate::folds::{Fold, Lane};
 use crate::frequency::Frequencies;
 
 /// What such bytes end with; it changes with what stands before.
-const MAGIC: &[u8; 8] = b"wnview5\n";
+const MAGIC: &[u8; 8] = b"wnview6\n";
 
 impl Recording {
     /// What stands behind that which its tiles spilled.
@@ -38,13 +39,12 @@ impl Recording {
             "events": self.events,
             "decisions": self.decisions.words,
         });
-        let words = words.to_string();
-        let mut bytes = (words.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(words.as_bytes());
-        for part in [&self.tasks, &self.decisions.rows, &self.frequencies.bytes()] {
-            bytes.extend((part.len() as u64).to_le_bytes());
-            bytes.extend(part);
+        let mut to = Writer::default();
+        for part in [words.to_string().as_bytes(), &self.tasks, &self.decisions.rows] {
+            to.bytes(part);
         }
+        self.frequencies.write(&mut to);
+        let mut bytes = to.done();
         bytes.extend(self.tiles.tail());
         bytes.extend((bytes.len() as u64).to_le_bytes());
         bytes.extend(MAGIC);
@@ -57,11 +57,10 @@ impl Recording {
         let (rest, magic) = bytes.split_last_chunk()?;
         let (rest, length) = rest.split_last_chunk().filter(|_| magic == MAGIC)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (words, rest) = counted(&rest[rest.len().checked_sub(length)?..])?;
-        let (tasks, rest) = counted(rest)?;
-        let (decisions, rest) = counted(rest)?;
-        let (frequencies, tiles) = counted(rest)?;
-        let words: Value = serde_json::from_slice(words).ok()?;
+        let mut from = Reader::new(&rest[rest.len().checked_sub(length)?..]);
+        let words: Value = serde_json::from_slice(from.bytes()?).ok()?;
+        let (tasks, decisions) = (from.bytes()?, from.bytes()?);
+        let frequencies = Frequencies::read_from(&mut from)?;
         let worst = words["worst"].as_array()?.iter().map(|it| {
             let (from, to) = (Time(it[0].as_u64()?), Time(it[1].as_u64()?));
             (from <= to).then_some(Window { from, to })
@@ -69,8 +68,8 @@ impl Recording {
         let head = words["head"].clone();
         let folds = head["folds"].as_array()?.iter().map(fold).collect::<Option<Vec<Fold>>>()?;
         Some(Recording {
-            tiles: Tiles::from_parts(bytes.clone(), tiles)?,
-            frequencies: Frequencies::from_bytes(frequencies)?,
+            tiles: Tiles::from_parts(bytes.clone(), from.rest())?,
+            frequencies,
             tasks: tasks.to_vec(),
             folds,
             title: text(&words["title"])?,
@@ -84,12 +83,6 @@ impl Recording {
             source: None,
         })
     }
-}
-
-/// Bytes after their number, and what is behind them.
-fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }
 
 fn text(value: &Value) -> Option<String> {

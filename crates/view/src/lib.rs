@@ -17,8 +17,9 @@ mod frequency;
 mod kept;
 mod recording;
 mod server;
+mod sums;
 mod tasks;
-mod told;
+mod way;
 
 use std::sync::OnceLock;
 

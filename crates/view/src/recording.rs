@@ -7,7 +7,7 @@ use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use wastenot_tiles::{Builder, Cell, Spill, Tiles, Total};
+use wastenot_tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
 
 use crate::account::Events;
 use crate::annexes;
@@ -204,7 +204,7 @@ impl Recording {
         let mut cells = vec![Vec::new(); self.tiles.cpus()];
         for cpu in lanes.into_iter().flat_map(|lane| &lane.cpus) {
             if let Some(of_cpu) = cells.get_mut(cpu.index()) {
-                let (tiles, width) = (&self.tiles, 1 << (2 * level));
+                let (tiles, width) = (&self.tiles, width_ns(level));
                 *of_cpu = if self.is_glance {
                     let sums = tiles.sums(*cpu, width, begin, TILE_CELLS);
                     sums.iter().map(|sum| Cell::from(&sum.known())).collect()
@@ -222,7 +222,7 @@ impl Recording {
     /// bytes, the lowest first.
     pub(crate) fn totals(&self, level: u32, n: u64) -> Vec<u8> {
         let begin = n.saturating_mul(TILE_CELLS as u64);
-        let width = 1u64 << (2 * level);
+        let width = width_ns(level);
         let means = if self.is_glance {
             self.means_of_known(width, begin)
         } else {

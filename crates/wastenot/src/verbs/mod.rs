@@ -15,6 +15,7 @@ mod length;
 mod list;
 mod prove;
 mod record;
+mod recording;
 mod report;
 mod rota;
 mod run;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use wastenot_model::printable;
 
-use super::{check, select, view};
+use super::{check, recording, select};
 use crate::args::report::Report as Args;
 use crate::fail::{Answer, Stop, reason};
 use crate::out::Target;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
         return Ok(Answer::Yes);
     };
     let (recording, report) =
-        view::recording(&args.file, &args.window, &args.select, &args.reading, true, None)?;
+        recording::of(&args.file, &args.window, &args.select, &args.reading, true, None)?;
     let view = wastenot_view::View::new(recording);
     let (page, _) = progress::during("writing", || view.file(args.size as usize));
     target.write(|file| file.write_all(page.as_bytes()))?;

@@ -8,22 +8,16 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wastenot_check::{Check, Options};
-use wastenot_draw::Palette;
-use wastenot_export::page;
-use wastenot_export::picture::Look;
-use wastenot_model::{History, Report, Window};
-use wastenot_view::{Recording, Server, Spill, View};
+use wastenot_model::Report;
+use wastenot_view::{Recording, Server, View};
 
 use super::again::Again;
-use super::{check, report, select, signals};
-use crate::args::check::Select;
+use super::{recording, report, select, signals};
 use crate::args::input::Reading;
 use crate::args::view::View as Args;
-use crate::args::when::WindowArgs;
 use crate::cache::{self, Entry};
 use crate::fail::{Answer, Stop};
-use crate::{open, out, progress};
+use crate::{open, out};
 
 /// Serves a trace until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
@@ -131,7 +125,7 @@ fn files(args: &Args) -> Vec<&Path> {
 }
 
 fn checked(args: &Args, file: &Path, kept: Option<&Entry>) -> Result<(Recording, Report), Stop> {
-    recording(file, &args.window, &args.select, &args.reading, false, kept)
+    recording::of(file, &args.window, &args.select, &args.reading, false, kept)
 }
 
 /// Shows stretches of the traces if all of them are long; what is wrong with them, reading them
@@ -156,74 +150,4 @@ fn glance(args: &Args, file: &Path) -> Option<Recording> {
                       nothing. All of it is being checked; then this page shows it."
         .to_owned();
     Some(Recording::new(&history, &options, &found, &report, content).glance())
-}
-
-/// Events from which on what was found is kept for the next time; fewer are checked at once.
-const MANY: usize = 1_000_000;
-
-/// What a page shows of a file, and the report of its check, with a picture of the worst moment if
-/// that is asked for. Of tiles that are large, most is not in memory but in `kept`.
-pub(super) fn recording(
-    file: &Path,
-    window: &WindowArgs,
-    select: &Select,
-    reading: &Reading,
-    has_picture: bool,
-    kept: Option<&Entry>,
-) -> Result<(Recording, Report), Stop> {
-    let mut history = open::history(file, reading)?;
-    let asked = window.of(&history)?;
-    let options = select::options(&history, asked, select)?;
-    let check = |spill: &mut dyn Spill| {
-        progress::during("checking", || wastenot_view::check(&history, &options, spill))
-    };
-    let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
-    // A cache that cannot be written, or not to its end, is no failure: then all is in memory.
-    let (found, content) = match part.as_mut().map(|part| check(part)) {
-        Some(Ok(found)) => found,
-        Some(Err(_)) | None => {
-            part = None;
-            check(&mut Vec::new()).map_err(|error| {
-                Stop::io("cannot keep what was found", &error, "make room in memory")
-            })?
-        }
-    };
-    if !has_picture {
-        // Nothing reads them from here on, and words of many tasks take as much memory.
-        history.forget_rows();
-    }
-    let mut report = found.report(&history, &options);
-    let counted = options.counted(&history);
-    report.next = check::next(file, &history, &found, counted);
-    if has_picture {
-        let window = window.is_asked().then_some(asked);
-        draw_worst(&mut report, &history, &found, &options, window);
-    }
-    let recording = Recording::new(&history, &options, &found, &report, content);
-    // They take more memory than all that is kept.
-    drop((found, history));
-    if let Some(part) = part {
-        let _ = part.keep(&recording.tail());
-    }
-    Ok((recording, report))
-}
-
-/// Adds a picture of the worst moment to the report: a file may be printed.
-fn draw_worst(
-    report: &mut Report,
-    history: &History,
-    found: &Check,
-    options: &Options,
-    window: Option<Window>,
-) {
-    let look = Look {
-        window,
-        socket_order: history.head.machine.topology_known(),
-        palette: Palette::default(),
-        silent: options.silent,
-        color_by_command: false,
-        target: None,
-        considered: None,
-    };
-    page::with_worst(report, history, found, options, &look);
 }

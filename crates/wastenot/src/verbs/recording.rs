@@ -1,0 +1,88 @@
+//! What the page of `view` and `report` shows of a trace.
+
+use std::path::Path;
+
+use wastenot_check::{Check, Options};
+use wastenot_draw::Palette;
+use wastenot_export::page;
+use wastenot_export::picture::Look;
+use wastenot_model::{History, Report, Window};
+use wastenot_view::{Recording, Spill};
+
+use super::{check, select};
+use crate::args::check::Select;
+use crate::args::input::Reading;
+use crate::args::when::WindowArgs;
+use crate::cache::Entry;
+use crate::fail::Stop;
+use crate::{open, progress};
+
+/// Events from which on what was found is kept for the next time; fewer are checked at once.
+const MANY: usize = 1_000_000;
+
+/// What a page shows of a file, and the report of its check, with a picture of the worst moment if
+/// that is asked for. Of tiles that are large, most is not in memory but in `kept`.
+pub(super) fn of(
+    file: &Path,
+    window: &WindowArgs,
+    select: &Select,
+    reading: &Reading,
+    has_picture: bool,
+    kept: Option<&Entry>,
+) -> Result<(Recording, Report), Stop> {
+    let mut history = open::history(file, reading)?;
+    let asked = window.of(&history)?;
+    let options = select::options(&history, asked, select)?;
+    let check = |spill: &mut dyn Spill| {
+        progress::during("checking", || wastenot_view::check(&history, &options, spill))
+    };
+    let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
+    // A cache that cannot be written, or not to its end, is no failure: then all is in memory.
+    let (found, content) = match part.as_mut().map(|part| check(part)) {
+        Some(Ok(found)) => found,
+        Some(Err(_)) | None => {
+            part = None;
+            check(&mut Vec::new()).map_err(|error| {
+                Stop::io("cannot keep what was found", &error, "make room in memory")
+            })?
+        }
+    };
+    if !has_picture {
+        // Nothing reads them from here on, and words of many tasks take as much memory.
+        history.forget_rows();
+    }
+    let mut report = found.report(&history, &options);
+    let counted = options.counted(&history);
+    report.next = check::next(file, &history, &found, counted);
+    if has_picture {
+        let window = window.is_asked().then_some(asked);
+        draw_worst(&mut report, &history, &found, &options, window);
+    }
+    let recording = Recording::new(&history, &options, &found, &report, content);
+    // They take more memory than all that is kept.
+    drop((found, history));
+    if let Some(part) = part {
+        let _ = part.keep(&recording.tail());
+    }
+    Ok((recording, report))
+}
+
+/// Adds a picture of the worst moment to the report: a file may be printed.
+fn draw_worst(
+    report: &mut Report,
+    history: &History,
+    found: &Check,
+    options: &Options,
+    window: Option<Window>,
+) {
+    let look = Look {
+        window,
+        socket_order: history.head.machine.topology_known(),
+        palette: Palette::default(),
+        silent: options.silent,
+        color_by_command: false,
+        target: None,
+        considered: None,
+    };
+    page::with_worst(report, history, found, options, &look);
+}
