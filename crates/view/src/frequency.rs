@@ -94,7 +94,8 @@ impl Frequencies {
     pub(crate) fn write(&self, to: &mut Writer) {
         to.all(&self.cpus, |to, changes| {
             to.all(changes, |to, it| {
-                [it.time.0, it.khz.into()].into_iter().for_each(|n| to.number(n))
+                to.number(it.time.0);
+                to.number(it.khz.into());
             });
         });
     }

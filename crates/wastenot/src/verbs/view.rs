@@ -32,12 +32,14 @@ fn serve(args: &Args) -> Result<Answer, Stop> {
     let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
     let server = Server::begin(&names.join(" beside "), args.port);
     let server = Arc::new(server.map_err(|it| Stop::new(&it, it.help()))?);
-    let mut signals = signals::listen().map_err(failed)?;
+    let mut signals = signals::listen().map_err(|error| failed(&error))?;
     let (done, found) = mpsc::channel();
     let (asked, shows) = (args.clone(), Arc::clone(&server));
     let work = move || done.send(view(&asked, &shows)).unwrap_or_default();
-    let worker =
-        thread::Builder::new().name("wastenot-check".into()).spawn(work).map_err(failed)?;
+    let worker = thread::Builder::new()
+        .name("wastenot-check".into())
+        .spawn(work)
+        .map_err(|error| failed(&error))?;
     let (begin, mut is_announced) = (Instant::now(), false);
     let view = loop {
         match found.recv_timeout(LOOK) {
@@ -61,7 +63,7 @@ fn serve(args: &Args) -> Result<Answer, Stop> {
     if !is_announced {
         announce(args, &server)?;
     }
-    signals.read_exact(&mut [0]).map_err(failed)?;
+    signals.read_exact(&mut [0]).map_err(|error| failed(&error))?;
     Ok(Answer::Yes)
 }
 
@@ -78,12 +80,15 @@ fn announce(args: &Args, server: &Server) -> Result<(), Stop> {
             out::note("no browser could be started: open the address in one");
         }
     };
-    thread::Builder::new().name("wastenot-open".into()).spawn(open).map_err(failed)?;
+    thread::Builder::new()
+        .name("wastenot-open".into())
+        .spawn(open)
+        .map_err(|error| failed(&error))?;
     Ok(())
 }
 
-fn failed(error: io::Error) -> Stop {
-    Stop::io("cannot serve", &error, "try again")
+fn failed(error: &io::Error) -> Stop {
+    Stop::io("cannot serve", error, "try again")
 }
 
 /// A page that takes longer is announced before it is there.
