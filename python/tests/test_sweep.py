@@ -114,6 +114,11 @@ def working(folder: Path, below: int | None = None) -> list[int]:
     return [it for it, (_, program, _) in all_of_them.items() if program == own and descends(it)]
 
 
+def setUpModule():
+    """A shell that runs the tests in the background has them ignore what they send."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Alone(unittest.TestCase):
     """What needs no cluster."""
 
