@@ -7,7 +7,8 @@
 //! faults, holds the causes that `check` finds against what they took, and writes docs/causes.md;
 //! `cargo xtask power`: judges which wrong policies a replay of their steps finds out, and writes
 //! into docs/conformance.md; `cargo xtask kernels`: runs workloads in real kernels, in guests, and
-//! writes into docs/kernels.md; `cargo xtask emitted`: writes the schedulers that kernels must
+//! writes into docs/kernels.md; `cargo xtask hunt`: hunts for the published faults and writes into
+//! docs/hunt.md; `cargo xtask emitted`: writes the schedulers that kernels must
 //! verify into a folder.
 
 mod ambient;
@@ -15,6 +16,7 @@ mod beside;
 mod causes;
 mod elsewhere;
 mod emitted;
+mod hunts;
 mod kernels;
 mod knobs;
 mod message_passing;
@@ -41,6 +43,7 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask beside TRACES SCENARIOS PAGE.md\n       \
                      xtask causes [SEED] OUTPUT.md [TIMES]\n       \
                      xtask causes SEED FAULT NUMBER\n       \
+                     xtask hunt PAGE.md\n       \
                      xtask kernels SCENARIOS POLICIES TABLE.csv\n       \
                      xtask kernels TABLE.csv PAGE.md";
 
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
             kernels::run(scenarios.as_ref(), policies.as_ref(), table.as_ref())
         }
         ["kernels", table, page] => kernels::write(table.as_ref(), page.as_ref()),
+        ["hunt", page] => hunts::write(page.as_ref()),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };

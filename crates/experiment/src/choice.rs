@@ -179,7 +179,7 @@ pub(crate) fn typed(choice: &Choice) -> String {
 
 /// The label of a choice: the scheduler and what is set otherwise than by default, as in
 /// `osv thyst=5ms`, and for policies `ws slice=5ms`. A file of several policies is called as it is.
-pub(crate) fn label(choice: &Choice) -> String {
+pub fn label(choice: &Choice) -> String {
     if choice.text.is_some() {
         return policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());
     }

@@ -89,6 +89,14 @@ impl Span {
         };
         decimal(number.trim(), scale).map(Span)
     }
+
+    /// The text that [`Span::parse`] reads as this: a whole number of the largest unit that fits.
+    pub fn exact(self) -> String {
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        let fits = units.into_iter().find(|(scale, _)| self.0 > 0 && self.0.is_multiple_of(*scale));
+        let (scale, unit) = fits.unwrap_or((1, "ns"));
+        format!("{}{unit}", self.0 / scale)
+    }
 }
 
 /// Exact decimal times scale: `"1.5"` times 1000 is 1500; digits below one unit are dropped.

@@ -91,6 +91,16 @@ const KNOWN: &[(&str, &[Change])] = &[
     ("design", &[OTHER]),
 ];
 
+/// The changes to the tunables of a scheduler that should remove the loss of `cause`, a node of the
+/// tree, and the scheduler with each: those of the most specific node above it that has some. None
+/// where the scheduler has no such tunable, or has it set so already.
+pub fn removing(cause: &str, model: &Choice) -> Vec<(Change, Choice)> {
+    let rows = KNOWN.iter().filter(|(node, _)| is_within(cause, node));
+    let tuned = |change: &Change| Some((*change, change.tuned(model)?));
+    let mut rows = rows.map(|(_, changes)| changes.iter().filter_map(tuned).collect::<Vec<_>>());
+    rows.find(|changes| !changes.is_empty()).unwrap_or_default()
+}
+
 /// The changes that should remove the loss of `cause`, a node of the tree, and that are changes:
 /// those that `model` and `work` have.
 pub(super) fn known(cause: &str, model: &Choice, work: &Extracted) -> Vec<Change> {
@@ -105,13 +115,21 @@ pub(super) fn known(cause: &str, model: &Choice, work: &Extracted) -> Vec<Change
 }
 
 impl Change {
+    /// A scheduler with another value of the tunable, if it is such a change to it.
+    fn tuned(&self, model: &Choice) -> Option<Choice> {
+        let Change::Tunable { name, from, to, .. } = *self else { return None };
+        let kind = Scheduler::named(&model.name)?;
+        kind.tunable(name)?;
+        let set = Settings::of(kind, &model.tunables).ok()?;
+        let mut changed = model.clone();
+        changed.tunables.retain(|(known, _)| known != name);
+        changed.tunables.push((name.to_owned(), to.to_owned()));
+        (set.word(name) == from).then_some(changed)
+    }
+
     fn changes(&self, model: &Choice, work: &Extracted) -> bool {
         match *self {
-            Change::Tunable { name, from, .. } => {
-                let kind = Scheduler::named(&model.name);
-                let set = kind.and_then(|kind| Settings::of(kind, &model.tunables).ok());
-                set.is_some_and(|set| set.word(name) == from)
-            }
+            Change::Tunable { .. } => self.tuned(model).is_some(),
             Change::Affinities => {
                 let bound = |step: &Step| matches!(step, Step::Affinity(_));
                 let mut tasks = work.workload.templates.iter().filter(|task| !task.kthread);
@@ -131,10 +149,7 @@ impl Change {
     ) -> Result<(Choice, Extracted), Error> {
         let (mut model, mut work) = (model.clone(), work.clone());
         match *self {
-            Change::Tunable { name, to, .. } => {
-                model.tunables.retain(|(known, _)| known != name);
-                model.tunables.push((name.to_owned(), to.to_owned()));
-            }
+            Change::Tunable { .. } => model = self.tuned(&model).unwrap_or(model),
             Change::Affinities => free(&mut work.workload),
             Change::Quotas => work = what_if::work(history, None, false)?,
             Change::Scheduler(name) => model = Choice::named(name),

@@ -25,7 +25,7 @@ use wastenot_scenario::Extracted;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_store::{Store, fill};
 
-pub use change::Change;
+pub use change::{Change, removing};
 pub use interval::{FEWEST, MOST, Median};
 
 use crate::what_if::{self, WhatIf, what_if};

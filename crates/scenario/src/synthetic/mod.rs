@@ -2,11 +2,13 @@
 //!
 //! Levels run from wide to narrow; each gives a type and how many of it are in one object of the
 //! level before. `[numa]` attaches a node to each object of the level before it. Attributes follow
-//! in brackets; only `indexes=` of PUs and nodes has an effect here. The language is that of the
-//! "Synthetic topologies" page of hwloc's documentation (2.9). Where hwloc warns and drops
-//! something, this is an error, since a machine other than the one described is of no use.
+//! in brackets; only `indexes=` of PUs and nodes has an effect here, and `links=` of nodes, which
+//! is ours. Else the language is that of the "Synthetic topologies" page of hwloc's documentation
+//! (2.9). Where hwloc warns and drops something, this is an error, since a machine other than the
+//! one described is of no use.
 
 mod indexes;
+mod links;
 mod words;
 
 use wastenot_model::{CpuId, Machine};
@@ -15,7 +17,8 @@ use crate::NODE_LIMIT;
 use crate::draft::{DistanceRows, Draft, Place};
 use crate::error::{Error, shown};
 use indexes::Indexes;
-use words::{Cursor, kind_of};
+use links::Links;
+use words::{Attributes, Cursor, kind_of};
 
 /// The maximum number of levels, and of loops of indexes; lstopo writes about ten.
 const LEVELS: usize = 64;
@@ -64,6 +67,7 @@ struct Tower<'t> {
     /// `hanging[i]` nodes are attached to each object above level i; the machine is above level 0.
     hanging: Vec<usize>,
     hanging_indexes: Option<Indexes<'t>>,
+    links: Option<Links<'t>>,
 }
 
 enum Fault {
@@ -108,7 +112,13 @@ impl<'t> Tower<'t> {
             }
             untyped += usize::from(kind.is_none());
             let count = cursor.number()?;
-            let indexes = cursor.attributes()?;
+            let Attributes { indexes, links } = cursor.attributes()?;
+            if let Some(links) = links {
+                if kind != Some(Kind::Node) {
+                    return wrong(links.at, "links are between nodes: write them behind numa");
+                }
+                tower.links = Some(links);
+            }
             let above = tower.levels.last().map_or(1, |level: &Level<'_>| level.width);
             let width = above.checked_mul(count).filter(|&width| width <= CpuId::LIMIT);
             let width = width.ok_or(Fault::TooLarge("CPUs"))?;
@@ -132,7 +142,9 @@ impl<'t> Tower<'t> {
         if cursor.eat(':') && cursor.number()? != 1 {
             return wrong(at, "write [numa] once for each node");
         }
-        self.hanging_indexes = cursor.attributes()?.or(self.hanging_indexes);
+        let Attributes { indexes, links } = cursor.attributes()?;
+        self.hanging_indexes = indexes.or(self.hanging_indexes);
+        self.links = links.or(self.links);
         if !cursor.eat(']') {
             return wrong(cursor.at, "] is missing");
         }
@@ -242,6 +254,9 @@ impl<'t> Tower<'t> {
         }
         let mut machine = draft.finish(&DistanceRows::new());
         machine.name = text.into();
+        if let Some(links) = self.links {
+            links.connect(&mut machine, self.node_count())?;
+        }
         Ok(machine)
     }
 }

@@ -1,6 +1,7 @@
 //! The words of a description: types, numbers, attributes.
 
 use super::indexes::Indexes;
+use super::links::Links;
 use super::{Fault, Kind, wrong};
 use crate::error::shown;
 
@@ -36,6 +37,13 @@ pub(super) fn kind_of(word: &str, at: usize) -> Result<Kind, Fault> {
             wrong(at, format!("`{}` is no type (pack numa die group l3 core pu)", shown(&word)))
         }
     }
+}
+
+/// Attributes that have an effect.
+#[derive(Default)]
+pub(super) struct Attributes<'t> {
+    pub(super) indexes: Option<Indexes<'t>>,
+    pub(super) links: Option<Links<'t>>,
 }
 
 /// A position in the text.
@@ -83,9 +91,9 @@ impl<'t> Cursor<'t> {
             },
         }
     }
-    /// `(key=value ...)` if it follows; the value of `indexes`.
-    pub(super) fn attributes(&mut self) -> Result<Option<Indexes<'t>>, Fault> {
-        let mut indexes = None;
+    /// `(key=value ...)` if it follows.
+    pub(super) fn attributes(&mut self) -> Result<Attributes<'t>, Fault> {
+        let mut found = Attributes::default();
         if self.eat('(') {
             let inside = self.take(|c| c != ')');
             let start = self.at - inside.len();
@@ -95,13 +103,14 @@ impl<'t> Cursor<'t> {
             for attribute in inside.split_whitespace() {
                 let at = start + (attribute.as_ptr() as usize - inside.as_ptr() as usize);
                 match attribute.split_once('=') {
-                    Some(("indexes", text)) => indexes = Some(Indexes { text, at }),
+                    Some(("indexes", text)) => found.indexes = Some(Indexes { text, at }),
+                    Some(("links", text)) => found.links = Some(Links { text, at }),
                     Some(("memory" | "size" | "memorysidecachesize", _)) => {}
                     _ => return wrong(at, format!("`{}` is no attribute", shown(attribute))),
                 }
             }
         }
         self.skip_space();
-        Ok(indexes)
+        Ok(found)
     }
 }

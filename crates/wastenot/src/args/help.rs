@@ -17,7 +17,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Observe", &["record", "watch"]),
     ("Analyse", &["check", "compare", "explain"]),
     ("See", &["view", "report", "draw"]),
-    ("Try", &["run", "what-if"]),
+    ("Try", &["run", "what-if", "hunt"]),
     ("Write", &["rota", "prove", "deploy"]),
     ("Real time", &["bounds"]),
     ("Data", &["convert", "list"]),

@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod draw;
 pub(crate) mod explain;
 pub(crate) mod help;
+pub(crate) mod hunt;
 pub(crate) mod input;
 pub(crate) mod lab;
 pub(crate) mod list;
@@ -55,6 +56,7 @@ pub(crate) enum Verb {
     Convert(convert::Convert),
     Run(run::Run),
     WhatIf(what_if::WhatIf),
+    Hunt(hunt::Hunt),
     Prove(prove::Prove),
     Bounds(bounds::Bounds),
     Rota(rota::Rota),

@@ -10,6 +10,7 @@ mod deploy;
 mod doctor;
 mod draw;
 mod explain;
+mod hunt;
 mod lab;
 mod length;
 mod list;
@@ -44,6 +45,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
         Verb::Convert(args) => convert::run(&args),
         Verb::Run(args) => run::run(&args),
         Verb::WhatIf(args) => what_if::run(&args),
+        Verb::Hunt(args) => hunt::run(&args),
         Verb::List(args) => list::run(&args),
         Verb::Prove(args) => prove::run(&args),
         Verb::Bounds(args) => bounds::run(&args),

@@ -18,7 +18,7 @@ pub(crate) fn verbs(desk: &Desk) -> Vec<String> {
         .take_while(|line| !line.is_empty());
     let verb = |line: &str| line.get(10..)?.split_whitespace().next().map(str::to_owned);
     let verbs: Vec<String> = lines.filter_map(verb).collect();
-    assert!(verbs.len() == 20 && verbs.iter().any(|verb| verb == "what-if"), "{verbs:?}");
+    assert!(verbs.len() == 21 && verbs.iter().any(|verb| verb == "what-if"), "{verbs:?}");
     verbs.into_iter().flat_map(|verb| with_own(desk, verb)).collect()
 }
 

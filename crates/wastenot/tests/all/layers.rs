@@ -84,10 +84,24 @@ const LAW: &[(&str, u8, &[&str])] = &[
         ],
     ),
     (
+        "wastenot-hunt",
+        5,
+        &[
+            "wastenot-model",
+            "wastenot-scenario",
+            "wastenot-check",
+            "wastenot-sim",
+            "wastenot-store",
+            "wastenot-experiment",
+        ],
+    ),
+    (
         "wastenot",
         6,
         &[
             "wastenot-lab",
+            "wastenot-hunt",
+            "wastenot-store",
             "wastenot-model",
             "wastenot-host",
             "wastenot-read",

@@ -1,0 +1,215 @@
+//! Findings: a candidate is there with three seeds and disappears in a control.
+//!
+//! The control is the same work with one change that should remove the loss of its cause, where one
+//! is known for the scheduler ([`wastenot_experiment::confirm`]): the loss must shrink to a fifth.
+//! Else it is the same work under the reference scheduler, which wastes nothing by definition: then
+//! the work must be done in less time, so the loss had a price.
+
+use wastenot_experiment::Error;
+use wastenot_experiment::confirm::{Change, removing};
+use wastenot_model::Span;
+use wastenot_scenario::scenario::Choice;
+
+use crate::genome::Genome;
+use crate::oracle::{Kind, Loss, bound, losses};
+use crate::trial::{Ended, Seen};
+
+/// Seeds with which a loss must be there.
+pub const SEEDS: [u64; 3] = [1, 2, 3];
+/// The scheduler that wastes nothing.
+const REFERENCE: &str = "work-conserving";
+/// What may be left of a loss in a control.
+const LEFT: f64 = 0.2;
+/// In what part of the time the reference must do the work.
+const FASTER: f64 = 0.95;
+
+/// A loss that was confirmed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The work and the machine.
+    pub genome: Genome,
+    /// The cause, a path in the tree.
+    pub cause: String,
+    /// How it breaks a promise.
+    pub kind: Kind,
+    /// How much of the CPU time that tasks used was wasted by the cause, the least of all seeds.
+    pub share: f64,
+    /// The longest stretch, the least of all seeds, in ns.
+    pub longest_ns: u64,
+    /// The least grade of all seeds.
+    pub grade: f64,
+    /// In what it disappeared.
+    pub control: Control,
+}
+
+/// What removed a loss.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Control {
+    /// One change to the scheduler.
+    Change(Change),
+    /// The reference, which did the work in this part of the time.
+    Reference(f64),
+}
+
+impl Control {
+    /// Whether it is a change to the scheduler.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Control::Change(_))
+    }
+
+    /// Whether it is the same change, or the reference, too.
+    pub fn is_like(&self, other: &Control) -> bool {
+        match (self, other) {
+            (Control::Change(one), Control::Change(other)) => one == other,
+            (Control::Reference(_), Control::Reference(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        match self {
+            Control::Change(change) => change.label(),
+            Control::Reference(part) => format!("{REFERENCE}, in {part:.2} of the time"),
+        }
+    }
+}
+
+/// What a genome shows under a scheduler: one look for each seed.
+pub type Look<'l> = dyn Fn(&Genome, &Choice, &[u64]) -> Result<Vec<Seen>, Error> + 'l;
+
+/// Whether the loss of `genome` by `cause` is a finding.
+///
+/// # Errors
+/// Those of `look`.
+pub fn confirm(
+    genome: &Genome,
+    cause: &str,
+    choice: &Choice,
+    look: &Look<'_>,
+) -> Result<Option<Finding>, Error> {
+    let limit = bound(choice, genome.machine().cpus());
+    // Most that are no finding show it with the first seed.
+    let first = look(genome, choice, &SEEDS[..1])?;
+    let is_there =
+        |seen: &Seen| losses(seen, limit).iter().any(|it| it.cause == cause && it.grade >= 1.0);
+    if !first.iter().all(is_there) {
+        return Ok(None);
+    }
+    let before = [first, look(genome, choice, &SEEDS[1..])?].concat();
+    let all: Vec<Vec<Loss<'_>>> = before.iter().map(|seen| losses(seen, limit)).collect();
+    let is_it = |it: &&Loss<'_>| it.cause == cause && it.grade >= 1.0;
+    let firing: Option<Vec<Loss<'_>>> =
+        all.iter().map(|all| all.iter().find(is_it).copied()).collect();
+    let Some(firing) = firing else { return Ok(None) };
+    let is_worst = all.iter().all(|all| all[0].cause == cause);
+    let least = |of: fn(&Loss<'_>) -> f64| firing.iter().map(of).fold(f64::INFINITY, f64::min);
+    let control = match changed(genome, cause, choice, &before, look)? {
+        // What the reference saves is that of the worst loss.
+        None if is_worst && removing(cause, choice).is_empty() => referred(genome, &before, look)?,
+        found => found,
+    };
+    let Some(control) = control else { return Ok(None) };
+    let persists = firing.iter().all(|it| it.kind == Kind::Persists);
+    Ok(Some(Finding {
+        genome: genome.clone(),
+        cause: cause.to_owned(),
+        kind: if persists { Kind::Persists } else { Kind::Recurs },
+        share: least(|it| it.share),
+        longest_ns: firing.iter().map(|it| it.longest.0).min().unwrap_or(0),
+        grade: least(|it| it.grade),
+        control,
+    }))
+}
+
+/// The change that removes the loss, if one does.
+fn changed(
+    genome: &Genome,
+    cause: &str,
+    choice: &Choice,
+    before: &[Seen],
+    look: &Look<'_>,
+) -> Result<Option<Control>, Error> {
+    let took = |seen: &Seen| {
+        let took = seen.causes.iter().find(|it| it.cause == cause);
+        took.map_or(0, |it| it.ns) as f64
+    };
+    for (change, with) in removing(cause, choice) {
+        let after = look(genome, &with, &SEEDS)?;
+        let is_gone = |(before, after): (&Seen, &Seen)| {
+            let (before_ns, after_ns) = (took(before), took(after));
+            let saved = before.waste_ns as f64 - after.waste_ns as f64;
+            !matches!(after.ended, Ended::Never(_))
+                && after_ns <= LEFT * before_ns
+                // It did not only get another cause.
+                && saved >= before_ns / 2.0
+        };
+        if before.iter().zip(&after).all(is_gone) {
+            return Ok(Some(Control::Change(change)));
+        }
+    }
+    Ok(None)
+}
+
+/// The reference, if it does the work in less time.
+fn referred(genome: &Genome, before: &[Seen], look: &Look<'_>) -> Result<Option<Control>, Error> {
+    let after = look(genome, &Choice::named(REFERENCE), &SEEDS)?;
+    let part = |(before, after): (&Seen, &Seen)| match after.ended {
+        Ended::Done => after.time_ns as f64 / before.time_ns.max(1) as f64,
+        _ => f64::INFINITY,
+    };
+    let worst = before.iter().zip(&after).map(part).fold(0.0, f64::max);
+    Ok((worst <= FASTER).then_some(Control::Reference(worst)))
+}
+
+impl Finding {
+    /// Its cause in a word or two, as in the name of its file.
+    pub fn name(&self) -> &str {
+        self.cause.rsplit('/').next().unwrap_or(&self.cause)
+    }
+
+    /// What it shows, in a sentence.
+    pub fn about(&self) -> String {
+        let (kind, share) = (self.kind.name(), self.share * 100.0);
+        let longest = Span(self.longest_ns);
+        format!(
+            "{} {kind}: {share:.0} % of the CPU time that tasks used is wasted, up to {longest} at \
+             a time.",
+            self.cause
+        )
+    }
+
+    /// The scenario: what was found, and its control, as variants. Its figure lies in its band as
+    /// long as the scheduler has the loss and the control has not.
+    pub fn text(&self, choice: &Choice) -> String {
+        let (set, measure, most, why) = match self.control {
+            Control::Change(Change::Tunable { name, to, how, .. }) => {
+                (format!("{name} = {to:?}"), "waste", 0.5, how)
+            }
+            _ => {
+                let why = "The work can be done in less time.";
+                (format!("name = {REFERENCE:?}"), "completion", FASTER, why)
+            }
+        };
+        let variants = format!(
+            "
+[[variants]]
+name = \"found\"
+
+[[variants]]
+name = \"control\"
+scheduler = {{ {set} }}
+
+[[figures]]
+name = \"{measure}-left\"
+measure = \"{measure}\"
+variant = \"control\"
+over = {{ variant = \"found\" }}
+pick = \"max\"
+band = [0, {most}]
+why = {why:?}
+"
+        );
+        self.genome.text(choice, &self.about()) + &variants
+    }
+}

@@ -1,0 +1,233 @@
+//! The search: generations of genomes, the archive's varied and some at random.
+//!
+//! Two arms run side by side with the same number of trials: the *search*, which varies what its
+//! archive has, and the *random* one, whose genomes are all new. What the search is worth is the
+//! difference.
+//!
+//! It is deterministic: a generation depends on the seed, its number and the archive before it. All
+//! its genomes are run in parallel and taken in their order. So a search that was interrupted, and
+//! whose runs were stored, is done again up to where it was in a moment, and goes on.
+
+use wastenot_experiment::Error;
+use wastenot_model::workload::Random;
+use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_store::{Store, fill};
+
+use crate::archive::Archive;
+use crate::finding::{Finding, confirm};
+use crate::genome::{Genome, cross, vary};
+use crate::oracle::{bound, losses};
+use crate::shrink::shrink;
+use crate::trial::{self, Seen};
+
+/// Genomes of each arm in a generation.
+pub const GENERATION: usize = 32;
+/// The most candidates of an arm that are confirmed in a generation.
+const CONFIRMED: usize = 4;
+/// A candidate of a cause that was not confirmed is tried again once it is so many times as bad.
+const WORSE: f64 = 1.3;
+/// The seed with which candidates run.
+const SEED: u64 = 1;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The scheduler.
+    pub choice: Choice,
+    /// The seed of the search.
+    pub seed: u64,
+    /// The most trials of both arms together.
+    pub trials: u64,
+    /// It ends once the search has found so many causes.
+    pub findings: usize,
+    /// It ends once the search has found this cause, and only this one is shrunk.
+    pub cause: Option<String>,
+}
+
+/// Which arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Varies what is in the archive.
+    Search,
+    /// Genomes at random.
+    Random,
+}
+
+/// One arm.
+#[derive(Debug, Default)]
+pub struct Arm {
+    /// The worst of each kind.
+    pub archive: Archive,
+    /// What was confirmed, in that order, and after how many trials of the arm.
+    pub found: Vec<(Finding, u64)>,
+    /// Trials.
+    pub trials: u64,
+    /// The grade of the last candidate of each cause that was not confirmed.
+    refuted: Vec<(String, f64)>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The search.
+    pub search: Arm,
+    /// Genomes at random.
+    pub random: Arm,
+    /// What the search found, shrunk.
+    pub shrunk: Vec<Finding>,
+    /// Runs of the simulator.
+    pub runs: u64,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Trials of both arms.
+    pub trials: u64,
+    /// Causes that the search found.
+    pub found: usize,
+    /// The same of the random arm.
+    pub found_at_random: usize,
+    /// Whether it shrinks what it found.
+    pub shrinks: bool,
+}
+
+/// Searches until `is_over`, or the question's own ends.
+///
+/// # Errors
+/// The scheduler cannot be made; results cannot be stored.
+pub fn search(
+    question: &Question,
+    store: Option<&Store<Seen>>,
+    is_over: &dyn Fn() -> bool,
+    progress: &dyn Fn(Progress),
+) -> Result<Outcome, Error> {
+    let runs = std::cell::Cell::new(0);
+    let look = |genome: &Genome, choice: &Choice, seeds: &[u64]| {
+        runs.set(runs.get() + seeds.len() as u64);
+        let all: Vec<(&Genome, u64)> = seeds.iter().map(|seed| (genome, *seed)).collect();
+        seen(&all, choice, store)
+    };
+    let mut arms = [(Which::Search, Arm::default()), (Which::Random, Arm::default())];
+    let mut generation = 0;
+    while !is_over() {
+        let trials: u64 = arms.iter().map(|(_, arm)| arm.trials).sum();
+        let [(_, search), (_, random)] = &arms;
+        let (found, found_at_random) = (search.found.len(), random.found.len());
+        progress(Progress { trials, found, found_at_random, shrinks: false });
+        let has_it = |cause: &String| search.found.iter().any(|(it, _)| it.cause == *cause);
+        if trials >= question.trials
+            || found >= question.findings
+            || question.cause.as_ref().is_some_and(has_it)
+        {
+            break;
+        }
+        let next: Vec<Vec<Genome>> = arms
+            .iter()
+            .map(|(which, arm)| {
+                (0..GENERATION).map(|n| arm.child(*which, question.seed, generation, n)).collect()
+            })
+            .collect();
+        let all: Vec<(&Genome, u64)> = next.iter().flatten().map(|it| (it, SEED)).collect();
+        runs.set(runs.get() + all.len() as u64);
+        let all = seen(&all, &question.choice, store)?;
+        for (((_, arm), genomes), seen) in arms.iter_mut().zip(&next).zip(all.chunks(GENERATION)) {
+            arm.take(genomes, seen, &question.choice, &look)?;
+        }
+        generation += 1;
+    }
+    let [(_, search), (_, random)] = arms;
+    let mut shrunk = Vec::new();
+    let is_asked = |it: &Finding| question.cause.as_ref().is_none_or(|cause| it.cause == *cause);
+    for (finding, _) in search.found.iter().filter(|(it, _)| is_asked(it)) {
+        progress(Progress {
+            trials: search.trials + random.trials,
+            found: search.found.len(),
+            found_at_random: random.found.len(),
+            shrinks: true,
+        });
+        shrunk.push(shrink(finding, &question.choice, &look)?);
+    }
+    Ok(Outcome { search, random, shrunk, runs: runs.get() })
+}
+
+/// What all of these show, each with its seed.
+fn seen(
+    all: &[(&Genome, u64)],
+    choice: &Choice,
+    store: Option<&Store<Seen>>,
+) -> Result<Vec<Seen>, Error> {
+    let from = |(genome, seed): &(&Genome, u64)| {
+        format!("hunt {seed} {:?} {}", choice.text, genome.text(choice, ""))
+    };
+    let make = |(genome, seed): &(&Genome, u64)| {
+        let variant: Variant = trial::variant(genome, choice).unwrap_or_else(|error| {
+            panic!("a genome is a scenario: {error}\n{}", genome.text(choice, ""))
+        });
+        trial::look(&variant, *seed)
+    };
+    fill(store, all, from, make, |_| ())
+}
+
+impl Arm {
+    /// Genome `n` of a generation.
+    fn child(&self, which: Which, seed: u64, generation: u64, n: usize) -> Genome {
+        let purpose = match which {
+            Which::Search => 1,
+            Which::Random => 2,
+        };
+        let mut random = Random::stream(seed, purpose, generation * GENERATION as u64 + n as u64);
+        if which == Which::Random || self.archive.is_empty() || random.below(8) == 0 {
+            return Genome::random(&mut random);
+        }
+        let parent = self.parent(&mut random);
+        match random.below(5) {
+            0 => cross(parent, self.parent(&mut random), &mut random),
+            _ => vary(parent, &mut random),
+        }
+    }
+
+    /// The worst of three elites; one of a cause that was found already counts less.
+    fn parent(&self, random: &mut Random) -> &Genome {
+        let all: Vec<_> = self.archive.iter().collect();
+        let worth = |n: usize| {
+            let (niche, elite) = all[n];
+            let is_found = self.found.iter().any(|(it, _)| it.cause == niche.cause);
+            if is_found { elite.grade.min(1.0) / 8.0 } else { elite.grade }
+        };
+        let drawn = [0; 3].map(|_| random.below(all.len() as u64) as usize);
+        let best = drawn.into_iter().max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(b.cmp(a)));
+        &all[best.unwrap_or(0)].1.genome
+    }
+
+    /// Takes in what a generation shows, and confirms what may be a finding.
+    fn take(
+        &mut self,
+        genomes: &[Genome],
+        seen: &[Seen],
+        choice: &Choice,
+        look: &crate::finding::Look<'_>,
+    ) -> Result<(), Error> {
+        let mut confirmed = 0;
+        for (genome, seen) in genomes.iter().zip(seen) {
+            self.trials += 1;
+            let losses = losses(seen, bound(choice, genome.machine().cpus()));
+            self.archive.add(genome, &losses);
+            for loss in losses.iter().filter(|it| it.grade >= 1.0) {
+                let is_known = self.found.iter().any(|(it, _)| it.cause == loss.cause);
+                let refuted = self.refuted.iter_mut().find(|(cause, _)| cause == loss.cause);
+                let is_worse = refuted.as_ref().is_none_or(|(_, grade)| loss.grade > WORSE * grade);
+                if is_known || !is_worse || confirmed == CONFIRMED {
+                    continue;
+                }
+                confirmed += 1;
+                match (confirm(genome, loss.cause, choice, look)?, refuted) {
+                    (Some(finding), _) => self.found.push((finding, self.trials)),
+                    (None, Some((_, grade))) => *grade = loss.grade,
+                    (None, None) => self.refuted.push((loss.cause.to_owned(), loss.grade)),
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! One run of a genome under a scheduler, and what of it the oracle asks about.
+
+use serde::{Deserialize, Serialize};
+use wastenot_check::causes::LostTime;
+use wastenot_check::{Movable, Scope, waste};
+use wastenot_experiment::{Bench, Error, Run, Sim};
+use wastenot_model::{Silent, Time, replay};
+use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_sim::{End, Options};
+
+use crate::genome::{Genome, LIMIT};
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// How it ended.
+    pub ended: Ended,
+    /// How long it took, in simulated time.
+    pub time_ns: u64,
+    /// CPU time in which tasks ran.
+    pub busy_ns: u64,
+    /// CPU time that was idle while tasks that could have used it waited.
+    pub waste_ns: u64,
+    /// The longest stretch in which there was such a CPU all the time.
+    pub longest_ns: u64,
+    /// What of that each cause took; only those that took some.
+    pub causes: Vec<Took>,
+}
+
+/// What a cause took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Took {
+    /// The cause, a path in the tree of causes.
+    pub cause: String,
+    /// CPU time.
+    pub ns: u64,
+    /// The longest stretch of one task's wait that it took.
+    pub longest_ns: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ended {
+    /// All that is waited for ended.
+    Done,
+    /// At the limit of simulated time.
+    Limit,
+    /// It cannot be told: the tasks waited for one another, or went on for ever.
+    Never(String),
+}
+
+/// The scenario of a genome, read from its text as `wastenot run` reads it.
+///
+/// # Errors
+/// It is refused, which is a fault of ours: a genome is one that runs.
+pub fn variant(genome: &Genome, choice: &Choice) -> Result<Variant, wastenot_scenario::Error> {
+    let text = genome.text(choice, "");
+    let scenario = wastenot_scenario::scenario("genome.toml", &text)?;
+    let variant = scenario.variants.into_iter().next();
+    let mut variant = variant.unwrap_or_else(|| unreachable!("a scenario has a variant"));
+    // Its policy and its profile were read before.
+    variant.scheduler = choice.clone();
+    Ok(variant)
+}
+
+/// Runs it.
+///
+/// # Errors
+/// The scheduler cannot be made.
+pub fn run(variant: &Variant, seed: u64) -> Result<Run, Error> {
+    Sim.run(variant, &options(seed))
+}
+
+/// How genomes are run.
+pub fn options(seed: u64) -> Options {
+    Options { name: "hunt".into(), seed, limit: Time(LIMIT.0), notes: false }
+}
+
+/// Runs it, and looks at what happened.
+///
+/// # Errors
+/// The scheduler cannot be made.
+pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
+    let run = match run(variant, seed) {
+        Ok(run) => run,
+        Err(Error::Run { what, .. }) => {
+            let ended = Ended::Never(what);
+            let (time_ns, busy_ns, waste_ns, longest_ns, causes) = Default::default();
+            return Ok(Seen { ended, time_ns, busy_ns, waste_ns, longest_ns, causes });
+        }
+        Err(error) => return Err(error),
+    };
+    let history = &run.history;
+    let options = wastenot_check::Options { limit: 0, ..Default::default() };
+    let (scope, movable) = (Scope::new(history, &options), Movable::survey(history));
+    let mut waste = waste::Waste::new(history, &scope, &movable, &options);
+    replay(history, Silent::Unknown, &mut waste);
+    let waste = waste.finish();
+    let parts = waste.causes.iter().flat_map(|causes| causes.iter());
+    let took = parts.map(|(cause, part)| Took {
+        cause: cause.path.to_owned(),
+        ns: part.ns[LostTime::Waste as usize],
+        longest_ns: part.worst[LostTime::Waste as usize].map_or(0, |it| it.ns),
+    });
+    Ok(Seen {
+        ended: if run.outcome.end == End::Done { Ended::Done } else { Ended::Limit },
+        time_ns: run.outcome.time.0,
+        busy_ns: waste.busy_ns,
+        waste_ns: waste.cpu_ns,
+        longest_ns: waste.longest_ns,
+        causes: took.filter(|it| it.ns > 0).collect(),
+    })
+}
