@@ -45,8 +45,8 @@ pub struct Finding {
 /// What removed a loss.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Control {
-    /// One change to the scheduler.
-    Change(Change),
+    /// One change to the scheduler, which left this part of all waste, the most of all seeds.
+    Change(Change, f64),
     /// The reference, which did the work in this part of the time.
     Reference(f64),
 }
@@ -54,13 +54,13 @@ pub enum Control {
 impl Control {
     /// Whether it is a change to the scheduler.
     pub fn is_change(&self) -> bool {
-        matches!(self, Control::Change(_))
+        matches!(self, Control::Change(..))
     }
 
     /// Whether it is the same change, or the reference, too.
     pub fn is_like(&self, other: &Control) -> bool {
         match (self, other) {
-            (Control::Change(one), Control::Change(other)) => one == other,
+            (Control::Change(one, _), Control::Change(other, _)) => one == other,
             (Control::Reference(_), Control::Reference(_)) => true,
             _ => false,
         }
@@ -69,7 +69,7 @@ impl Control {
     /// In words.
     pub fn words(&self) -> String {
         match self {
-            Control::Change(change) => change.label(),
+            Control::Change(change, _) => change.label(),
             Control::Reference(part) => format!("{REFERENCE}, in {part:.2} of the time"),
         }
     }
@@ -145,7 +145,11 @@ fn changed(
                 && saved >= before_ns / 2.0
         };
         if before.iter().zip(&after).all(is_gone) {
-            return Ok(Some(Control::Change(change)));
+            let part = |(before, after): (&Seen, &Seen)| {
+                after.waste_ns as f64 / before.waste_ns.max(1) as f64
+            };
+            let left = before.iter().zip(&after).map(part).fold(0.0, f64::max);
+            return Ok(Some(Control::Change(change, left)));
         }
     }
     Ok(None)
@@ -183,8 +187,9 @@ impl Finding {
     /// long as the scheduler has the loss and the control has not.
     pub fn text(&self, choice: &Choice) -> String {
         let (set, measure, most, why) = match self.control {
-            Control::Change(Change::Tunable { name, to, how, .. }) => {
-                (format!("{name} = {to:?}"), "waste", 0.5, how)
+            // Where other causes waste as well, less of all waste goes: half of what went must go.
+            Control::Change(Change::Tunable { name, to, how, .. }, left) => {
+                (format!("{name} = {to:?}"), "waste", 0.5 + left / 2.0, how)
             }
             _ => {
                 let why = "The work can be done in less time.";
@@ -206,7 +211,7 @@ measure = \"{measure}\"
 variant = \"control\"
 over = {{ variant = \"found\" }}
 pick = \"max\"
-band = [0, {most}]
+band = [0, {most:.2}]
 why = {why:?}
 "
         );

@@ -4,13 +4,14 @@ use wastenot_experiment::label;
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Table, Value};
 
+use crate::finding::Finding;
 use crate::search::{Arm, Outcome, Question};
 
 impl Outcome {
     /// The answer of `wastenot hunt`.
     pub fn report(&self, question: &Question) -> Report {
         let mut report = Report::new("hunt/1", format!("{}: hunted", label(&question.choice)));
-        report.verdict = self.verdict();
+        report.verdict = self.verdict(question);
         for (name, arm) in [("search", &self.search), ("random", &self.random)] {
             let label = format!("{name}: trials");
             report.measure(&format!("{name}.trials"), &label, arm.trials, Unit::None);
@@ -30,8 +31,11 @@ impl Outcome {
         report
     }
 
-    fn verdict(&self) -> String {
-        let (trials, at_random) = (self.search.trials, self.random.found.len());
+    fn verdict(&self, question: &Question) -> String {
+        let is_asked =
+            |it: &&(Finding, u64)| question.cause.as_ref().is_none_or(|cause| it.0.cause == *cause);
+        let trials = self.search.trials;
+        let at_random = self.random.found.iter().filter(is_asked).count();
         let Some(worst) = self.shrunk.iter().max_by(|a, b| a.grade.total_cmp(&b.grade)) else {
             return format!(
                 "No loss was found that the scheduler promises not to have, in {trials} trials of \
