@@ -8,6 +8,8 @@
 //! its genomes are run in parallel and taken in their order. So a search that was interrupted, and
 //! whose runs were stored, is done again up to where it was in a moment, and goes on.
 
+use std::collections::BTreeMap;
+
 use wastenot_experiment::Error;
 use wastenot_model::workload::Random;
 use wastenot_scenario::scenario::{Choice, Variant};
@@ -24,8 +26,8 @@ use crate::trial::{self, Seen};
 pub const GENERATION: usize = 32;
 /// The most candidates of an arm that are confirmed in a generation.
 const CONFIRMED: usize = 4;
-/// A candidate of a cause that was not confirmed is tried again once it is so many times as bad.
-const WORSE: f64 = 1.3;
+/// So many candidates of a cause are tried; of twice as many more every second, and so on.
+const OFTEN: u64 = 32;
 /// The seed with which candidates run.
 const SEED: u64 = 1;
 
@@ -62,8 +64,8 @@ pub struct Arm {
     pub found: Vec<(Finding, u64)>,
     /// Trials.
     pub trials: u64,
-    /// The grade of the last candidate of each cause that was not confirmed.
-    refuted: Vec<(String, f64)>,
+    /// How many candidates there were of each cause that is not confirmed.
+    candidates: BTreeMap<String, u64>,
 }
 
 /// What came of it.
@@ -215,16 +217,19 @@ impl Arm {
             self.archive.add(genome, &losses);
             for loss in losses.iter().filter(|it| it.grade >= 1.0) {
                 let is_known = self.found.iter().any(|(it, _)| it.cause == loss.cause);
-                let refuted = self.refuted.iter_mut().find(|(cause, _)| cause == loss.cause);
-                let is_worse = refuted.as_ref().is_none_or(|(_, grade)| loss.grade > WORSE * grade);
-                if is_known || !is_worse || confirmed == CONFIRMED {
+                if is_known || confirmed == CONFIRMED {
+                    continue;
+                }
+                // A greater loss is not more likely to be a finding. Of a cause that was often
+                // refuted, ever fewer candidates are tried.
+                let count = self.candidates.entry(loss.cause.to_owned()).or_default();
+                *count += 1;
+                if *count >= OFTEN && !count.is_multiple_of(1 << (count.ilog2() - OFTEN.ilog2())) {
                     continue;
                 }
                 confirmed += 1;
-                match (confirm(genome, loss.cause, choice, look)?, refuted) {
-                    (Some(finding), _) => self.found.push((finding, self.trials)),
-                    (None, Some((_, grade))) => *grade = loss.grade,
-                    (None, None) => self.refuted.push((loss.cause.to_owned(), loss.grade)),
+                if let Some(finding) = confirm(genome, loss.cause, choice, look)? {
+                    self.found.push((finding, self.trials));
                 }
             }
         }
