@@ -34,4 +34,4 @@ pub use kernels::{Change, Compared, compared};
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
 pub use report::{report, report_with};
 pub use seeds::Seeds;
-pub use what_if::{Question, Replayed, WhatIf, what_if};
+pub use what_if::{Question, Replayed, WhatIf, YARDSTICK, what_if};

@@ -36,8 +36,7 @@ pub struct Archive {
 impl Archive {
     /// Takes a genome that has these losses in, where it is the worst of its kind.
     pub fn add(&mut self, genome: &Genome, losses: &[Loss<'_>]) {
-        let none = Loss { cause: "", ..NONE };
-        let all = if losses.is_empty() { std::slice::from_ref(&none) } else { losses };
+        let all = if losses.is_empty() { &[NONE] } else { losses };
         for loss in all {
             let niche = Niche::of(genome, loss.cause);
             let is_better = |known: &Elite| {
@@ -67,6 +66,7 @@ impl Archive {
     }
 }
 
+/// That of a genome without any.
 const NONE: Loss<'_> = Loss {
     cause: "",
     kind: crate::oracle::Kind::Recurs,

@@ -5,8 +5,8 @@
 //! Else it is the same work under the reference scheduler, which wastes nothing by definition: then
 //! the work must be done in less time, so the loss had a price.
 
-use wastenot_experiment::Error;
 use wastenot_experiment::confirm::{Change, removing};
+use wastenot_experiment::{Error, YARDSTICK};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
@@ -16,8 +16,6 @@ use crate::trial::{Ended, Seen};
 
 /// Seeds with which a loss must be there.
 pub const SEEDS: [u64; 3] = [1, 2, 3];
-/// The scheduler that wastes nothing.
-const REFERENCE: &str = "work-conserving";
 /// What may be left of a loss in a control.
 const LEFT: f64 = 0.2;
 /// In what part of the time the reference must do the work.
@@ -70,7 +68,7 @@ impl Control {
     pub fn words(&self) -> String {
         match self {
             Control::Change(change, _) => change.label(),
-            Control::Reference(part) => format!("{REFERENCE}, in {part:.2} of the time"),
+            Control::Reference(part) => format!("{YARDSTICK}, in {part:.2} of the time"),
         }
     }
 }
@@ -91,14 +89,12 @@ pub fn confirm(
     let limit = bound(choice, genome.machine().cpus());
     // Most that are no finding show it with the first seed.
     let first = look(genome, choice, &SEEDS[..1])?;
-    let is_there =
-        |seen: &Seen| losses(seen, limit).iter().any(|it| it.cause == cause && it.grade >= 1.0);
-    if !first.iter().all(is_there) {
+    let is_it = |it: &&Loss<'_>| it.cause == cause && it.grade >= 1.0;
+    if !first.iter().all(|seen| losses(seen, limit).iter().any(|it| is_it(&it))) {
         return Ok(None);
     }
     let before = [first, look(genome, choice, &SEEDS[1..])?].concat();
     let all: Vec<Vec<Loss<'_>>> = before.iter().map(|seen| losses(seen, limit)).collect();
-    let is_it = |it: &&Loss<'_>| it.cause == cause && it.grade >= 1.0;
     let firing: Option<Vec<Loss<'_>>> =
         all.iter().map(|all| all.iter().find(is_it).copied()).collect();
     let Some(firing) = firing else { return Ok(None) };
@@ -157,7 +153,7 @@ fn changed(
 
 /// The reference, if it does the work in less time.
 fn referred(genome: &Genome, before: &[Seen], look: &Look<'_>) -> Result<Option<Control>, Error> {
-    let after = look(genome, &Choice::named(REFERENCE), &SEEDS)?;
+    let after = look(genome, &Choice::named(YARDSTICK), &SEEDS)?;
     let part = |(before, after): (&Seen, &Seen)| match after.ended {
         Ended::Done => after.time_ns as f64 / before.time_ns.max(1) as f64,
         _ => f64::INFINITY,
@@ -193,7 +189,7 @@ impl Finding {
             }
             _ => {
                 let why = "The work can be done in less time.";
-                (format!("name = {REFERENCE:?}"), "completion", FASTER, why)
+                (format!("name = {YARDSTICK:?}"), "completion", FASTER, why)
             }
         };
         let variants = format!(

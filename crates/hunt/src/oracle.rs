@@ -1,7 +1,7 @@
 //! What is a finding: a loss that the scheduler promises not to have.
 //!
-//! Nobody writes an invariant for a fault. Two questions are asked of every run, about the waste
-//! that each cause took (`wastenot_check::causes`):
+//! A fault needs no invariant of its own. [`losses`] asks two questions about the waste that each
+//! cause took in a run (`wastenot_check::causes`):
 //!
 //! - **Does it persist?** Some task waited while a CPU that it may use was idle, without a break
 //!   for longer than the scheduler itself takes to look at every CPU: [`bound`], from its own

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wastenot_check::causes::LostTime;
 use wastenot_check::{Movable, Scope, waste};
-use wastenot_experiment::{Bench, Error, Run, Sim};
+use wastenot_experiment::{Bench, Error, Sim};
 use wastenot_model::{Silent, Time, replay};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::{End, Options};
@@ -63,25 +63,13 @@ pub fn variant(genome: &Genome, choice: &Choice) -> Result<Variant, wastenot_sce
     Ok(variant)
 }
 
-/// Runs it.
-///
-/// # Errors
-/// The scheduler cannot be made.
-pub fn run(variant: &Variant, seed: u64) -> Result<Run, Error> {
-    Sim.run(variant, &options(seed))
-}
-
-/// How genomes are run.
-pub fn options(seed: u64) -> Options {
-    Options { name: "hunt".into(), seed, limit: Time(LIMIT.0), notes: false }
-}
-
 /// Runs it, and looks at what happened.
 ///
 /// # Errors
 /// The scheduler cannot be made.
 pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
-    let run = match run(variant, seed) {
+    let options = Options { name: "hunt".into(), seed, limit: Time(LIMIT.0), notes: false };
+    let run = match Sim.run(variant, &options) {
         Ok(run) => run,
         Err(Error::Run { what, .. }) => {
             let ended = Ended::Never(what);

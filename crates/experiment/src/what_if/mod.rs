@@ -13,7 +13,7 @@ use wastenot_sim::Options;
 use crate::{Bench, Error, Run, Sim, choice};
 
 /// The scheduler that is shown beside every other.
-pub(crate) const YARDSTICK: &str = "work-conserving";
+pub const YARDSTICK: &str = "work-conserving";
 /// A run that takes so many times as long as the recorded one is given up.
 const PATIENCE: u64 = 100;
 

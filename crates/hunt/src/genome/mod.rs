@@ -241,7 +241,7 @@ impl Place {
 }
 
 impl Kind {
-    /// The steps of one round of one task.
+    /// Whether one of its steps is so.
     fn has(&self, is: impl Fn(&Step) -> bool) -> bool {
         self.steps.iter().any(is)
     }
