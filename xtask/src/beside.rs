@@ -11,6 +11,7 @@ use wastenot_model::{Event, History, Left, Span, TaskId, Time};
 use wastenot_scenario::{Scenario, ambient};
 
 use crate::ambient::{held_out, read};
+use crate::parts::put;
 
 /// The workloads, each a file of scenarios.
 const WORKLOADS: [&str; 4] = ["barrier", "make", "tpch", "pipe"];
@@ -61,13 +62,7 @@ pub(crate) fn write(traces: &Path, scenarios: &Path, page: &Path) -> Result<Stri
     for workload in WORKLOADS {
         rows.extend(of_workload(traces, &scenarios.join(format!("{workload}.toml")), workload)?);
     }
-    let failed = |error: std::io::Error| format!("{}: {error}", page.display());
-    let mut text = fs::read_to_string(page).map_err(failed)?;
-    for (name, made) in [("ambient loads", loads()), ("ambient", table(&rows))] {
-        text = wastenot_golden::with_part(&text, name, &made)
-            .ok_or_else(|| format!("{}: has no <!-- {name} -->", page.display()))?;
-    }
-    fs::write(page, &text).map_err(failed)?;
+    put(page, &[("ambient loads", loads()), ("ambient", table(&rows))])?;
     Ok(format!("{}: {} recordings", page.display(), rows.len()))
 }
 

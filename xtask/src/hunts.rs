@@ -3,14 +3,14 @@
 
 use std::cell::Cell;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use wastenot_experiment::label;
-use wastenot_golden::with_part;
 use wastenot_hunt::search::{Arm, Outcome, Question, search};
 use wastenot_scenario::scenario::Choice;
+
+use crate::parts::put;
 
 /// Seeds of the searches.
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -71,7 +71,7 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
             found += usize::from(!outcome.shrunk.is_empty());
             let _ = writeln!(text, "| {name} | {seed} | {row} |");
             // An hour is long: what is known is kept.
-            put(page, "faults", &text)?;
+            put(page, &[("faults", text.clone())])?;
         }
     }
     let mut without = String::from(
@@ -88,17 +88,9 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
         };
         let row = format!("{} | {TRIALS} | {} | {}", label(&question.choice), by(true), by(false));
         let _ = writeln!(without, "| {row} |");
-        put(page, "without", &without)?;
+        put(page, &[("without", without.clone())])?;
     }
     Ok(format!("{}: found {found} of {}", page.display(), FAULTS.len() * SEEDS.len()))
-}
-
-/// Puts a table into the page.
-fn put(page: &Path, part: &str, text: &str) -> Result<(), String> {
-    let failed = |error| format!("{}: {error}", page.display());
-    let old = fs::read_to_string(page).map_err(failed)?;
-    let new = with_part(&old, part, text).ok_or_else(|| format!("{part}: it is no part"))?;
-    fs::write(page, new).map_err(failed)
 }
 
 /// Hunts; gives how long it took until something was found, without shrinking.

@@ -21,6 +21,7 @@ mod kernels;
 mod knobs;
 mod message_passing;
 mod mutants;
+mod parts;
 mod policies;
 mod power;
 mod seeds;
