@@ -45,6 +45,8 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask causes [SEED] OUTPUT.md [TIMES]\n       \
                      xtask causes SEED FAULT NUMBER\n       \
                      xtask hunt PAGE.md\n       \
+                     xtask hunt-policies POLICIES/ PAGE.md\n       \
+                     xtask hunt-mutants PAGE.md\n       \
                      xtask kernels SCENARIOS POLICIES TABLE.csv\n       \
                      xtask kernels TABLE.csv PAGE.md";
 
@@ -87,7 +89,9 @@ fn main() -> ExitCode {
             kernels::run(scenarios.as_ref(), policies.as_ref(), table.as_ref())
         }
         ["kernels", table, page] => kernels::write(table.as_ref(), page.as_ref()),
-        ["hunt", page] => hunts::write(page.as_ref()),
+        ["hunt", page] => hunts::faults(page.as_ref()),
+        ["hunt-policies", folder, page] => hunts::policies(folder.as_ref(), page.as_ref()),
+        ["hunt-mutants", page] => hunts::mutants(page.as_ref()),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),
     };

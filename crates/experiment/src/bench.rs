@@ -5,9 +5,11 @@ use std::fmt::Debug;
 use wastenot_model::workload::{Class, TemplateId};
 use wastenot_model::{Builder, Head, History, Machine, Time};
 use wastenot_scenario::scenario::Variant;
-use wastenot_sim::{End, Made, Options, Outcome, Stuck, checkers, edf, simulate};
+use wastenot_sim::{
+    End, Made, Options, Outcome, Paced, Stuck, checkers, edf, simulate, simulate_mechanism,
+};
 
-use crate::choice::made;
+use crate::choice::{made, paced};
 use crate::real_time::RealTime;
 use crate::{Error, Fault, choice};
 
@@ -124,18 +126,25 @@ impl Bench for Sim {
 
     fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error> {
         let Variant { machine, costs, workload, .. } = variant;
-        let (history, outcome, real_time) = match made(&variant.scheduler)? {
-            Made::Policy(policy) => {
-                let (history, outcome) = simulate(machine, costs, workload, policy, options);
-                (history, outcome, None)
-            }
-            Made::RealTime(real) => {
-                let ran = edf::run_workload(machine, costs, workload, &real, options);
-                let ran = ran.map_err(|wrong| unfit(variant, &real, &wrong))?;
-                let real_time = RealTime::of(&ran, workload);
-                (ran.history, ran.outcome, Some(real_time))
-            }
-        };
+        let (history, outcome, real_time) =
+            match (paced(&variant.scheduler)?, made(&variant.scheduler)?) {
+                (Some((policy, most)), _) => {
+                    let paced = Paced::new(policy, most, options.seed);
+                    let (history, outcome) =
+                        simulate_mechanism(machine, costs, workload, paced, options);
+                    (history, outcome, None)
+                }
+                (None, Made::Policy(policy)) => {
+                    let (history, outcome) = simulate(machine, costs, workload, policy, options);
+                    (history, outcome, None)
+                }
+                (None, Made::RealTime(real)) => {
+                    let ran = edf::run_workload(machine, costs, workload, &real, options);
+                    let ran = ran.map_err(|wrong| unfit(variant, &real, &wrong))?;
+                    let real_time = RealTime::of(&ran, workload);
+                    (ran.history, ran.outcome, Some(real_time))
+                }
+            };
         if cfg!(debug_assertions) {
             let wrong = checkers::wrong(&history);
             assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);

@@ -7,13 +7,14 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use wastenot_model::workload::{Group, GroupId, Workload};
-use wastenot_model::{History, Policy};
+use wastenot_model::{History, Policy, Span};
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::profile::BYTES;
 use wastenot_scenario::scenario::{Choice, Instead, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
-use wastenot_sim::{Made, Scheduler, Settings, make, scheduler};
+use wastenot_sim::mutant::{self, Mutant};
+use wastenot_sim::{Made, SCHEDULERS, Scheduler, Settings, make, scheduler};
 
 use crate::Error;
 
@@ -83,12 +84,35 @@ pub fn is_unsafe(choice: &Choice) -> bool {
     policies.into_iter().any(|policy| !policy.protocol.is_safe())
 }
 
+/// What a policy in Rota claims of itself that a run can show to be false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claims {
+    /// No CPU stays idle for long while a task waits that it may run: no task or wakeup is lost,
+    /// and attempts of idle CPUs fail only while others were faster.
+    pub conserves: bool,
+    /// Balancing ends if no event happens.
+    pub settles: bool,
+}
+
+/// What a choice claims, if it is a policy in Rota.
+pub fn claims(choice: &Choice) -> Option<Claims> {
+    use wastenot_rota::ir::ClaimKind::{NoLostTask, NoLostWakeup, Settles, WorkConservation};
+    let program = compile(choice.text.as_ref()?).ok()?;
+    let all = |is: &dyn Fn(&wastenot_rota::ir::ClaimKind) -> bool| {
+        program.policies.iter().all(|policy| policy.claims.iter().any(|it| is(&it.kind)))
+    };
+    let conserves = |it: &_| matches!(it, NoLostTask | NoLostWakeup | WorkConservation);
+    Some(Claims { conserves: all(&conserves), settles: all(&|it| matches!(it, Settles)) })
+}
+
 /// The tunable that is wrong, or has the wrong value.
 fn tunable(error: &Error) -> Option<&str> {
     match error {
         Error::Scheduler(wrong) => wrong.tunable(),
         Error::Parameter { wrong, .. } => wrong.parameter(),
         Error::NoProfile { .. } | Error::Profile(_) => Some("profile"),
+        Error::Steps { .. } => Some(STEPS),
+        Error::Mutant { .. } => Some(MUTANT),
         _ => None,
     }
 }
@@ -113,26 +137,73 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
 /// The scheduler of a choice; a fresh one for each run.
 pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
     match &choice.text {
-        Some(text) => Ok(Made::Policy(Box::new(interpreter(choice, text)?))),
-        None => make(&choice.name, &choice.tunables, choice.profile.as_deref().copied())
-            .map_err(Error::Scheduler),
+        Some(text) => {
+            steps(choice)?;
+            Ok(Made::Policy(Box::new(interpreter(choice, text)?)))
+        }
+        None => {
+            let (error, set) = mutant(choice)?;
+            let made = make(&choice.name, &set, choice.profile.as_deref().copied());
+            Ok(match (made.map_err(Error::Scheduler)?, error) {
+                (Made::Policy(policy), Some(error)) => {
+                    Made::Policy(Box::new(Mutant::new(policy, error)))
+                }
+                (made, _) => made,
+            })
+        }
     }
+}
+
+/// The tunable of every built-in policy that makes one of its decisions wrong: the seed that
+/// chooses which.
+pub const MUTANT: &str = "mutant";
+
+/// What is wrong on purpose, and what else is set.
+fn mutant(choice: &Choice) -> Result<(Option<mutant::Error>, Vec<(String, String)>), Error> {
+    let is_it = |(name, _): &&(String, String)| name == MUTANT;
+    let set = choice.tunables.iter().filter(|it| !is_it(it)).cloned().collect();
+    let Some((_, value)) = choice.tunables.iter().find(is_it) else { return Ok((None, set)) };
+    let is_policy = SCHEDULERS.iter().any(|kind| kind.name == choice.name);
+    let seed = value.parse().ok().filter(|_| is_policy);
+    let wrong = || Error::Mutant { scheduler: choice.name.clone(), value: value.clone() };
+    Ok((Some(mutant::Error::of(seed.ok_or_else(wrong)?)), set))
 }
 
 /// The policy of a choice; a fresh one for each run.
 pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
     match &choice.text {
         Some(text) => Ok(Box::new(interpreter(choice, text)?)),
-        None => scheduler(&choice.name, &choice.tunables).map_err(Error::Scheduler),
+        None => scheduler(&choice.name, &mutant(choice)?.1).map_err(Error::Scheduler),
     }
+}
+
+/// The policy of a choice, and how long its longest step takes, if its decisions take steps.
+pub(crate) fn paced(choice: &Choice) -> Result<Option<(Interpreter, Span)>, Error> {
+    let (Some(text), Some(most)) = (&choice.text, steps(choice)?) else { return Ok(None) };
+    Ok(Some((interpreter(choice, text)?, most)))
+}
+
+/// The tunable of every policy in Rota that makes its decisions take steps, and how long the
+/// longest takes. A parameter of that name cannot be set.
+pub const STEPS: &str = "steps";
+
+/// How long the longest step of a decision takes; `None`: decisions take no time.
+fn steps(choice: &Choice) -> Result<Option<Span>, Error> {
+    let Some((_, value)) = choice.tunables.iter().find(|(name, _)| name == STEPS) else {
+        return Ok(None);
+    };
+    let most = Span::parse(value).filter(|most| (1..=1_000_000).contains(&most.0));
+    most.map(Some).ok_or_else(|| Error::Steps { file: choice.name.clone(), value: value.clone() })
 }
 
 fn interpreter(choice: &Choice, text: &str) -> Result<Interpreter, Error> {
     let file = || choice.name.clone();
     let program = compile(text).map_err(|faults| first(file(), text, &faults))?;
+    let params = choice.tunables.iter().filter(|(name, _)| name != STEPS);
+    let params: Vec<(String, String)> = params.cloned().collect();
     let stem = Path::new(&choice.name).file_stem().and_then(|stem| stem.to_str());
     let called = |it: Interpreter| it.called(stem.unwrap_or(&choice.name));
-    Interpreter::new(program, &choice.tunables)
+    Interpreter::new(program, &params)
         .map(called)
         .map_err(|wrong| Error::Parameter { file: file(), wrong })
 }
@@ -181,11 +252,20 @@ pub(crate) fn typed(choice: &Choice) -> String {
 /// `osv thyst=5ms`, and for policies `ws slice=5ms`. A file of several policies is called as it is.
 pub fn label(choice: &Choice) -> String {
     if choice.text.is_some() {
-        return policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());
+        let name = policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());
+        return match steps(choice) {
+            Ok(Some(most)) => format!("{name} {STEPS}={most}"),
+            _ => name,
+        };
     }
     let kind = Scheduler::named(&choice.name);
-    let label = kind.and_then(|kind| Some(Settings::of(kind, &choice.tunables).ok()?.label(kind)));
-    label.unwrap_or_else(|| choice.name.clone())
+    let Ok((error, set)) = mutant(choice) else { return choice.name.clone() };
+    let label = kind.and_then(|kind| Some(Settings::of(kind, &set).ok()?.label(kind)));
+    let label = label.unwrap_or_else(|| choice.name.clone());
+    match error {
+        Some(error) => format!("{label} ({error})"),
+        None => label,
+    }
 }
 
 #[cfg(test)]

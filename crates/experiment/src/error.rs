@@ -50,6 +50,22 @@ pub enum Error {
         /// What is wrong.
         wrong: wastenot_rota::interpret::Error,
     },
+    /// Steps of decisions that take no such time.
+    #[error("{file}: `steps` cannot be `{value}`")]
+    Steps {
+        /// As named.
+        file: String,
+        /// As typed.
+        value: String,
+    },
+    /// No seed for what is to be wrong with a scheduler, or none that can be wrong so.
+    #[error("{scheduler}: `mutant` cannot be `{value}`")]
+    Mutant {
+        /// As named.
+        scheduler: String,
+        /// As typed.
+        value: String,
+    },
     /// The scenario has no such variant.
     #[error("there is no variant `{name}`")]
     Variant {
@@ -123,6 +139,12 @@ impl Error {
             Error::NoProfile { .. } => "name a profile (TOML), as docs/profile.md says".into(),
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
+            Error::Steps { .. } => "`steps` is the time of the longest step of a decision, up to \
+                                    1 ms, as in `20us`"
+                .into(),
+            Error::Mutant { .. } => "`mutant` is a seed, as in `mutant=7`, for schedulers without \
+                                     deadlines"
+                .into(),
             Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
             Error::NoModel { .. } => "name the model: `--scheduler cfs-6.1`, or FILE.rota".into(),
             Error::Extract(error) | Error::Profile(error) => error.help(),

@@ -25,7 +25,9 @@ mod what_if;
 
 pub use bench::{Bench, Run, Sim};
 pub use cell::{Cell, Kind, Wait};
-pub use choice::{is_unsafe, label, resolve, scenario, scenario_with};
+pub use choice::{
+    Claims, MUTANT, STEPS, claims, is_unsafe, label, resolve, scenario, scenario_with,
+};
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
 pub use fault::Fault;

@@ -1,9 +1,12 @@
 //! An archive of the worst work of each kind (MAP-Elites: Mouret and Clune, 2015): one genome for
-//! each cause of loss, shape of machine and load. What is best of its kind is varied, though others
-//! are worse: work of another kind may lead further.
+//! each cause of loss, shape of machine and load, and one for each kind of decision that was seen.
+//! What is worst of its kind is varied, though others are worse: work of another kind may lead
+//! further.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::decisions::KINDS;
 use crate::genome::Genome;
 use crate::oracle::Loss;
 
@@ -31,23 +34,26 @@ pub struct Elite {
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     elites: BTreeMap<Niche, Elite>,
+    /// By kind of decision.
+    decided: BTreeMap<u32, Elite>,
 }
 
 impl Archive {
-    /// Takes a genome that has these losses in, where it is the worst of its kind.
-    pub fn add(&mut self, genome: &Genome, losses: &[Loss<'_>]) {
+    /// Takes a genome in that has these losses and shows these decisions, where it is the worst of
+    /// its kind.
+    pub fn add(&mut self, genome: &Genome, losses: &[Loss<'_>], decisions: u64) {
         let all = if losses.is_empty() { &[NONE] } else { losses };
         for loss in all {
-            let niche = Niche::of(genome, loss.cause);
-            let is_better = |known: &Elite| {
-                (loss.grade, std::cmp::Reverse(genome.size()))
-                    > (known.grade, std::cmp::Reverse(known.genome.size()))
-            };
-            if self.elites.get(&niche).is_none_or(is_better) {
-                let elite = Elite { genome: genome.clone(), grade: loss.grade };
-                self.elites.insert(niche, elite);
-            }
+            put(&mut self.elites, Niche::of(genome, loss.cause), genome, loss.grade);
         }
+        for kind in (0..KINDS).filter(|kind| decisions & 1 << kind != 0) {
+            put(&mut self.decided, kind, genome, all[0].grade);
+        }
+    }
+
+    /// One for each kind of decision that was seen.
+    pub fn decided(&self) -> impl ExactSizeIterator<Item = &Elite> {
+        self.decided.values()
     }
 
     /// All, in the order of their kinds.
@@ -63,6 +69,16 @@ impl Archive {
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.elites.is_empty()
+    }
+}
+
+/// Puts a genome into its niche, if it is worse than what is there, or as bad and smaller.
+fn put<N: Ord>(all: &mut BTreeMap<N, Elite>, niche: N, genome: &Genome, grade: f64) {
+    let is_worse = |known: &Elite| {
+        (grade, Reverse(genome.size())) > (known.grade, Reverse(known.genome.size()))
+    };
+    if all.get(&niche).is_none_or(is_worse) {
+        all.insert(niche, Elite { genome: genome.clone(), grade });
     }
 }
 

@@ -6,12 +6,12 @@
 //! the work must be done in less time, so the loss had a price.
 
 use wastenot_experiment::confirm::{Change, removing};
-use wastenot_experiment::{Error, YARDSTICK};
+use wastenot_experiment::{Error, YARDSTICK, label};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
 use crate::genome::Genome;
-use crate::oracle::{Kind, Loss, bound, losses};
+use crate::oracle::{Kind, Loss, Promise, SLOWER, losses, worse};
 use crate::trial::{Ended, Seen};
 
 /// Seeds with which a loss must be there.
@@ -47,6 +47,10 @@ pub enum Control {
     Change(Change, f64),
     /// The reference, which did the work in this part of the time.
     Reference(f64),
+    /// The reference, which has none of it.
+    Clean,
+    /// The scheduler that this one is held against.
+    Other(Box<Choice>),
 }
 
 impl Control {
@@ -60,6 +64,8 @@ impl Control {
         match (self, other) {
             (Control::Change(one, _), Control::Change(other, _)) => one == other,
             (Control::Reference(_), Control::Reference(_)) => true,
+            (Control::Clean, Control::Clean) => true,
+            (Control::Other(one), Control::Other(other)) => one == other,
             _ => false,
         }
     }
@@ -69,6 +75,8 @@ impl Control {
         match self {
             Control::Change(change, _) => change.label(),
             Control::Reference(part) => format!("{YARDSTICK}, in {part:.2} of the time"),
+            Control::Clean => YARDSTICK.to_owned(),
+            Control::Other(other) => label(other),
         }
     }
 }
@@ -83,38 +91,77 @@ pub type Look<'l> = dyn Fn(&Genome, &Choice, &[u64]) -> Result<Vec<Seen>, Error>
 pub fn confirm(
     genome: &Genome,
     cause: &str,
-    choice: &Choice,
+    promise: &Promise,
     look: &Look<'_>,
 ) -> Result<Option<Finding>, Error> {
-    let limit = bound(choice, genome.machine().cpus());
+    let choice = &promise.choice;
+    if let Some(other) = &promise.against {
+        return held_against(genome, cause, (choice, other), look);
+    }
     // Most that are no finding show it with the first seed.
     let first = look(genome, choice, &SEEDS[..1])?;
     let is_it = |it: &&Loss<'_>| it.cause == cause && it.grade >= 1.0;
-    if !first.iter().all(|seen| losses(seen, limit).iter().any(|it| is_it(&it))) {
+    if !first.iter().all(|seen| losses(seen, genome, promise).iter().any(|it| is_it(&it))) {
         return Ok(None);
     }
     let before = [first, look(genome, choice, &SEEDS[1..])?].concat();
-    let all: Vec<Vec<Loss<'_>>> = before.iter().map(|seen| losses(seen, limit)).collect();
+    let all: Vec<Vec<Loss<'_>>> = before.iter().map(|seen| losses(seen, genome, promise)).collect();
     let firing: Option<Vec<Loss<'_>>> =
         all.iter().map(|all| all.iter().find(is_it).copied()).collect();
     let Some(firing) = firing else { return Ok(None) };
     let is_worst = all.iter().all(|all| all[0].cause == cause);
     let least = |of: fn(&Loss<'_>) -> f64| firing.iter().map(of).fold(f64::INFINITY, f64::min);
-    let control = match changed(genome, cause, choice, &before, look)? {
-        // What the reference saves is that of the worst loss.
-        None if is_worst && removing(cause, choice).is_empty() => referred(genome, &before, look)?,
-        found => found,
+    let control = match firing[0].kind.is_waste() && !promise.is_claimed() {
+        false => cleared(genome, cause, promise, &firing, look)?,
+        true => match changed(genome, cause, choice, &before, look)? {
+            // What the reference saves is that of the worst loss.
+            None if is_worst && removing(cause, choice).is_empty() => {
+                referred(genome, &before, look)?
+            }
+            found => found,
+        },
     };
     let Some(control) = control else { return Ok(None) };
-    let persists = firing.iter().all(|it| it.kind == Kind::Persists);
+    let kind = match firing.iter().all(|it| it.kind == firing[0].kind) {
+        true => firing[0].kind,
+        false => Kind::Recurs,
+    };
     Ok(Some(Finding {
         genome: genome.clone(),
         cause: cause.to_owned(),
-        kind: if persists { Kind::Persists } else { Kind::Recurs },
+        kind,
         share: least(|it| it.share),
         longest_ns: firing.iter().map(|it| it.longest.0).min().unwrap_or(0),
         grade: least(|it| it.grade),
         control,
+    }))
+}
+
+/// Whether the work is worse than under another scheduler, with all seeds.
+fn held_against(
+    genome: &Genome,
+    cause: &str,
+    (choice, other): (&Choice, &Choice),
+    look: &Look<'_>,
+) -> Result<Option<Finding>, Error> {
+    let mut least: Option<(f64, f64, u64)> = None;
+    // Most that are no finding show it with the first seed.
+    for seed in &SEEDS {
+        let (seen, than) = (look(genome, choice, &[*seed])?, look(genome, other, &[*seed])?);
+        let losses = worse(&seen[0], &than[0]);
+        let loss = losses.iter().find(|it| it.cause == cause && it.grade >= 1.0);
+        let Some(loss) = loss else { return Ok(None) };
+        let (grade, share, longest) = least.unwrap_or((f64::INFINITY, f64::INFINITY, u64::MAX));
+        least = Some((grade.min(loss.grade), share.min(loss.share), longest.min(loss.longest.0)));
+    }
+    Ok(least.map(|(grade, share, longest_ns)| Finding {
+        genome: genome.clone(),
+        cause: cause.to_owned(),
+        kind: Kind::Worse,
+        share,
+        longest_ns,
+        grade,
+        control: Control::Other(Box::new(other.clone())),
     }))
 }
 
@@ -162,6 +209,28 @@ fn referred(genome: &Genome, before: &[Seen], look: &Look<'_>) -> Result<Option<
     Ok((worst <= FASTER).then_some(Control::Reference(worst)))
 }
 
+/// The reference, if it has little of it: the work does not ask for the loss.
+fn cleared(
+    genome: &Genome,
+    cause: &str,
+    promise: &Promise,
+    firing: &[Loss<'_>],
+    look: &Look<'_>,
+) -> Result<Option<Control>, Error> {
+    let after = look(genome, &Choice::named(YARDSTICK), &SEEDS)?;
+    let is_gone = |(loss, after): (&Loss<'_>, &Seen)| {
+        let left = losses(after, genome, promise);
+        let same = |it: &&Loss<'_>| match loss.kind.is_waste() {
+            true => it.kind.is_waste(),
+            false => it.cause == cause,
+        };
+        let left = left.iter().filter(same).map(|it| it.grade).fold(0.0, f64::max);
+        !matches!(after.ended, Ended::Never(_)) && left <= LEFT * loss.grade
+    };
+    let all = firing.iter().zip(&after).all(is_gone);
+    Ok(all.then_some(Control::Clean))
+}
+
 impl Finding {
     /// Its cause in a word or two, as in the name of its file.
     pub fn name(&self) -> &str {
@@ -172,24 +241,55 @@ impl Finding {
     pub fn about(&self) -> String {
         let (kind, share) = (self.kind.name(), self.share * 100.0);
         let longest = Span(self.longest_ns);
-        format!(
-            "{} {kind}: {share:.0} % of the CPU time that tasks used is wasted, up to {longest} at \
-             a time.",
-            self.cause
-        )
+        match self.kind {
+            Kind::Persists | Kind::Recurs => format!(
+                "{} {kind}: {share:.0} % of the CPU time that tasks used is wasted, up to \
+                 {longest} at a time.",
+                self.cause
+            ),
+            Kind::Starves => format!("A task waits {longest} for its turn, though all are alike."),
+            Kind::Storms => "A task is moved again and again while it waits.".to_owned(),
+            Kind::Hangs => "The work never ends.".to_owned(),
+            Kind::Worse if self.cause == "slower" => {
+                format!("The work takes {share:.0} % longer.")
+            }
+            Kind::Worse => format!(
+                "{}: {share:.0} % more of the CPU time that tasks used is wasted.",
+                self.cause
+            ),
+        }
     }
 
     /// The scenario: what was found, and its control, as variants. Its figure lies in its band as
     /// long as the scheduler has the loss and the control has not.
     pub fn text(&self, choice: &Choice) -> String {
-        let (set, measure, most, why) = match self.control {
+        let reference = format!("name = {YARDSTICK:?}");
+        let (set, measure, most, why) = match &self.control {
             // Where other causes waste as well, less of all waste goes: half of what went must go.
             Control::Change(Change::Tunable { name, to, how, .. }, left) => {
-                (format!("{name} = {to:?}"), "waste", 0.5 + left / 2.0, how)
+                (format!("{name} = {to:?}"), "waste", 0.5 + left / 2.0, *how)
             }
-            _ => {
-                let why = "The work can be done in less time.";
-                (format!("name = {YARDSTICK:?}"), "completion", FASTER, why)
+            Control::Reference(_) | Control::Change(..) => {
+                (reference, "completion", FASTER, "The work can be done in less time.")
+            }
+            Control::Clean => {
+                let measure = match self.kind {
+                    Kind::Starves => "wait",
+                    Kind::Storms => "migrations",
+                    Kind::Hangs => "completion",
+                    _ => "waste",
+                };
+                (reference, measure, 0.5, "The work does not ask for it.")
+            }
+            Control::Other(other) => {
+                let set =
+                    other.tunables.iter().map(|(name, value)| format!(", {name} = {value:?}"));
+                let set = format!("name = {:?}{}", other.name, set.collect::<String>());
+                let (measure, most) = match &*self.cause {
+                    "slower" | "hang" => ("completion", 1.0 / (1.0 + SLOWER)),
+                    _ => ("waste", 0.95),
+                };
+                (set, measure, most, "The other scheduler does it.")
             }
         };
         let variants = format!(

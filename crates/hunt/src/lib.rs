@@ -8,6 +8,7 @@
 //! a control; and it is *shrunk* ([`shrink`]) to what a reader can take in.
 
 pub mod archive;
+pub mod decisions;
 pub mod finding;
 pub mod genome;
 pub mod oracle;

@@ -1,29 +1,44 @@
-//! What is a finding: a loss that the scheduler promises not to have.
+//! What is a finding: what a scheduler promises not to do.
 //!
-//! A fault needs no invariant of its own. [`losses`] asks two questions about the waste that each
-//! cause took in a run (`wastenot_check::causes`):
+//! A fault needs no invariant of its own. [`losses`] asks the same questions of every scheduler; the
+//! intervals within which a scheduler has to act are its own ([`Promise`]).
+//!
+//! Two are about the waste that each cause took in a run (`wastenot_check::causes`):
 //!
 //! - **Does it persist?** Some task waited while a CPU that it may use was idle, without a break
-//!   for longer than the scheduler itself takes to look at every CPU: [`bound`], from its own
-//!   intervals. That is the loss of the cause that took most of the waste of the run.
+//!   for longer than the scheduler itself takes to look at every CPU. That is the loss of the cause
+//!   that took most of the waste of the run.
 //! - **Does it recur?** It took at least [`RECURS`] of the CPU time that tasks used, and at least
 //!   [`TIMES`] times as much as its longest stretch: single losses may be short, but there is one
 //!   after the other.
 //!
 //! Only causes within `scheduler` count: what affinities and quotas ask for is no loss of a
-//! scheduler, and the tree of causes has it elsewhere. A loss of a run is only a candidate. It is a
-//! [finding](crate::finding) if it is there with three seeds and disappears in a control.
+//! scheduler, and the tree of causes has it elsewhere. The others are about tasks:
+//!
+//! - **Does it starve?** A task waited for longer than it takes until every other one has had its
+//!   turn, though all are alike.
+//! - **Does it storm?** A task was moved from queue to queue, again and again, while it waited.
+//! - **Does it hang?** The run never ends, though no task spins and the work of every genome ends.
+//!
+//! A scheduler may be held against another one instead: then it is asked what is [`worse`].
+//!
+//! A loss of a run is only a candidate. It is a [finding](crate::finding) if it is there with three
+//! seeds and disappears in a control.
 
 use wastenot_check::causes::is_within;
+use wastenot_experiment::{Claims, STEPS, claims};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
+use crate::genome::Genome;
 use crate::trial::{Ended, Seen};
 
 /// The share of the CPU time that tasks used from which on a loss recurs.
 pub const RECURS: f64 = 0.05;
 /// How many times its longest stretch a loss takes that recurs.
 pub const TIMES: f64 = 20.0;
+/// By how much longer a run takes that is worse.
+pub const SLOWER: f64 = 0.1;
 /// The part of the waste that the cause of a loss that persists took.
 const MOST: f64 = 0.5;
 
@@ -49,6 +64,14 @@ pub enum Kind {
     Persists,
     /// It happens again and again.
     Recurs,
+    /// A task waits too long for its turn.
+    Starves,
+    /// A waiting task is moved again and again.
+    Storms,
+    /// The run never ends.
+    Hangs,
+    /// It takes longer, or wastes more, than under another scheduler.
+    Worse,
 }
 
 impl Kind {
@@ -57,38 +80,141 @@ impl Kind {
         match self {
             Kind::Persists => "persists",
             Kind::Recurs => "recurs",
+            Kind::Starves => "starves",
+            Kind::Storms => "storms",
+            Kind::Hangs => "hangs",
+            Kind::Worse => "is worse",
         }
+    }
+
+    /// Whether it is about waste, by its cause.
+    pub fn is_waste(self) -> bool {
+        matches!(self, Kind::Persists | Kind::Recurs)
     }
 }
 
-/// How long a task may wait while a CPU that it may use is idle, by the intervals of the scheduler
-/// itself, on a machine of so many CPUs; `None` where no such interval is known.
-///
-/// Linux, CFS and EEVDF: an idle CPU balances each domain at least every 2 ms times the number of
-/// its CPUs (`sd->max_interval`, kernel/sched/topology.c), rounded up to ticks of 4 ms. The widest
-/// has all CPUs. A task that is cache-hot is taken after `cache_nice_tries` + 1 passes that failed,
-/// 3 at most, and a running one is pushed away after two more (`need_active_balance`,
-/// kernel/sched/fair.c).
-pub fn bound(choice: &Choice, cpus: usize) -> Option<Span> {
-    const PASSES: u64 = 5;
-    const TICK_MS: u64 = 4;
-    let is_linux = choice.name.starts_with("cfs-") || choice.name.starts_with("eevdf-");
-    match &*choice.name {
-        _ if is_linux => {
-            let interval = (2 * cpus as u64).next_multiple_of(TICK_MS);
-            Some(Span::ms(PASSES * interval))
+/// A scheduler, and within what time it has to act.
+#[derive(Clone, Debug)]
+pub struct Promise {
+    /// The scheduler. Decisions of a policy in Rota take steps.
+    pub choice: Choice,
+    /// The scheduler that it must not be worse than: then nothing else is asked.
+    pub against: Option<Choice>,
+    family: Family,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Family {
+    /// CFS and EEVDF of Linux.
+    Linux,
+    /// One queue for all CPUs: a CPU that becomes idle takes from it.
+    OneQueue,
+    /// A policy in Rota: what it claims, and how long the longest step of a decision takes.
+    Policy(Claims, Span),
+    Other,
+}
+
+/// How long the longest step of a decision of a policy takes, unless `steps` is set.
+const STEP: Span = Span::us(5);
+/// The shortest wait of a task that is held against a policy: other paths of the CPU, as wakeups by
+/// its timers, come between.
+const SHORTEST: Span = Span::us(500);
+/// So often a task may be moved while it waits. Where balancing settles, the queue that it comes to
+/// is no longer than others, so it is moved again only if others come.
+const MOVES: u64 = 20;
+
+impl Promise {
+    /// That of a scheduler, which may be held against another one.
+    pub fn of(mut choice: Choice, against: Option<Choice>) -> Promise {
+        let family = match claims(&choice) {
+            Some(claims) => {
+                if !choice.tunables.iter().any(|(name, _)| name == STEPS) {
+                    choice.tunables.push((STEPS.to_owned(), STEP.exact()));
+                }
+                let mut set = choice.tunables.iter().filter(|(name, _)| name == STEPS);
+                let step = set.find_map(|(_, value)| Span::parse(value)).unwrap_or(STEP);
+                Family::Policy(claims, step)
+            }
+            None => match &*choice.name {
+                name if name.starts_with("cfs-") || name.starts_with("eevdf-") => Family::Linux,
+                "global-fifo" | "work-conserving" | "linux-2.4" => Family::OneQueue,
+                _ => Family::Other,
+            },
+        };
+        Promise { choice, against, family }
+    }
+
+    /// How long a task may wait while a CPU that it may use is idle, by the intervals of the
+    /// scheduler itself, on the machine of a genome; `None` where no such interval is known.
+    ///
+    /// Linux, CFS and EEVDF: an idle CPU balances each domain at least every 2 ms times the number
+    /// of its CPUs (`sd->max_interval`, kernel/sched/topology.c), rounded up to ticks of 4 ms. The
+    /// widest has all CPUs. A task that is cache-hot is taken after `cache_nice_tries` + 1 passes
+    /// that failed, 3 at most, and a running one is pushed away after two more
+    /// (`need_active_balance`, kernel/sched/fair.c).
+    ///
+    /// Policies in Rota, if they claim so: an idle CPU has to look again only as often as another
+    /// CPU was faster (`rounds(<= idle_cpus)`, docs/proofs.md), and each time it has to be kicked,
+    /// and reads and tries every queue once.
+    fn idle(&self, genome: &Genome) -> Option<Span> {
+        const PASSES: u64 = 5;
+        const TICK_MS: u64 = 4;
+        let cpus = genome.machine().cpus() as u64;
+        match self.family {
+            Family::Linux => Some(Span::ms(PASSES * (2 * cpus).next_multiple_of(TICK_MS))),
+            Family::OneQueue => Some(Span::ms(1)),
+            Family::Policy(claims, step) => {
+                let attempt = (2 * cpus + 8) * step.0 + genome.kick().0;
+                claims.conserves.then(|| Span((cpus + 1) * attempt).max(SHORTEST))
+            }
+            Family::Other => None,
         }
-        // One queue: a CPU that becomes idle takes from it.
-        "global-fifo" | "work-conserving" | "linux-2.4" => Some(Span::ms(1)),
-        _ => None,
+    }
+
+    /// Whether it is a policy that claims not to waste: then waste needs no price.
+    pub fn is_claimed(&self) -> bool {
+        matches!(self.family, Family::Policy(..))
+    }
+
+    /// Whether losses that recur are judged. A policy in Rota claims nothing of short ones, and the
+    /// steps of its decisions take time.
+    fn may_recur(&self) -> bool {
+        !matches!(self.family, Family::Policy(..))
+    }
+
+    /// How long a task may wait for its turn, among so many that are alike.
+    ///
+    /// Linux: each runs once in a latency of 24 ms at most, or of 3 ms for each of them
+    /// (`__sched_period`, kernel/sched/fair.c), and ticks round up to 4 ms. If all were on one CPU,
+    /// and half of them came after it each time, this would be doubled.
+    fn turn(&self, tasks: usize) -> Option<Span> {
+        match self.family {
+            Family::Linux => Some(Span::ms(2 * (4 * tasks as u64).max(24 + 4))),
+            _ => None,
+        }
+    }
+
+    /// How often a task may be moved while it waits.
+    fn moves(&self) -> Option<u64> {
+        match self.family {
+            Family::Policy(Claims { settles: true, .. }, _) | Family::Linux => Some(MOVES),
+            _ => None,
+        }
     }
 }
 
 /// The losses of a run, the greatest first.
-pub fn losses(seen: &Seen, bound: Option<Span>) -> Vec<Loss<'_>> {
-    if matches!(seen.ended, Ended::Never(_)) {
-        return Vec::new();
+pub fn losses<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Loss<'s>> {
+    let other = |kind: Kind, cause, (is, most): (u64, u64)| {
+        let grade = is as f64 / most.max(1) as f64;
+        let longest = if kind == Kind::Starves { Span(is) } else { Span::ZERO };
+        Loss { cause, kind, share: 0.0, longest, grade }
+    };
+    if let Ended::Never(_) = seen.ended {
+        let hang = (!genome.spins()).then(|| other(Kind::Hangs, "hang", (1, 1)));
+        return hang.into_iter().collect();
     }
+    let bound = promise.idle(genome);
     let all = seen.causes.iter().filter(|it| is_within(&it.cause, "scheduler"));
     let mut all: Vec<Loss<'_>> = all
         .map(|took| {
@@ -99,6 +225,7 @@ pub fn losses(seen: &Seen, bound: Option<Span>) -> Vec<Loss<'_>> {
             let times = took.ns as f64 / took.longest_ns.max(1) as f64;
             // Both have to be: how far it is from that is the lesser of the two.
             let recurs = (share / RECURS).min(times / TIMES);
+            let recurs = if promise.may_recur() { recurs } else { 0.0 };
             let (kind, longest) = match persists >= recurs {
                 true => (Kind::Persists, Span(seen.longest_ns)),
                 false => (Kind::Recurs, Span(took.longest_ns)),
@@ -106,6 +233,40 @@ pub fn losses(seen: &Seen, bound: Option<Span>) -> Vec<Loss<'_>> {
             Loss { cause: &took.cause, kind, share, longest, grade: persists.max(recurs) }
         })
         .collect();
+    let turn = promise.turn(genome.all_tasks()).filter(|_| genome.is_even());
+    all.extend(turn.map(|most| other(Kind::Starves, "starvation", (seen.waited_ns, most.0))));
+    all.extend(promise.moves().map(|most| other(Kind::Storms, "storm", (seen.moves, most))));
+    all.retain(|it| it.grade > 0.0);
+    all.sort_by(|a, b| b.grade.total_cmp(&a.grade).then_with(|| a.cause.cmp(b.cause)));
+    all
+}
+
+/// In what a run is worse than the same work under another scheduler, the greatest first: it takes
+/// at least [`SLOWER`] longer, or a cause takes at least [`RECURS`] more of the CPU time used.
+pub fn worse<'s>(seen: &'s Seen, than: &Seen) -> Vec<Loss<'s>> {
+    let kind = Kind::Worse;
+    if matches!(than.ended, Ended::Never(_)) {
+        return Vec::new();
+    }
+    if matches!(seen.ended, Ended::Never(_)) {
+        return vec![Loss { cause: "hang", kind, share: 0.0, longest: Span::ZERO, grade: 1.0 }];
+    }
+    let causes = seen.causes.iter().filter(|it| is_within(&it.cause, "scheduler"));
+    let mut all: Vec<Loss<'_>> = causes
+        .map(|took| {
+            let other = than.causes.iter().find(|it| it.cause == took.cause);
+            let share = |ns: u64, of: &Seen| ns as f64 / of.busy_ns.max(1) as f64;
+            let share = share(took.ns, seen) - other.map_or(0.0, |it| share(it.ns, than));
+            let longest = Span(took.longest_ns);
+            Loss { cause: &took.cause, kind, share, longest, grade: share / RECURS }
+        })
+        .collect();
+    if than.ended == Ended::Done {
+        let share = seen.time_ns as f64 / than.time_ns.max(1) as f64 - 1.0;
+        let longest = Span(seen.time_ns.saturating_sub(than.time_ns));
+        all.push(Loss { cause: "slower", kind, share, longest, grade: share / SLOWER });
+    }
+    all.retain(|it| it.grade > 0.0);
     all.sort_by(|a, b| b.grade.total_cmp(&a.grade).then_with(|| a.cause.cmp(b.cause)));
     all
 }

@@ -4,6 +4,7 @@ use wastenot_experiment::label;
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Table, Value};
 
+use crate::decisions;
 use crate::finding::Finding;
 use crate::search::{Arm, Outcome, Question};
 
@@ -17,6 +18,9 @@ impl Outcome {
             report.measure(&format!("{name}.trials"), &label, arm.trials, Unit::None);
             let kinds = arm.archive.len();
             report.measure(&format!("{name}.kinds"), "  kinds of work", kinds, Unit::None);
+            let (decided, of) = (arm.archive.decided().len(), decisions::KINDS);
+            let label = format!("  kinds of decisions, of {of}");
+            report.measure(&format!("{name}.decisions"), &label, decided, Unit::None);
             report.measure(&format!("{name}.found"), "  causes found", arm.found.len(), Unit::None);
         }
         report.measure("runs", "runs of the simulator", self.runs, Unit::None);

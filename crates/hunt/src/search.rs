@@ -18,7 +18,7 @@ use wastenot_store::{Store, fill};
 use crate::archive::Archive;
 use crate::finding::{Finding, confirm};
 use crate::genome::{Genome, cross, vary};
-use crate::oracle::{bound, losses};
+use crate::oracle::{Promise, losses, worse};
 use crate::shrink::shrink;
 use crate::trial::{self, Seen};
 
@@ -36,6 +36,8 @@ const SEED: u64 = 1;
 pub struct Question {
     /// The scheduler.
     pub choice: Choice,
+    /// The scheduler that it is held against, instead of what it promises.
+    pub against: Option<Choice>,
     /// The seed of the search.
     pub seed: u64,
     /// The most trials of both arms together.
@@ -104,6 +106,7 @@ pub fn search(
     is_over: &dyn Fn() -> bool,
     progress: &dyn Fn(Progress),
 ) -> Result<Outcome, Error> {
+    let promise = Promise::of(question.choice.clone(), question.against.clone());
     let runs = std::cell::Cell::new(0);
     let look = |genome: &Genome, choice: &Choice, seeds: &[u64]| {
         runs.set(runs.get() + seeds.len() as u64);
@@ -131,10 +134,17 @@ pub fn search(
             })
             .collect();
         let all: Vec<(&Genome, u64)> = next.iter().flatten().map(|it| (it, SEED)).collect();
-        runs.set(runs.get() + all.len() as u64);
-        let all = seen(&all, &question.choice, store)?;
-        for (((_, arm), genomes), seen) in arms.iter_mut().zip(&next).zip(all.chunks(GENERATION)) {
-            arm.take(genomes, seen, &question.choice, &look)?;
+        let both = 1 + u64::from(promise.against.is_some());
+        runs.set(runs.get() + both * all.len() as u64);
+        let shown = seen(&all, &promise.choice, store)?;
+        let than = match &promise.against {
+            Some(other) => seen(&all, other, store)?.into_iter().map(Some).collect(),
+            None => vec![None; shown.len()],
+        };
+        let shown: Vec<(Seen, Option<Seen>)> = shown.into_iter().zip(than).collect();
+        for (((_, arm), genomes), shown) in arms.iter_mut().zip(&next).zip(shown.chunks(GENERATION))
+        {
+            arm.take(genomes, shown, &promise, &look)?;
         }
         generation += 1;
     }
@@ -148,7 +158,7 @@ pub fn search(
             found_at_random: random.found.len(),
             shrinks: true,
         });
-        shrunk.push(shrink(finding, &question.choice, &look)?);
+        shrunk.push(shrink(finding, &promise, &look)?);
     }
     Ok(Outcome { search, random, shrunk, runs: runs.get() })
 }
@@ -189,8 +199,16 @@ impl Arm {
         }
     }
 
-    /// The worst of three elites; one of a cause that was found already counts less.
+    /// The worst of three elites, where one of a cause that was found already counts less; or one
+    /// of those that are kept for what was decided.
     fn parent(&self, random: &mut Random) -> &Genome {
+        let mut decided = self.archive.decided();
+        if random.below(4) == 0 {
+            let drawn = random.below(decided.len().max(1) as u64) as usize;
+            if let Some(elite) = decided.nth(drawn) {
+                return &elite.genome;
+            }
+        }
         let all: Vec<_> = self.archive.iter().collect();
         let worth = |n: usize| {
             let (niche, elite) = all[n];
@@ -206,15 +224,18 @@ impl Arm {
     fn take(
         &mut self,
         genomes: &[Genome],
-        seen: &[Seen],
-        choice: &Choice,
+        shown: &[(Seen, Option<Seen>)],
+        promise: &Promise,
         look: &crate::finding::Look<'_>,
     ) -> Result<(), Error> {
         let mut confirmed = 0;
-        for (genome, seen) in genomes.iter().zip(seen) {
+        for (genome, (seen, than)) in genomes.iter().zip(shown) {
             self.trials += 1;
-            let losses = losses(seen, bound(choice, genome.machine().cpus()));
-            self.archive.add(genome, &losses);
+            let losses = match than {
+                Some(than) => worse(seen, than),
+                None => losses(seen, genome, promise),
+            };
+            self.archive.add(genome, &losses, seen.decisions);
             for loss in losses.iter().filter(|it| it.grade >= 1.0) {
                 let is_known = self.found.iter().any(|(it, _)| it.cause == loss.cause);
                 if is_known || confirmed == CONFIRMED {
@@ -228,7 +249,7 @@ impl Arm {
                     continue;
                 }
                 confirmed += 1;
-                if let Some(finding) = confirm(genome, loss.cause, choice, look)? {
+                if let Some(finding) = confirm(genome, loss.cause, promise, look)? {
                     self.found.push((finding, self.trials));
                 }
             }

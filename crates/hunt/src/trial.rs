@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 use wastenot_check::causes::LostTime;
 use wastenot_check::{Movable, Scope, waste};
 use wastenot_experiment::{Bench, Error, Sim};
-use wastenot_model::{Silent, Time, replay};
+use wastenot_model::{Observer, Phase, Silent, Span, State, TaskId, TaskState, Time, replay};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::{End, Options};
 
+use crate::decisions::Decisions;
 use crate::genome::{Genome, LIMIT};
 
 /// What came of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// How it ended.
     pub ended: Ended,
@@ -25,6 +26,12 @@ pub struct Seen {
     pub longest_ns: u64,
     /// What of that each cause took; only those that took some.
     pub causes: Vec<Took>,
+    /// The longest wait of a task.
+    pub waited_ns: u64,
+    /// How often a task was moved at most while it waited once.
+    pub moves: u64,
+    /// The decisions that it shows, a bit for each kind ([`crate::decisions`]).
+    pub decisions: u64,
 }
 
 /// What a cause took.
@@ -39,9 +46,10 @@ pub struct Took {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// All that is waited for ended.
+    #[default]
     Done,
     /// At the limit of simulated time.
     Limit,
@@ -72,9 +80,7 @@ pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
     let run = match Sim.run(variant, &options) {
         Ok(run) => run,
         Err(Error::Run { what, .. }) => {
-            let ended = Ended::Never(what);
-            let (time_ns, busy_ns, waste_ns, longest_ns, causes) = Default::default();
-            return Ok(Seen { ended, time_ns, busy_ns, waste_ns, longest_ns, causes });
+            return Ok(Seen { ended: Ended::Never(what), ..Seen::default() });
         }
         Err(error) => return Err(error),
     };
@@ -82,7 +88,8 @@ pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
     let options = wastenot_check::Options { limit: 0, ..Default::default() };
     let (scope, movable) = (Scope::new(history, &options), Movable::survey(history));
     let mut waste = waste::Waste::new(history, &scope, &movable, &options);
-    replay(history, Silent::Unknown, &mut waste);
+    let (mut waits, mut decisions) = (Waits::default(), Decisions::on(&history.head.machine));
+    replay(history, Silent::Unknown, &mut (&mut waste, (&mut waits, &mut decisions)));
     let waste = waste.finish();
     let parts = waste.causes.iter().flat_map(|causes| causes.iter());
     let took = parts.map(|(cause, part)| Took {
@@ -97,5 +104,38 @@ pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
         waste_ns: waste.cpu_ns,
         longest_ns: waste.longest_ns,
         causes: took.filter(|it| it.ns > 0).collect(),
+        waited_ns: waits.longest.0,
+        moves: waits.moves,
+        decisions: decisions.seen,
     })
+}
+
+/// How long tasks wait, and how often they are moved in that time.
+#[derive(Default)]
+struct Waits {
+    longest: Span,
+    moves: u64,
+}
+
+impl Waits {
+    fn see(&mut self, was: &TaskState, now: Time) {
+        if was.phase == Phase::Waiting {
+            self.longest = self.longest.max(now - was.since);
+            self.moves = self.moves.max(was.moves.into());
+        }
+    }
+}
+
+impl Observer for Waits {
+    fn task(&mut self, state: &State, _: TaskId, was: &TaskState, now: &TaskState) {
+        if now.phase != Phase::Waiting {
+            self.see(was, state.now());
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        for n in 0..state.task_count() {
+            self.see(&state.task(TaskId::nth(n)), state.now());
+        }
+    }
 }

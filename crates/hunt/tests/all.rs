@@ -1,6 +1,11 @@
 //! Genomes run, searches are the same again, and a published fault is found.
 
+use std::path::Path;
+
+use wastenot_experiment::{MUTANT, STEPS};
+use wastenot_hunt::finding::SEEDS;
 use wastenot_hunt::genome::{CPUS, Genome, KINDS, cross, smaller, vary};
+use wastenot_hunt::oracle::{Kind, Promise, losses};
 use wastenot_hunt::search::{Outcome, Question, search};
 use wastenot_hunt::trial::{self, Seen};
 use wastenot_model::workload::Random;
@@ -68,8 +73,21 @@ fn what_genomes_do_ends_and_is_seen() {
 }
 
 fn hunt(trials: u64, findings: usize, store: Option<&Store<Seen>>) -> Outcome {
-    let question = Question { choice: core0(), seed: 1, trials, findings, cause: None };
+    let question =
+        Question { choice: core0(), against: None, seed: 1, trials, findings, cause: None };
     search(&question, store, &|| false, &|_| ()).expect("a search")
+}
+
+fn ask(choice: Choice, against: Option<Choice>, trials: u64) -> Outcome {
+    let question = Question { choice, against, seed: 1, trials, findings: 1, cause: None };
+    search(&question, None, &|| false, &|_| ()).expect("a search")
+}
+
+fn policy(file: &str) -> Choice {
+    let mut choice = Choice::named(file);
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies"));
+    wastenot_experiment::resolve(&mut choice, folder).expect("a policy");
+    choice
 }
 
 fn said(outcome: &Outcome) -> String {
@@ -117,4 +135,62 @@ fn groups_that_are_built_from_one_cpus_view_are_found_and_shrunk() {
     let experiment = grid.expect("a grid").run(|_| ()).expect("runs");
     let report = wastenot_experiment::report(&[experiment]);
     assert!(report.verdict.contains("lies in its band"), "{}", report.verdict);
+}
+
+#[test]
+fn a_wakeup_is_lost_only_where_decisions_take_steps() {
+    let kick_first = policy("wrong/kick-first.rota");
+    let outcome = ask(kick_first.clone(), None, 256);
+    let finding = outcome.shrunk.first().expect("a finding");
+    assert_eq!(finding.kind, Kind::Persists);
+    assert_eq!(finding.control.words(), "work-conserving");
+    // At once, or with the right protocol, the same work wastes nothing for long.
+    let at_once = |choice: &Choice| {
+        let variant = trial::variant(&finding.genome, choice).expect("a scenario");
+        trial::look(&variant, SEEDS[0]).expect("a run").longest_ns
+    };
+    let right = Promise::of(policy("work-stealing.rota"), None).choice;
+    assert!(right.tunables.iter().any(|(name, _)| name == STEPS));
+    let longest = [at_once(&kick_first), at_once(&right)];
+    assert!(longest.iter().all(|it| 4 * it < finding.longest_ns), "{longest:?} {finding:?}");
+}
+
+#[test]
+fn nothing_is_found_in_a_proved_policy() {
+    let outcome = ask(policy("work-stealing.rota"), None, 192);
+    assert!(outcome.shrunk.is_empty() && outcome.random.found.is_empty(), "{outcome:?}");
+}
+
+#[test]
+fn a_wrong_decision_is_found_against_the_scheduler_without_it() {
+    let right = Choice::named("cfs-6.1");
+    let set = vec![(MUTANT.to_owned(), "4".to_owned())];
+    let wrong = Choice { tunables: set, ..right.clone() };
+    let outcome = ask(wrong, Some(right.clone()), 64);
+    let finding = outcome.shrunk.first().expect("a finding");
+    assert_eq!((finding.kind, finding.control.words()), (Kind::Worse, "cfs-6.1".to_owned()));
+    let outcome = ask(right.clone(), Some(right), 64);
+    assert!(outcome.shrunk.is_empty() && outcome.random.found.is_empty(), "no worse than itself");
+}
+
+#[test]
+fn starvation_storms_and_hangs_are_losses() {
+    let mut random = Random::stream(9, 0, 0);
+    let mut genomes = std::iter::repeat_with(|| Genome::random(&mut random));
+    let genome = genomes.find(|it| it.is_even() && !it.spins()).expect("some are");
+    let linux = Promise::of(Choice::named("eevdf-6.12"), None);
+    let kinds = |seen: &Seen| -> Vec<Kind> {
+        losses(seen, &genome, &linux)
+            .iter()
+            .filter(|it| it.grade >= 1.0)
+            .map(|it| it.kind)
+            .collect()
+    };
+    let calm = Seen { waited_ns: 20_000_000, moves: 3, ..Seen::default() };
+    assert_eq!(kinds(&calm), []);
+    let turn = 8_000_000 * genome.all_tasks().max(7) as u64;
+    assert_eq!(kinds(&Seen { waited_ns: turn + 1, ..calm.clone() }), [Kind::Starves]);
+    assert_eq!(kinds(&Seen { moves: 21, ..calm.clone() }), [Kind::Storms]);
+    let ended = trial::Ended::Never("deadlock".into());
+    assert_eq!(kinds(&Seen { ended, ..calm }), [Kind::Hangs]);
 }

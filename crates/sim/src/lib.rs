@@ -26,13 +26,14 @@ pub mod edf;
 mod engine;
 mod head;
 mod mechanism;
+pub mod mutant;
 mod schedulers;
 
 pub use engine::outcome::{End, Fault, Mark, Outcome, Stuck};
 pub use engine::{Kernel, Leaves};
 pub use mechanism::{
-    Contention, Direct, Hardware, LineId, LockId, MailboxId, Mechanism, Overhead, Prices, Samples,
-    Seen, Spin, Step, Trigger,
+    Contention, Direct, Hardware, LineId, LockId, MailboxId, Mechanism, Overhead, Paced, Prices,
+    Samples, Seen, Spin, Step, Trigger,
 };
 pub use schedulers::{
     Made, REAL_TIME, SCHEDULERS, Scheduler, Settings, Tunable, Values, WrongSetting, make,

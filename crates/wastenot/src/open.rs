@@ -10,7 +10,7 @@ use wastenot_read::{Error, Format, Formats, Options};
 use wastenot_scenario::scenario::Choice;
 
 use crate::args::input::Reading;
-use crate::args::scheduler::Under;
+use crate::args::scheduler::{Scheduler, Under};
 use crate::fail::Stop;
 use crate::map::Bytes;
 use crate::progress;
@@ -235,12 +235,16 @@ pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
 
 /// The scheduler that was asked for, with its text if it is a file.
 pub(crate) fn scheduler(under: &Under) -> Result<Option<Choice>, Stop> {
-    let Some(scheduler) = &under.scheduler else { return Ok(None) };
+    under.scheduler.as_ref().map(|scheduler| another(scheduler, under)).transpose()
+}
+
+/// Another scheduler, under the same options.
+pub(crate) fn another(scheduler: &Scheduler, under: &Under) -> Result<Choice, Stop> {
     let mut choice = scheduler.0.clone();
     wastenot_experiment::resolve(&mut choice, Path::new(""))
         .map_err(|error| Stop::new(&error, error.help()))?;
     safe(&choice, under)?;
-    Ok(Some(choice))
+    Ok(choice)
 }
 
 /// Policies with an unsafe protocol are accepted only on request.

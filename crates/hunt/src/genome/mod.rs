@@ -24,6 +24,8 @@ const STEPS: usize = 8;
 const GROUPS: usize = 3;
 /// The most tasks that exist from the beginning.
 const TASKS: usize = 160;
+/// The shortest time that a step takes, in ns.
+const SHORTEST: u64 = 10_000;
 /// The most steps of all tasks together, so that a run takes milliseconds.
 const ALL_STEPS: u64 = 6000;
 /// The simulated time after which a run ends.
@@ -66,6 +68,12 @@ enum Costs {
     Switches,
     /// Moves as well, further ones more.
     Moves,
+    /// Interrupts come late, and balancing takes long, so that it is done rarely.
+    Late,
+}
+
+impl Costs {
+    const ALL: [Costs; 4] = [Costs::None, Costs::Switches, Costs::Moves, Costs::Late];
 }
 
 /// A session or a cgroup.
@@ -269,6 +277,43 @@ impl Genome {
         let kinds = self.kinds.iter().enumerate();
         let launched = kinds.filter(|(n, _)| self.role(*n) != Role::Child);
         launched.map(|(_, kind)| usize::from(kind.count)).sum()
+    }
+
+    /// How many there may be at once, with those that others create.
+    pub fn all_tasks(&self) -> usize {
+        let forks = self.kinds.iter().map(|kind| {
+            let forked = kind.steps.iter().map(|step| match step {
+                Step::Fork(_, count) => usize::from(*count),
+                _ => 0,
+            });
+            usize::from(kind.count) * forked.max().unwrap_or(0)
+        });
+        self.tasks() + forks.sum::<usize>()
+    }
+
+    /// How long an interrupt of another CPU takes.
+    pub fn kick(&self) -> Span {
+        match self.costs {
+            Costs::None => Span::ZERO,
+            Costs::Switches | Costs::Moves => Span::us(5),
+            Costs::Late => Span::us(200),
+        }
+    }
+
+    /// Whether a task may spin: a scheduler that does not preempt it may then never run the task
+    /// that it waits for.
+    pub fn spins(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.waiting != Waiting::Block)
+    }
+
+    /// Whether no task has more right to run than another one.
+    pub fn is_even(&self) -> bool {
+        let nice = self.kinds.first().map_or(0, |kind| kind.nice);
+        let is_even = |kind: &Kind| {
+            let has_nice = kind.has(|step| matches!(step, Step::Nice(_)));
+            kind.nice == nice && kind.group.is_none() && !has_nice
+        };
+        self.kworker.is_none() && self.kinds.iter().all(is_even)
     }
 
     fn role(&self, kind: usize) -> Role {

@@ -3,7 +3,7 @@
 use wastenot_model::workload::Random;
 
 use super::{
-    CPUS, Costs, Genome, Group, Kind, Length, Place, Shape, Spread, Step, Toggle, Waiting,
+    CPUS, Costs, Genome, Group, Kind, Length, Place, SHORTEST, Shape, Spread, Step, Toggle, Waiting,
 };
 
 /// Draws parts of genomes.
@@ -23,10 +23,11 @@ impl Draw<'_> {
         of[self.below(of.len())]
     }
 
-    /// From 100 us to 100 ms, each order of magnitude as often: 1, 2 or 5 of it.
+    /// From 10 us to 50 ms, each order of magnitude as often, but the least: 1, 2 or 5 of it.
     pub(super) fn time_ns(&mut self) -> u64 {
         let digit = self.one(&[1, 2, 5]);
-        digit * self.one(&[100_000, 1_000_000, 10_000_000])
+        let order = self.one(&[SHORTEST, 100_000, 100_000, 1_000_000, 1_000_000, 10_000_000]);
+        digit * order
     }
 
     pub(super) fn length(&mut self) -> Length {
@@ -155,7 +156,7 @@ impl Genome {
         let kinds = 1 + draw.below(3);
         let kinds = (0..kinds).map(|n| draw.kind(n, kinds, groups.len(), &machine)).collect();
         let genome = Genome {
-            costs: draw.one(&[Costs::None, Costs::None, Costs::Switches, Costs::Moves]),
+            costs: if draw.once_in(2) { draw.one(&Costs::ALL) } else { Costs::None },
             kworker: draw.once_in(5).then(|| draw.kworker()),
             toggles: if draw.once_in(5) { vec![draw.toggle(&machine)] } else { Vec::new() },
             machine,

@@ -1,6 +1,9 @@
 //! What is a little smaller or simpler than a genome.
 
-use super::{Costs, Genome, Length, Place, Spread, Step, Waiting};
+use super::{Costs, Genome, Length, Place, SHORTEST, Shape, Spread, Step, Waiting};
+
+/// CPUs of a machine that is small enough.
+const FEW: usize = 8;
 
 /// All genomes that have one thing less than `of`, those that have much less first.
 pub fn smaller(of: &Genome) -> Vec<Genome> {
@@ -39,7 +42,55 @@ pub fn smaller(of: &Genome) -> Vec<Genome> {
     for n in 0..of.kinds.len() {
         kinds(of, n, &mut add);
     }
+    small_machines(of, &mut add);
     all
+}
+
+/// Where nothing smaller by a step is a finding, a much smaller machine may be one: each with at
+/// most [`FEW`] CPUs, with as many tasks for each CPU, and with as many tasks.
+fn small_machines(of: &Genome, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
+    let cpus = of.machine.cpus();
+    let Shape { nodes, caches, cores, threads, .. } = of.machine;
+    let mut shapes = Vec::new();
+    for (nodes, caches) in (1..=nodes).flat_map(|n| (1..=caches).map(move |c| (n, c))) {
+        for (cores, threads) in (1..=cores).flat_map(|n| (1..=threads).map(move |t| (n, t))) {
+            let shape = Shape { nodes, caches, cores, threads, links: of.machine.links.clone() };
+            if shape.cpus() <= FEW && shape.cpus() < cpus {
+                shapes.push(shape);
+            }
+        }
+    }
+    shapes.sort_by_key(Shape::cpus);
+    for shape in shapes {
+        let now = shape.cpus();
+        let fewer = |n: usize| n * now / cpus;
+        let moved = |genome: &mut Genome| {
+            genome.machine = shape.clone();
+            for kind in &mut genome.kinds {
+                kind.from = fewer(kind.from.into()) as u8;
+                let steps = kind.steps.iter_mut().filter_map(|step| match step {
+                    Step::Move(place) => Some(place),
+                    _ => None,
+                });
+                for place in steps.chain([&mut kind.place]) {
+                    if let Place::Cpus(first, count) = place {
+                        (*first, *count) =
+                            (fewer((*first).into()) as u8, fewer((*count).into()) as u8);
+                    }
+                }
+            }
+            for toggle in &mut genome.toggles {
+                toggle.cpu = fewer(toggle.cpu.into()) as u8;
+            }
+        };
+        add(&|it| {
+            moved(it);
+            for kind in &mut it.kinds {
+                kind.count = (usize::from(kind.count) * now).div_ceil(cpus) as u16;
+            }
+        });
+        add(&moved);
+    }
 }
 
 fn machines(of: &Genome, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
@@ -108,7 +159,7 @@ fn kinds(of: &Genome, n: usize, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
             _ => {}
         };
         add(&|it| simple(it, &|length| length.spread = Spread::Fixed));
-        add(&|it| simple(it, &|length| length.ns = length.ns.div_ceil(2).max(100_000)));
+        add(&|it| simple(it, &|length| length.ns = length.ns.div_ceil(2).max(SHORTEST)));
     }
 }
 

@@ -35,13 +35,15 @@ impl Genome {
         for (name, value) in &scheduler.tunables {
             let _ = writeln!(to, "{name} = {value:?}");
         }
+        if self.costs != Costs::None {
+            let _ = writeln!(to, "\n[costs]\nswitch = \"2us\"\nipi = \"{}\"", self.kick().exact());
+        }
         to += match self.costs {
-            Costs::None => "",
-            Costs::Switches => "\n[costs]\nswitch = \"2us\"\nipi = \"5us\"\n",
+            Costs::None | Costs::Switches => "",
             Costs::Moves => {
-                "\n[costs]\nswitch = \"2us\"\nipi = \"5us\"\n\
-                 migration = [\"2us\", \"10us\", \"50us\", \"200us\"]\ncold = \"20us\"\n"
+                "migration = [\"2us\", \"10us\", \"50us\", \"200us\"]\ncold = \"20us\"\n"
             }
+            Costs::Late => "scan = \"5us\"\n",
         };
         self.groups_text(&mut to);
         self.shared_text(&mut to);

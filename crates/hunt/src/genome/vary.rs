@@ -47,7 +47,7 @@ fn once(genome: &mut Genome, draw: &mut Draw<'_>) {
     let kinds = genome.kinds.len();
     match draw.below(20) {
         0..=2 => machine(genome, draw),
-        3 => genome.costs = draw.one(&[Costs::None, Costs::Switches, Costs::Moves]),
+        3 => genome.costs = draw.one(&Costs::ALL),
         4 => {
             genome.kworker = match genome.kworker {
                 Some(_) => None,

@@ -284,6 +284,10 @@ impl Context {
         into.clear();
         std::mem::swap(&mut self.effects, into);
     }
+    /// Takes back the effects that are so, of those since they were last taken.
+    pub fn drop_effects(&mut self, is: impl Fn(&Effect) -> bool) {
+        self.effects.retain(|effect| !is(effect));
+    }
     /// How many timers were requested.
     pub fn timers(&self) -> u32 {
         self.timers

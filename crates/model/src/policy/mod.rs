@@ -179,6 +179,32 @@ pub trait Policy {
     }
 }
 
+/// How far a step of a CPU went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Went {
+    /// There are more.
+    On,
+    /// It was the last one.
+    Over,
+    /// The CPU found this task, which it runs from now on; there are more.
+    Found(TaskId),
+}
+
+/// A policy that can also act step by step, as a kernel does: between two steps of one CPU, other
+/// CPUs take theirs, so what was read may be outdated when it is used.
+///
+/// [`Steps::puts`] and [`Steps::looks`] stand for [`Policy::enqueue`] and [`Policy::dispatch`]; the
+/// other calls are those of the policy.
+pub trait Steps: Policy {
+    /// The CPU that runs this code begins to put `task`, which waits on `cpu` from now on, into a
+    /// queue.
+    fn puts(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why);
+    /// `cpu`, which runs nothing, begins to look for a task.
+    fn looks(&mut self, cx: &mut Context, cpu: CpuId);
+    /// The next step of what `cpu` has begun.
+    fn goes_on(&mut self, cx: &mut Context, cpu: CpuId) -> Went;
+}
+
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn name(&self) -> String {
         (**self).name()
@@ -221,5 +247,17 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn on(&mut self, cx: &mut Context, happening: Happening) {
         (**self).on(cx, happening);
+    }
+}
+
+impl<P: Steps + ?Sized> Steps for Box<P> {
+    fn puts(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
+        (**self).puts(cx, task, cpu, why);
+    }
+    fn looks(&mut self, cx: &mut Context, cpu: CpuId) {
+        (**self).looks(cx, cpu);
+    }
+    fn goes_on(&mut self, cx: &mut Context, cpu: CpuId) -> Went {
+        (**self).goes_on(cx, cpu)
     }
 }

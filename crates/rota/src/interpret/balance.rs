@@ -69,25 +69,36 @@ impl Looking<'_> {
         groups: &[usize],
         cpu: CpuId,
     ) -> Vec<usize> {
-        let (tree, per) = (&self.state.tree, self.per[balance.from]);
         let mut passing: Vec<(i128, Level, usize, usize)> = Vec::new();
         for (order, &group) in groups.iter().enumerate() {
-            if !self.passes(balance, group) {
-                continue;
+            if let Some((rank, distance)) = self.rank(balance, group, cpu) {
+                passing.push((rank, distance, order, group));
             }
-            let first = tree.members(per, group)[0];
-            let (rank, distance) = match &balance.choose {
-                Choose::Any => (0, Level::Cpu),
-                Choose::Best { key, greatest, near } => {
-                    let key = i128::from(self.key(key));
-                    let distance = if *near { tree.distance(cpu, first) } else { Level::Cpu };
-                    (if *greatest { -key } else { key }, distance)
-                }
-            };
-            passing.push((rank, distance, order, group));
         }
         passing.sort_unstable();
         passing.into_iter().map(|(.., group)| group).collect()
+    }
+
+    /// How good a candidate is, the best least; `None` if it does not pass the filter.
+    pub(super) fn rank(
+        &mut self,
+        balance: &Balance,
+        group: usize,
+        cpu: CpuId,
+    ) -> Option<(i128, Level)> {
+        if !self.passes(balance, group) {
+            return None;
+        }
+        let tree = &self.state.tree;
+        let first = tree.members(self.per[balance.from], group)[0];
+        Some(match &balance.choose {
+            Choose::Any => (0, Level::Cpu),
+            Choose::Best { key, greatest, near } => {
+                let distance = if *near { tree.distance(cpu, first) } else { Level::Cpu };
+                let key = i128::from(self.key(key));
+                (if *greatest { -key } else { key }, distance)
+            }
+        })
     }
 
     /// What a chosen queue gives: no task if none are wanted or if the filter fails by now.
@@ -173,22 +184,11 @@ impl Scheduler {
         balance: &Balance,
         groups: &[usize],
     ) -> Option<TaskId> {
-        let unchecked = self.policy.protocol.unchecked;
         let (mut looking, _) = self.looking(cx);
         let passing = looking.passing(balance, groups, cpu);
         let tries = balance.retry.map_or(usize::MAX, |retry| retry as usize).saturating_add(1);
-        let mut found = None;
-        for &group in passing.iter().take(tries) {
-            looking.frame.other = Some(At { level: looking.per[balance.from], group });
-            let first = match unchecked {
-                false => looking.first(balance, group, &[cpu]).map(|(task, _)| task),
-                true => head(looking.view, looking.state, balance.from, group, cpu),
-            };
-            if let Some(task) = first {
-                found = Some((task, group));
-                break;
-            }
-        }
+        let mut tried = passing.iter().take(tries);
+        let found = tried.find_map(|&group| Some((self.first_of(cx, cpu, balance, group)?, group)));
         let Some((task, group)) = found else {
             self.note(cx, cpu, balance, (None, groups), || match passing.is_empty() {
                 true => "nobody passed the filter".into(),
@@ -196,12 +196,34 @@ impl Scheduler {
             });
             return None;
         };
+        self.takes(cpu, balance, task, group);
+        self.note(cx, cpu, balance, (Some(task), groups), || format!("took from {group}"));
+        Some(task)
+    }
+
+    /// The task that `cpu` would take from a group now. An unchecked steal looks at no task but the
+    /// first.
+    pub(super) fn first_of(
+        &mut self,
+        view: &View,
+        cpu: CpuId,
+        balance: &Balance,
+        group: usize,
+    ) -> Option<TaskId> {
+        if self.policy.protocol.unchecked {
+            return head(view, &self.state, balance.from, group, cpu);
+        }
+        let (mut looking, _) = self.looking(view);
+        looking.frame.other = Some(At { level: looking.per[balance.from], group });
+        looking.first(balance, group, &[cpu]).map(|(task, _)| task)
+    }
+
+    /// `task` leaves the queue of a group, and is about to run on `cpu`.
+    pub(super) fn takes(&mut self, cpu: CpuId, balance: &Balance, task: TaskId, group: usize) {
         let into = balance.into.unwrap_or(balance.from);
         let into = (into, self.state.tree.group(self.per[into], cpu));
         self.rebase(balance, task, group, into);
         self.state.remove(task, true);
-        self.note(cx, cpu, balance, (Some(task), groups), || format!("took from {group}"));
-        Some(task)
     }
 
     /// The task's distance from the least key of its old queue becomes its distance from that of

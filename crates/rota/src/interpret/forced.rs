@@ -142,7 +142,7 @@ impl Forced {
 
     /// Where `cpu` looks in an attempt.
     pub fn looks(&self, cpu: CpuId) -> Looks<'_> {
-        Looks { forced: self, cpu }
+        Looks { scheduler: &self.scheduler, view: &self.cx, cpu }
     }
 
     /// What `cpu` finds in a queue that it takes from.
@@ -153,9 +153,7 @@ impl Forced {
 
     /// The candidates of `cpu` on the `nth` level of `balance idle`; none beyond the last level.
     pub fn candidates(&self, cpu: CpuId, nth: usize) -> Vec<usize> {
-        let Scheduler { state, stolen_from, .. } = &self.scheduler;
-        let levels = stolen_from.get(at(state, cpu).group);
-        levels.and_then(|levels| levels.get(nth)).cloned().unwrap_or_default()
+        self.looks(cpu).candidates(nth)
     }
 
     /// `cpu` reads what the filter needs from a candidate, and the values to remember.
@@ -270,7 +268,7 @@ impl Forced {
         let named = self.scheduler.named(&self.cx, task, placed, prev);
         let view = self.cx.view_mut().task_mut(task);
         (view.place, view.cpu) = (Place::Queued, named);
-        self.scheduler.place(&mut self.cx, task, decision);
+        self.scheduler.place(&mut self.cx, task, &decision);
         match placed {
             handler::Placed::Cpu(cpu) => Placed::Runs(cpu),
             handler::Placed::Queue { queue, group, .. } => {
@@ -292,22 +290,25 @@ impl Forced {
     }
 }
 
-/// Where a CPU of a policy that is led looks.
+/// Where a CPU of a policy looks.
 #[derive(Clone, Copy, Debug)]
 pub struct Looks<'f> {
-    forced: &'f Forced,
-    cpu: CpuId,
+    pub(super) scheduler: &'f Scheduler,
+    pub(super) view: &'f View,
+    pub(super) cpu: CpuId,
 }
 
 impl Places for Looks<'_> {
     fn own(&self, queue: &QueueAt) -> QueueOf {
-        let Scheduler { state, per, .. } = &self.forced.scheduler;
+        let Scheduler { state, per, .. } = self.scheduler;
         let frame: Frame = Frame { me: Some(at(state, self.cpu)), ..Frame::default() };
-        let seen = Seen { view: &self.forced.cx, state, task: None, ran: 0 };
+        let seen = Seen { view: self.view, state, task: None, ran: 0 };
         (queue.queue, frame.queue(&seen, queue, per[queue.queue]))
     }
     fn candidates(&self, level: usize) -> Vec<usize> {
-        self.forced.candidates(self.cpu, level)
+        let Scheduler { state, stolen_from, .. } = self.scheduler;
+        let levels = stolen_from.get(at(state, self.cpu).group);
+        levels.and_then(|levels| levels.get(level)).cloned().unwrap_or_default()
     }
 }
 

@@ -3,13 +3,14 @@
 //! sched_ext's calls become the events of the text. `select_cpu` runs the handler of `new` or
 //! `wake`, and `enqueue` carries out its decision; `enqueue` of the task that ran runs `preempt` or
 //! `yield`; `stopping` runs `stop`, and `block` or `exit`. A displaced task is treated as
-//! preempted. Every decision takes no time and reads the current state, so faults that need an
-//! outdated value do not appear here (the explorer finds them).
+//! preempted. As a [`Policy`], every decision takes no time and reads the current state, so faults
+//! that need an outdated value do not appear; in [`Steps`](wastenot_model::policy::Steps) they do.
 
 mod balance;
 mod forced;
 mod handler;
 mod led;
+mod paced;
 mod params;
 mod queue;
 mod queueing;
@@ -24,6 +25,7 @@ use wastenot_model::policy::{Context, Family, Happening, Place, Tick, View, Why}
 use wastenot_model::{CpuId, Policy, TaskId};
 
 use self::handler::Decision;
+use self::paced::event_of;
 use self::scheduler::Scheduler;
 use crate::ir::{Event, Program};
 use crate::partitions;
@@ -45,6 +47,8 @@ pub struct Interpreter {
     part_of: Vec<usize>,
     /// By ordinal of a task that is about to be queued: its partition, and the decision.
     decided: Vec<Option<(usize, Decision)>>,
+    /// By CPU number: what it has begun and not ended.
+    begun: Vec<Option<paced::Begun>>,
 }
 
 /// Where a task waits.
@@ -67,8 +71,8 @@ impl Interpreter {
         let names: Vec<&str> = program.policies.iter().map(|it| it.name.as_str()).collect();
         let name = names.join("+");
         let set = params.iter().map(|(param, value)| format!(" {param}={value}")).collect();
-        let (parts, part_of, decided) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Interpreter { name, set, program, params: values, parts, part_of, decided })
+        let (parts, part_of, decided, begun) = Default::default();
+        Ok(Interpreter { name, set, program, params: values, parts, part_of, decided, begun })
     }
 
     /// Renames the program if it has several policies: the name of one is not the name of all.
@@ -136,10 +140,10 @@ impl Interpreter {
     /// Places `task`, which was last on `cpu`.
     fn place(&mut self, cx: &mut Context, event: Event, task: TaskId, cpu: CpuId) {
         let (part, decision) = self.decide(cx, event, task, (cpu, cpu));
-        if !self.parts[part].place(cx, task, decision) {
+        if !self.parts[part].place(cx, task, &decision) {
             // A CPU that goes offline meanwhile is not claimed a second time.
             let (part, decision) = self.decide(cx, event, task, (cpu, cpu));
-            self.parts[part].place(cx, task, decision);
+            self.parts[part].place(cx, task, &decision);
         }
     }
 
@@ -241,17 +245,16 @@ impl Policy for Interpreter {
 
     fn enqueue(&mut self, cx: &mut Context, task: TaskId, cpu: CpuId, why: Why) {
         let decided = self.decision(task).take();
-        let event = match why {
-            Why::New | Why::Wakeup { .. } => {
+        let event = match event_of(why) {
+            Event::New | Event::Wake => {
                 let placed = decided
-                    .is_some_and(|(part, decision)| self.parts[part].place(cx, task, decision));
+                    .is_some_and(|(part, decision)| self.parts[part].place(cx, task, &decision));
                 if placed {
                     return;
                 }
                 Event::Preempt
             }
-            Why::Yield => Event::Yield,
-            Why::Preempted | Why::Displaced | Why::Exec | Why::Requeued => Event::Preempt,
+            event => event,
         };
         self.place(cx, event, task, cpu);
     }

@@ -14,6 +14,9 @@ use crate::Tree;
 use crate::eval::{At, Frame};
 use crate::ir::{Attempt, Event, Level, Policy, QueueAt};
 
+/// Steps of a put.
+pub(super) const PUTS: usize = 2;
+
 /// One running policy.
 #[derive(Clone, Debug)]
 pub(super) struct Scheduler {
@@ -172,28 +175,42 @@ impl Scheduler {
     }
 
     /// Carries out the decision for `task`. `false`: the CPU that was claimed for it went offline.
-    pub(super) fn place(&mut self, cx: &mut Context, task: TaskId, decision: Decision) -> bool {
+    pub(super) fn place(&mut self, cx: &mut Context, task: TaskId, decision: &Decision) -> bool {
+        (0..PUTS).all(|step| self.puts(cx, task, decision, step))
+    }
+
+    /// One of the [`PUTS`] steps of that: the task is inserted into its queue, and an idle CPU is
+    /// woken for it.
+    pub(super) fn puts(
+        &mut self,
+        cx: &mut Context,
+        task: TaskId,
+        decision: &Decision,
+        step: usize,
+    ) -> bool {
         let Some(placed) = decision.placed else { return false };
-        self.state.task(task).slice = decision.slice;
+        let is_first = step == 0;
+        if is_first {
+            self.state.task(task).slice = decision.slice;
+        }
         match placed {
-            Placed::Cpu(cpu) => {
+            Placed::Cpu(cpu) if is_first => {
                 if !self.state.may(cx, task, cpu) {
                     return false;
                 }
                 self.state.cpus[cpu.index()].next = Some(task);
                 cx.kick_idle(cpu);
             }
-            Placed::Queue { queue, group, wake } if self.policy.protocol.kick_first => {
-                self.wake(cx, task, queue, group, wake);
-                self.insert(cx, task, queue, group);
-            }
+            Placed::Cpu(_) => {}
             Placed::Queue { queue, group, wake } => {
-                self.insert(cx, task, queue, group);
-                self.wake(cx, task, queue, group, wake);
+                match is_first != self.policy.protocol.kick_first {
+                    true => self.insert(cx, task, queue, group),
+                    false => _ = self.wake(cx, task, queue, group, wake),
+                }
             }
         }
-        for (cpu, preempt) in decision.kicks {
-            if preempt { cx.preempt(cpu) } else { cx.kick_idle(cpu) }
+        if step + 1 == PUTS {
+            self.kick(cx, decision);
         }
         true
     }
@@ -251,7 +268,7 @@ impl Scheduler {
         let slice = known.slice;
         self.arm(cx, cpu, slice);
         let decision = self.handle(cx, Event::Start, task, (cpu, cpu), 0);
-        self.kick(cx, decision);
+        self.kick(cx, &decision);
     }
 
     /// A task that begins to run on `cpu` counts in the order of the queue from which the CPU
@@ -269,23 +286,23 @@ impl Scheduler {
         let ran = (cx.now - known.since).0 as i64;
         let last = if known.ends { Event::Exit } else { Event::Block };
         let decision = self.handle(cx, Event::Stop, task, (cpu, cpu), ran);
-        self.kick(cx, decision);
+        self.kick(cx, &decision);
         self.state.cpus[cpu.index()].current = None;
         if !runnable {
             let decision = self.handle(cx, last, task, (cpu, cpu), 0);
-            self.kick(cx, decision);
+            self.kick(cx, &decision);
         }
     }
 
     pub(super) fn tick(&mut self, cx: &mut Context, cpu: CpuId) {
         if let Some(task) = self.state.cpus[cpu.index()].current {
             let decision = self.handle(cx, Event::Tick, task, (cpu, cpu), 0);
-            self.kick(cx, decision);
+            self.kick(cx, &decision);
         }
     }
 
-    fn kick(&self, cx: &mut Context, decision: Decision) {
-        for (cpu, preempt) in decision.kicks {
+    fn kick(&self, cx: &mut Context, decision: &Decision) {
+        for &(cpu, preempt) in &decision.kicks {
             if preempt { cx.preempt(cpu) } else { cx.kick_idle(cpu) }
         }
     }

@@ -57,7 +57,7 @@ impl<P: Policy> Mechanism for Direct<P> {
 }
 
 impl<P: Policy> Direct<P> {
-    fn on(&mut self, kernel: &mut Kernel, happening: Happening) {
+    pub(super) fn on(&mut self, kernel: &mut Kernel, happening: Happening) {
         self.0.on(&mut kernel.cx, happening);
         kernel.carry_out();
         if let Happening::Cpu { cpu, up: false } = happening {
@@ -82,7 +82,13 @@ impl<P: Policy> Direct<P> {
 
     /// How `task` leaves `cpu`: affinities and CPUs may have changed since the decision.
     #[inline]
-    fn leaving(&mut self, kernel: &mut Kernel, cpu: CpuId, task: TaskId, how: Leaves) -> Leaves {
+    pub(super) fn leaving(
+        &mut self,
+        kernel: &mut Kernel,
+        cpu: CpuId,
+        task: TaskId,
+        how: Leaves,
+    ) -> Leaves {
         let (to, why) = match how {
             Leaves::Displaced { to, why } => (to, why),
             Leaves::Runnable(_) => (cpu, Why::Displaced),

@@ -7,10 +7,12 @@
 
 mod direct;
 mod hardware;
+mod paced;
 mod samples;
 
 pub use direct::Direct;
 pub use hardware::{Contention, Hardware, LineId, LockId, MailboxId};
+pub use paced::Paced;
 pub use samples::{Overhead, Samples, Seen};
 pub use wastenot_model::machine::{Prices, Spin};
 

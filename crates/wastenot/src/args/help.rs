@@ -35,7 +35,7 @@ pub(crate) fn overview(command: &Command) -> String {
             group = "";
         }
     }
-    text += "\n`wastenot VERB --help` has options and examples.\n";
+    text += "`wastenot VERB --help` has options and examples.\n";
     text
 }
 

@@ -7,17 +7,18 @@ use wastenot_check::causes::node;
 use wastenot_model::{Span, quantity};
 
 use super::check::Face;
-use super::scheduler::Under;
+use super::scheduler::{Scheduler, Under};
 
-/// Search for the machine and workload on which a scheduler wastes most
+/// Search for work on which a scheduler breaks its promise
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Machines and workloads are varied and simulated. A loss that lasts longer than
-the scheduler's own intervals, or that recurs, is a candidate. It is a finding
-if it is there with three seeds and disappears in a control: with one change to
-the scheduler, or under the work-conserving reference. Each finding is shrunk,
-and written as a scenario (docs/hunt.md). Workloads at random run beside the
-search, as many.
+the scheduler's own intervals, or that recurs, is a candidate; so is a task that
+starves or is moved without end. It is a finding if it is there with three seeds
+and disappears in a control: with one change to the scheduler, or under the
+work-conserving reference. With --against it is one if the other scheduler does
+better. Each finding is shrunk, and written as a scenario, with its trace and a
+picture (docs/hunt.md). Workloads at random run beside the search, as many.
 
 The same seed and number of trials give the same findings. With --resume a hunt
 that was interrupted goes on where it was.
@@ -28,10 +29,14 @@ Examples:
   wastenot hunt --scheduler cfs-4.1,groups=own-balanced --for 3s -o found/
   wastenot hunt --scheduler policies/work-stealing.rota --trials 100
   wastenot hunt --scheduler cfs-4.1 --cause scheduler/balancing/beyond-one-hop
+  wastenot hunt --scheduler eevdf-6.12 --against cfs-6.1 --trials 200
   wastenot hunt --scheduler eevdf-6.12 --trials 100 --resume hunt.results")]
 pub(crate) struct Hunt {
     #[command(flatten)]
     pub(crate) under: Under,
+    /// Search for work on which it is worse than this scheduler
+    #[arg(long, value_name = "NAME", conflicts_with = "cause")]
+    pub(crate) against: Option<Scheduler>,
     /// Seed of the search
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -4,14 +4,20 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, path};
 
-use wastenot_experiment::Error;
-use wastenot_hunt::finding::Finding;
+use wastenot_check::Options;
+use wastenot_experiment::{Bench, Error, Sim};
+use wastenot_export::picture::{self, Look};
+use wastenot_hunt::finding::{Finding, SEEDS};
+use wastenot_hunt::genome::LIMIT;
+use wastenot_hunt::oracle::{Kind, Promise};
 use wastenot_hunt::search::{Outcome, Progress, Question, search};
-use wastenot_hunt::trial::Seen;
+use wastenot_hunt::trial::{self, Seen};
+use wastenot_model::{History, Time};
 use wastenot_scenario::scenario::Choice;
 use wastenot_store::Store;
 
 use super::check::print;
+use super::convert::Kept;
 use super::prove::quoted;
 use super::run::failed;
 use crate::args::hunt::Hunt;
@@ -27,8 +33,10 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let folder = folder(args)?;
     let store = args.resume.as_deref().map(Store::<Seen>::open).transpose();
     let store = store.map_err(|error| failed(&Error::Store(error)))?;
+    let against = args.against.as_ref().map(|it| open::another(it, &args.under)).transpose()?;
     let question = Question {
         choice,
+        against,
         seed: args.seed,
         trials: args.trials.unwrap_or(u64::MAX),
         findings: args.findings.unwrap_or(usize::MAX),
@@ -42,7 +50,8 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let outcome = outcome.map_err(|error| failed(&error))?;
     let mut report = outcome.report(&question);
     if let Some(folder) = folder {
-        let files = write(&outcome, &question.choice, folder)?;
+        let choice = Promise::of(question.choice.clone(), None).choice;
+        let files = write(&outcome, &choice, folder)?;
         let first = files.first().and_then(|file| quoted(file));
         report.next = first.map(|file| format!("wastenot run {file}"));
     }
@@ -71,7 +80,8 @@ fn folder(args: &Hunt) -> Result<Option<&Path>, Stop> {
     Ok(Some(folder))
 }
 
-/// Writes each finding as a scenario. Gives the files.
+/// Writes each finding: the scenario, what it did with its first seed, and a picture of that. Gives
+/// the scenarios.
 fn write(outcome: &Outcome, choice: &Choice, folder: &Path) -> Result<Vec<PathBuf>, Stop> {
     let mut choice = choice.clone();
     if choice.text.is_some() {
@@ -83,7 +93,33 @@ fn write(outcome: &Outcome, choice: &Choice, folder: &Path) -> Result<Vec<PathBu
         let file = folder.join(format!("{}.toml", finding.name()));
         let text = finding.text(&choice);
         Target::new(&file, true)?.write(|to| to.write_all(text.as_bytes()))?;
+        // A run that never ends has no History.
+        if finding.kind != Kind::Hangs {
+            let history = history(finding, &choice)?;
+            Kept::named("-o", &file.with_extension("wn"), true)?.write(&history)?;
+            let options = Options { marks: true, ..Options::default() };
+            let check = wastenot_check::check(&history, &options);
+            let (look, marks) = (Look::of(&history), picture::found(&check));
+            let scene = picture::scene(picture::Picture::Cores, &history, &look, &marks);
+            let svg = scene.svg();
+            let target = Target::new(&file.with_extension("svg"), true)?;
+            target.write(|to| to.write_all(svg.as_bytes()))?;
+        }
         Ok(file)
     };
     outcome.shrunk.iter().map(write).collect()
+}
+
+/// What a finding does with its first seed.
+fn history(finding: &Finding, choice: &Choice) -> Result<History, Stop> {
+    let variant = trial::variant(&finding.genome, choice);
+    let variant = variant.map_err(|error| Stop::new(&error, error.help()))?;
+    let options = wastenot_sim::Options {
+        name: finding.name().to_owned(),
+        seed: SEEDS[0],
+        limit: Time(LIMIT.0),
+        notes: true,
+    };
+    let run = Sim.run(&variant, &options).map_err(|error| failed(&error))?;
+    Ok(run.history)
 }

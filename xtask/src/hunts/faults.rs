@@ -1,15 +1,15 @@
-//! docs/hunt.md, its tables: the five published faults, each in a scheduler that has only that one,
-//! hunted with three seeds; and the same schedulers without any.
+//! The five published faults, each in a scheduler that has only that one, hunted with three seeds;
+//! and the same schedulers without any.
 
-use std::cell::Cell;
 use std::fmt::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use wastenot_experiment::label;
-use wastenot_hunt::search::{Arm, Outcome, Question, search};
+use wastenot_hunt::search::{Arm, Outcome, Question};
 use wastenot_scenario::scenario::Choice;
 
+use super::hunt;
 use crate::parts::put;
 
 /// Seeds of the searches.
@@ -61,6 +61,7 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
         for seed in SEEDS {
             let question = Question {
                 choice: choice(kernel, set),
+                against: None,
                 seed,
                 trials: u64::MAX,
                 findings: usize::MAX,
@@ -79,7 +80,8 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
     );
     for kernel in ["cfs-4.1", "cfs-6.1"] {
         let (trials, findings, cause) = (TRIALS, usize::MAX, None);
-        let question = Question { choice: choice(kernel, &[]), seed: 1, trials, findings, cause };
+        let (choice, against) = (choice(kernel, &[]), None);
+        let question = Question { choice, against, seed: 1, trials, findings, cause };
         let (outcome, _) = hunt(&question, Duration::MAX)?;
         let by = |is_change: bool| {
             let of = outcome.shrunk.iter().filter(|it| it.control.is_change() == is_change);
@@ -91,17 +93,6 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
         put(page, &[("without", without.clone())])?;
     }
     Ok(format!("{}: found {found} of {}", page.display(), FAULTS.len() * SEEDS.len()))
-}
-
-/// Hunts; gives how long it took until something was found, without shrinking.
-fn hunt(question: &Question, long: Duration) -> Result<(Outcome, Duration), String> {
-    let (begin, took) = (Instant::now(), Cell::new(Duration::ZERO));
-    let outcome = search(question, None, &|| begin.elapsed() >= long, &|at| {
-        if !at.shrinks {
-            took.set(begin.elapsed());
-        }
-    });
-    Ok((outcome.map_err(|error| error.to_string())?, took.get()))
 }
 
 fn row(outcome: &Outcome, cause: &str, took: Duration) -> String {

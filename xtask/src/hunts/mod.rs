@@ -1,0 +1,25 @@
+//! Hunts: the tables of docs/hunt.md.
+
+mod faults;
+mod mutants;
+mod policies;
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use wastenot_hunt::search::{Outcome, Question, search};
+
+pub(crate) use faults::write as faults;
+pub(crate) use mutants::write as mutants;
+pub(crate) use policies::write as policies;
+
+/// Hunts; gives how long it took until something was found, without shrinking.
+fn hunt(question: &Question, long: Duration) -> Result<(Outcome, Duration), String> {
+    let (begin, took) = (Instant::now(), Cell::new(Duration::ZERO));
+    let outcome = search(question, None, &|| begin.elapsed() >= long, &|at| {
+        if !at.shrinks {
+            took.set(begin.elapsed());
+        }
+    });
+    Ok((outcome.map_err(|error| error.to_string())?, took.get()))
+}
