@@ -47,6 +47,7 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask hunt PAGE.md\n       \
                      xtask hunt-policies POLICIES/ PAGE.md\n       \
                      xtask hunt-mutants PAGE.md\n       \
+                     xtask hunt-texts POLICIES/ PAGE.md\n       \
                      xtask kernels SCENARIOS POLICIES TABLE.csv\n       \
                      xtask kernels TABLE.csv PAGE.md";
 
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
         ["kernels", table, page] => kernels::write(table.as_ref(), page.as_ref()),
         ["hunt", page] => hunts::faults(page.as_ref()),
         ["hunt-policies", folder, page] => hunts::policies(folder.as_ref(), page.as_ref()),
+        ["hunt-texts", folder, page] => hunts::texts(folder.as_ref(), page.as_ref()),
         ["hunt-mutants", page] => hunts::mutants(page.as_ref()),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),

@@ -128,8 +128,8 @@ impl Bench for Sim {
         let Variant { machine, costs, workload, .. } = variant;
         let (history, outcome, real_time) =
             match (paced(&variant.scheduler)?, made(&variant.scheduler)?) {
-                (Some((policy, most)), _) => {
-                    let paced = Paced::new(policy, most, options.seed);
+                (Some((policy, pace)), _) => {
+                    let paced = Paced::new(policy, pace, options.seed);
                     let (history, outcome) =
                         simulate_mechanism(machine, costs, workload, paced, options);
                     (history, outcome, None)

@@ -14,7 +14,7 @@ use wastenot_scenario::profile::BYTES;
 use wastenot_scenario::scenario::{Choice, Instead, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
 use wastenot_sim::mutant::{self, Mutant};
-use wastenot_sim::{Made, SCHEDULERS, Scheduler, Settings, make, scheduler};
+use wastenot_sim::{Made, Pace, SCHEDULERS, Scheduler, Settings, make, scheduler};
 
 use crate::Error;
 
@@ -111,7 +111,7 @@ fn tunable(error: &Error) -> Option<&str> {
         Error::Scheduler(wrong) => wrong.tunable(),
         Error::Parameter { wrong, .. } => wrong.parameter(),
         Error::NoProfile { .. } | Error::Profile(_) => Some("profile"),
-        Error::Steps { .. } => Some(STEPS),
+        Error::Steps { name, .. } => Some(name),
         Error::Mutant { .. } => Some(MUTANT),
         _ => None,
     }
@@ -178,28 +178,43 @@ pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
 }
 
 /// The policy of a choice, and how long its longest step takes, if its decisions take steps.
-pub(crate) fn paced(choice: &Choice) -> Result<Option<(Interpreter, Span)>, Error> {
-    let (Some(text), Some(most)) = (&choice.text, steps(choice)?) else { return Ok(None) };
-    Ok(Some((interpreter(choice, text)?, most)))
+pub(crate) fn paced(choice: &Choice) -> Result<Option<(Interpreter, Pace)>, Error> {
+    let (Some(text), Some(pace)) = (&choice.text, steps(choice)?) else { return Ok(None) };
+    Ok(Some((interpreter(choice, text)?, pace)))
 }
 
 /// The tunable of every policy in Rota that makes its decisions take steps, and how long the
 /// longest takes. A parameter of that name cannot be set.
 pub const STEPS: &str = "steps";
 
-/// How long the longest step of a decision takes; `None`: decisions take no time.
-fn steps(choice: &Choice) -> Result<Option<Span>, Error> {
-    let Some((_, value)) = choice.tunables.iter().find(|(name, _)| name == STEPS) else {
-        return Ok(None);
+/// The tunable beside it: whether all steps take so long (`even`), or most less (`varied`).
+pub const PACE: &str = "pace";
+
+/// How long the steps of decisions take; `None`: decisions take no time.
+fn steps(choice: &Choice) -> Result<Option<Pace>, Error> {
+    let set = |tunable: &str| choice.tunables.iter().find(|(name, _)| name == tunable);
+    let wrong = |(name, value): &(String, String)| Error::Steps {
+        file: choice.name.clone(),
+        name: name.clone(),
+        value: value.clone(),
     };
-    let most = Span::parse(value).filter(|most| (1..=1_000_000).contains(&most.0));
-    most.map(Some).ok_or_else(|| Error::Steps { file: choice.name.clone(), value: value.clone() })
+    let even = match set(PACE) {
+        None => false,
+        Some((_, value)) if value == "varied" => false,
+        Some((_, value)) if value == "even" => true,
+        Some(pace) => return Err(wrong(pace)),
+    };
+    let Some(steps) = set(STEPS) else { return Ok(None) };
+    let most = Span::parse(&steps.1).filter(|most| (1..=1_000_000).contains(&most.0));
+    let most = most.ok_or_else(|| wrong(steps))?;
+    Ok(Some(Pace { most, even }))
 }
 
 fn interpreter(choice: &Choice, text: &str) -> Result<Interpreter, Error> {
     let file = || choice.name.clone();
     let program = compile(text).map_err(|faults| first(file(), text, &faults))?;
-    let params = choice.tunables.iter().filter(|(name, _)| name != STEPS);
+    let is_pace = |name: &str| [STEPS, PACE].contains(&name);
+    let params = choice.tunables.iter().filter(|(name, _)| !is_pace(name));
     let params: Vec<(String, String)> = params.cloned().collect();
     let stem = Path::new(&choice.name).file_stem().and_then(|stem| stem.to_str());
     let called = |it: Interpreter| it.called(stem.unwrap_or(&choice.name));
@@ -254,7 +269,8 @@ pub fn label(choice: &Choice) -> String {
     if choice.text.is_some() {
         let name = policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());
         return match steps(choice) {
-            Ok(Some(most)) => format!("{name} {STEPS}={most}"),
+            Ok(Some(Pace { most, even: false })) => format!("{name} {STEPS}={most}"),
+            Ok(Some(Pace { most, even: true })) => format!("{name} {STEPS}={most} {PACE}=even"),
             _ => name,
         };
     }

@@ -4,6 +4,8 @@ use std::io;
 
 use wastenot_sim::WrongSetting;
 
+use crate::choice::PACE;
+
 /// Why there is no experiment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -51,10 +53,12 @@ pub enum Error {
         wrong: wastenot_rota::interpret::Error,
     },
     /// Steps of decisions that take no such time.
-    #[error("{file}: `steps` cannot be `{value}`")]
+    #[error("{file}: `{name}` cannot be `{value}`")]
     Steps {
         /// As named.
         file: String,
+        /// `steps`, or `pace`.
+        name: String,
         /// As typed.
         value: String,
     },
@@ -139,6 +143,9 @@ impl Error {
             Error::NoProfile { .. } => "name a profile (TOML), as docs/profile.md says".into(),
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
+            Error::Steps { name, .. } if name == PACE => {
+                "`pace` is `even` or `varied`, beside `steps`".into()
+            }
             Error::Steps { .. } => "`steps` is the time of the longest step of a decision, up to \
                                     1 ms, as in `20us`"
                 .into(),

@@ -66,8 +66,9 @@ pub fn variant(genome: &Genome, choice: &Choice) -> Result<Variant, wastenot_sce
     let scenario = wastenot_scenario::scenario("genome.toml", &text)?;
     let variant = scenario.variants.into_iter().next();
     let mut variant = variant.unwrap_or_else(|| unreachable!("a scenario has a variant"));
-    // Its policy and its profile were read before.
-    variant.scheduler = choice.clone();
+    // Its policy and its profile were read before. What the genome sets of it stays.
+    let Choice { text, profile, .. } = choice.clone();
+    variant.scheduler = Choice { text, profile, ..variant.scheduler };
     Ok(variant)
 }
 

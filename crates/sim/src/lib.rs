@@ -32,8 +32,8 @@ mod schedulers;
 pub use engine::outcome::{End, Fault, Mark, Outcome, Stuck};
 pub use engine::{Kernel, Leaves};
 pub use mechanism::{
-    Contention, Direct, Hardware, LineId, LockId, MailboxId, Mechanism, Overhead, Paced, Prices,
-    Samples, Seen, Spin, Step, Trigger,
+    Contention, Direct, Hardware, LineId, LockId, MailboxId, Mechanism, Overhead, Pace, Paced,
+    Prices, Samples, Seen, Spin, Step, Trigger,
 };
 pub use schedulers::{
     Made, REAL_TIME, SCHEDULERS, Scheduler, Settings, Tunable, Values, WrongSetting, make,

@@ -3,6 +3,7 @@
 mod faults;
 mod mutants;
 mod policies;
+mod texts;
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use wastenot_hunt::search::{Outcome, Question, search};
 pub(crate) use faults::write as faults;
 pub(crate) use mutants::write as mutants;
 pub(crate) use policies::write as policies;
+pub(crate) use texts::write as texts;
 
 /// Hunts; gives how long it took until something was found, without shrinking.
 fn hunt(question: &Question, long: Duration) -> Result<(Outcome, Duration), String> {

@@ -49,7 +49,7 @@ pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     ))
 }
 
-fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -62,12 +62,12 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn question(choice: Choice) -> Question {
+pub(super) fn question(choice: Choice) -> Question {
     let (against, cause) = (None, None);
     Question { choice, against, seed: 1, trials: u64::MAX, findings: 1, cause }
 }
 
-fn row(outcome: &Outcome, took: Duration) -> String {
+pub(super) fn row(outcome: &Outcome, took: Duration) -> String {
     let took = took.as_secs();
     let (search, random) = (&outcome.search, &outcome.random);
     let Some(it) = outcome.shrunk.first() else {

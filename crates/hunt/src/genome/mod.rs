@@ -36,6 +36,8 @@ pub const LIMIT: Span = Span::s(2);
 pub struct Genome {
     machine: Shape,
     costs: Costs,
+    /// Whether all steps of a policy's decisions take equally long.
+    even: bool,
     groups: Vec<Group>,
     kinds: Vec<Kind>,
     /// A kernel thread bound to each CPU: its CPU time, each so long.
@@ -391,6 +393,12 @@ impl Genome {
         // The run waits for the first kind.
         if let Some(first) = self.kinds.first_mut() {
             first.forever = false;
+        }
+        // What goes on for the whole run does not do too much.
+        for step in self.kinds.iter_mut().filter(|it| it.forever).flat_map(|it| &mut it.steps) {
+            if let Step::Compute(length) | Step::Sleep(length) | Step::Locked(_, length) = step {
+                length.ns = length.ns.max(10 * SHORTEST);
+            }
         }
         self.mend_amounts();
         let mut seen = 0u64;

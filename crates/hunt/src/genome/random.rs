@@ -157,6 +157,7 @@ impl Genome {
         let kinds = (0..kinds).map(|n| draw.kind(n, kinds, groups.len(), &machine)).collect();
         let genome = Genome {
             costs: if draw.once_in(2) { draw.one(&Costs::ALL) } else { Costs::None },
+            even: draw.once_in(4),
             kworker: draw.once_in(5).then(|| draw.kworker()),
             toggles: if draw.once_in(5) { vec![draw.toggle(&machine)] } else { Vec::new() },
             machine,

@@ -21,6 +21,7 @@ pub fn smaller(of: &Genome) -> Vec<Genome> {
     }
     add(&|it| it.kworker = None);
     add(&|it| it.costs = Costs::None);
+    add(&|it| it.even = false);
     for n in 0..of.toggles.len() {
         add(&|it| {
             it.toggles.remove(n);
@@ -210,6 +211,7 @@ impl Genome {
             + 300 * self.toggles.len() as u64
             + 500 * u64::from(self.kworker.is_some())
             + 100 * u64::from(self.costs != Costs::None)
+            + 100 * u64::from(self.even)
     }
 
     /// Takes out a node: those above it move down.

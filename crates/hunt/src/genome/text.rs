@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use wastenot_experiment::PACE;
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
@@ -34,6 +35,9 @@ impl Genome {
         let _ = writeln!(to, "\n[scheduler]\nname = {:?}", scheduler.name);
         for (name, value) in &scheduler.tunables {
             let _ = writeln!(to, "{name} = {value:?}");
+        }
+        if self.even && scheduler.text.is_some() {
+            let _ = writeln!(to, "{PACE} = \"even\"");
         }
         if self.costs != Costs::None {
             let _ = writeln!(to, "\n[costs]\nswitch = \"2us\"\nipi = \"{}\"", self.kick().exact());

@@ -47,6 +47,7 @@ fn once(genome: &mut Genome, draw: &mut Draw<'_>) {
     let kinds = genome.kinds.len();
     match draw.below(20) {
         0..=2 => machine(genome, draw),
+        3 if draw.once_in(3) => genome.even = !genome.even,
         3 => genome.costs = draw.one(&Costs::ALL),
         4 => {
             genome.kworker = match genome.kworker {

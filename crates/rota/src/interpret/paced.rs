@@ -197,11 +197,14 @@ impl Scheduler {
         cpu: CpuId,
         group: usize,
     ) -> Option<((i128, Level), Vec<i64>)> {
-        let balance = self.policy.idle.clone()?;
+        let balance = self.policy.idle.take()?; // put back below
         self.frame.me = Some(at(&self.state, cpu));
         let (mut looking, _) = self.looking(view);
-        let rank = looking.rank(&balance, group, cpu)?;
-        Some((rank, balance.remembered().iter().map(|num| looking.key(num)).collect()))
+        let read = looking
+            .rank(&balance, group, cpu)
+            .map(|rank| (rank, balance.remembered().iter().map(|num| looking.key(num)).collect()));
+        self.policy.idle = Some(balance);
+        read
     }
 
     /// `cpu` tries a candidate under its lock: the task that it takes.

@@ -169,6 +169,12 @@ impl Kernel {
         Some((task, how.unwrap_or(Leaves::Runnable(Why::Preempted))))
     }
 
+    /// `cpu` has picked a task: kicks that came before are answered (`clear_tsk_need_resched` in
+    /// `__schedule`, kernel/sched/core.c).
+    pub fn picked(&mut self, cpu: CpuId) {
+        self.run(cpu).need_resched = false;
+    }
+
     /// How the running task of `cpu` leaves it, if that was set and the CPU's path has not
     /// processed it yet; and whether that path has begun.
     pub(crate) fn about_to_leave(&self, cpu: CpuId) -> Option<(TaskId, Leaves, bool)> {

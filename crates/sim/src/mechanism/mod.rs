@@ -12,7 +12,7 @@ mod samples;
 
 pub use direct::Direct;
 pub use hardware::{Contention, Hardware, LineId, LockId, MailboxId};
-pub use paced::Paced;
+pub use paced::{Pace, Paced};
 pub use samples::{Overhead, Samples, Seen};
 pub use wastenot_model::machine::{Prices, Spin};
 

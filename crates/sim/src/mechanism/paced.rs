@@ -2,7 +2,8 @@
 //!
 //! How long a step takes is left to chance: mostly next to nothing, sometimes up to a limit, as if
 //! an interrupt or a cache miss had come between. So with many seeds, the steps of several CPUs
-//! interleave in many ways. While a CPU is between two steps it runs no task.
+//! interleave in many ways. Or all take equally long ([`Pace`]). While a CPU is between two steps
+//! it runs no task.
 
 use wastenot_model::policy::{Family, Happening, Steps, Went, Why};
 use wastenot_model::workload::Random;
@@ -12,12 +13,20 @@ use super::{Direct, Mechanism, Step, Trigger};
 use crate::Kernel;
 use crate::engine::Leaves;
 
+/// How long steps take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// The longest that a step takes.
+    pub most: Span,
+    /// Whether each takes so long.
+    pub even: bool,
+}
+
 /// A policy whose decisions take steps.
 #[derive(Debug)]
 pub struct Paced<P> {
     direct: Direct<P>,
-    /// The longest that a step takes.
-    most: Span,
+    pace: Pace,
     random: Random,
     /// By CPU: where its path is.
     at: Vec<At>,
@@ -35,17 +44,19 @@ enum At {
 }
 
 impl<P: Steps> Paced<P> {
-    /// Steps of `most` at most; `seed` chooses how long each takes.
-    pub fn new(policy: P, most: Span, seed: u64) -> Paced<P> {
+    /// Steps of this pace; `seed` chooses how long each takes.
+    pub fn new(policy: P, pace: Pace, seed: u64) -> Paced<P> {
         let random = Random::stream(seed, u32::from_le_bytes(*b"step"), 0);
-        Paced { direct: Direct(policy), most, random, at: Vec::new() }
+        Paced { direct: Direct(policy), pace, random, at: Vec::new() }
     }
 
     /// How long a step takes: nothing half of the time, else of each order of magnitude as often.
     fn takes(&mut self) -> Step {
+        let most = self.pace.most.0;
         let span = match self.random.below(2) {
+            _ if self.pace.even => most,
             0 => 0,
-            _ => (self.most.0 >> self.random.below(8)).max(1),
+            _ => (most >> self.random.below(8)).max(1),
         };
         Step::Work(Span(span))
     }
@@ -107,6 +118,9 @@ impl<P: Steps> Paced<P> {
         match went {
             Went::On => {}
             Went::Found(task) => {
+                // Else two CPUs that kick each other while they look would preempt for ever what
+                // they found.
+                kernel.picked(cpu);
                 kernel.switch(cpu, None, Some(task));
                 policy.running(&mut kernel.cx, cpu, task);
                 policy.update_idle(&mut kernel.cx, cpu, false);
@@ -128,7 +142,8 @@ impl<P: Steps> Paced<P> {
 
 impl<P: Steps> Mechanism for Paced<P> {
     fn name(&self) -> String {
-        format!("{} steps={}", self.direct.name(), self.most)
+        let pace = if self.pace.even { " pace=even" } else { "" };
+        format!("{} steps={}{pace}", self.direct.name(), self.pace.most)
     }
 
     fn family(&self) -> Family {

@@ -1,0 +1,171 @@
+//! Policies in Rota made wrong in one word of their text, chosen by a seed: what the prover says of
+//! each, and what a hunt of a minute finds.
+//!
+//! They have to agree. What is proved and yet broken in a run is a hole in the prover, or in the
+//! simulator; what is refuted and not broken needs a machine or work that the hunt did not try, or
+//! a state that no run reaches.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use wastenot_model::workload::Random;
+use wastenot_prove::explore::Bounds;
+use wastenot_prove::solver::{Kind, Places};
+use wastenot_prove::{Conclusion, Options, choose, judge_program};
+use wastenot_scenario::scenario::Choice;
+
+use super::hunt;
+use super::policies::{files, question, row};
+use crate::parts::put;
+
+/// How many are made.
+const COUNT: usize = 50;
+/// How long each is hunted.
+const LONG: Duration = Duration::from_secs(60);
+/// How long a solver may think about a question.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Chooses them.
+const SEED: u64 = 24;
+
+/// What is written instead of what.
+const CHANGES: &[(&str, &[&str])] = &[
+    (">= 1", &[">= 2", ">= 0"]),
+    (">= 2", &[">= 1", ">= 3"]),
+    ("argmax", &["argmin"]),
+    ("argmin", &["argmax"]),
+    ("retry untried", &["retry 0", "retry 1"]),
+    ("steal 1 ", &["steal 0 ", "steal 2 "]),
+    (" where me in allowed(t)", &[""]),
+    (" rebase vt", &[""]),
+    (" tie near(me)", &[""]),
+    (" else balance idle", &[""]),
+    (
+        "near t.prev by [smt, llc, node, machine]",
+        &["near t.prev by [smt, llc]", "near here by [machine]"],
+    ),
+    ("in allowed(t) near", &["in allowed(t) within llc near"]),
+    ("level machine", &["level llc", "level node"]),
+    ("level node, machine", &["level node", "level machine"]),
+    ("level llc, node, machine", &["level llc", "level llc, node"]),
+    ("home(t)", &["t.prev"]),
+    ("on leader(llc)", &["", "on leader(node)"]),
+    (" - lag", &["", " + lag"]),
+    (" + slice", &["", " - slice"]),
+    ("half(", &["("]),
+    ("if c {", &["if not c {"]),
+    (" preempt", &[""]),
+];
+
+/// A policy that differs from a right one in one place.
+struct Mutant {
+    policy: String,
+    /// The line, and what it says now.
+    what: String,
+    text: String,
+}
+
+/// Judges and hunts those of the policies in `folder`, and writes a table of `page`. The verdict in
+/// a line.
+pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
+    let told = |error: wastenot_prove::Error| error.to_string();
+    let solver = Places::from_environment().find(Kind::Z3).map_err(told)?;
+    let solver = solver.ok_or_else(|| format!("there is no z3: {}", Kind::Z3.recipe()))?;
+    let (solvers, cache) = (vec![solver], None);
+    let options = Options { solvers, cache, patience: PATIENCE, bounds: Bounds::default() };
+    let mutants = chosen(folder)?;
+    let mut text = String::from(
+        "| policy | now | prover | it | trials | at random | time | CPUs | programs | steps |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut table = [[0; 2]; 3];
+    for it in &mutants {
+        let program = wastenot_rota::compile(&it.text).map_err(|_| "a mutant is a policy")?;
+        let policies = choose(&program, &[], true).map_err(told)?;
+        let judged = judge_program(&program, &policies, &[], &options).map_err(told)?;
+        let conclusion = Conclusion::of(&judged);
+        let choice =
+            Choice { text: Some(it.text.clone()), ..Choice::named(&format!("{}.rota", it.policy)) };
+        let (outcome, took) = hunt(&question(choice), LONG)?;
+        let is_broken = !outcome.shrunk.is_empty();
+        let said = match conclusion {
+            Conclusion::No => 0,
+            Conclusion::Yes => 1,
+            Conclusion::CannotTell => 2,
+        };
+        table[said][usize::from(is_broken)] += 1;
+        let said = ["refuted", "proved", "unknown"][said];
+        let row = row(&outcome, took);
+        let _ = writeln!(text, "| {} | `{}` | {said} | {row} |", it.policy, it.what);
+        put(page, &[("texts", text.clone()), ("agreement", agreement(&table))])?;
+    }
+    let [_, proved_broken] = table[1];
+    Ok(format!(
+        "{}: {} mutants, {proved_broken} proved and yet broken in a run",
+        page.display(),
+        mutants.len()
+    ))
+}
+
+fn agreement(table: &[[usize; 2]; 3]) -> String {
+    let mut text = String::from("| | nothing found | broken in a run |\n|---|---|---|\n");
+    for (said, [not, broken]) in ["refuted", "proved", "unknown"].into_iter().zip(table) {
+        let _ = writeln!(text, "| {said} | {not} | {broken} |");
+    }
+    text
+}
+
+/// Those that the seed chooses, of all policies that have a meaning.
+fn chosen(folder: &Path) -> Result<Vec<Mutant>, String> {
+    let mut all = Vec::new();
+    for file in files(folder)? {
+        let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let policy = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        all.extend(made(&policy, &text));
+    }
+    let mut random = Random::stream(SEED, 0, 0);
+    for n in (1..all.len()).rev() {
+        all.swap(n, random.below(n as u64 + 1) as usize);
+    }
+    all.truncate(COUNT);
+    Ok(all)
+}
+
+/// All of one policy.
+fn made(policy: &str, text: &str) -> Vec<Mutant> {
+    let mut all = Vec::new();
+    for (from, others) in CHANGES {
+        for (at, _) in text.match_indices(from) {
+            let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            if text[line..at].contains("//") {
+                continue;
+            }
+            for to in *others {
+                let text = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+                if wastenot_rota::compile(&text).is_ok() {
+                    let what = text[line..].lines().next().unwrap_or_default().trim().to_owned();
+                    all.push(Mutant { policy: policy.to_owned(), what, text });
+                }
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_enough_and_a_seed_chooses_always_the_same() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../policies"));
+        let [one, other] = [0; 2].map(|_| chosen(folder).expect("policies"));
+        assert_eq!(one.len(), COUNT);
+        let same = |(one, other): (&Mutant, &Mutant)| one.text == other.text;
+        assert!(one.iter().zip(&other).all(same));
+        let policies: std::collections::BTreeSet<&str> =
+            one.iter().map(|it| it.policy.as_str()).collect();
+        assert!(policies.len() > 6, "{policies:?}");
+    }
+}
