@@ -158,8 +158,11 @@ pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
 /// chooses which.
 pub const MUTANT: &str = "mutant";
 
+/// What is set, by name.
+type Tunables = Vec<(String, String)>;
+
 /// What is wrong on purpose, and what else is set.
-fn mutant(choice: &Choice) -> Result<(Option<mutant::Error>, Vec<(String, String)>), Error> {
+fn mutant(choice: &Choice) -> Result<(Option<mutant::Error>, Tunables), Error> {
     let is_it = |(name, _): &&(String, String)| name == MUTANT;
     let set = choice.tunables.iter().filter(|it| !is_it(it)).cloned().collect();
     let Some((_, value)) = choice.tunables.iter().find(is_it) else { return Ok((None, set)) };
@@ -215,7 +218,7 @@ fn interpreter(choice: &Choice, text: &str) -> Result<Interpreter, Error> {
     let program = compile(text).map_err(|faults| first(file(), text, &faults))?;
     let is_pace = |name: &str| [STEPS, PACE].contains(&name);
     let params = choice.tunables.iter().filter(|(name, _)| !is_pace(name));
-    let params: Vec<(String, String)> = params.cloned().collect();
+    let params: Tunables = params.cloned().collect();
     let stem = Path::new(&choice.name).file_stem().and_then(|stem| stem.to_str());
     let called = |it: Interpreter| it.called(stem.unwrap_or(&choice.name));
     Interpreter::new(program, &params)

@@ -1,7 +1,7 @@
 //! What is a finding: what a scheduler promises not to do.
 //!
-//! A fault needs no invariant of its own. [`losses`] asks the same questions of every scheduler; the
-//! intervals within which a scheduler has to act are its own ([`Promise`]).
+//! A fault needs no invariant of its own. [`losses`] asks the same questions of every scheduler;
+//! the intervals within which a scheduler has to act are its own ([`Promise`]).
 //!
 //! Two are about the waste that each cause took in a run (`wastenot_check::causes`):
 //!

@@ -1,5 +1,5 @@
-//! Schedulers of Linux with one decision wrong, chosen by a seed: how many of them the search finds,
-//! and how many genomes at random, with equally many trials.
+//! Schedulers of Linux with one decision wrong, chosen by a seed: how many of them the search
+//! finds, and how many genomes at random, with equally many trials.
 
 use std::fmt::Write;
 use std::path::Path;
