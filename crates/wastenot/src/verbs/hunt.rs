@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let outcome = outcome.map_err(|error| failed(&error))?;
     let mut report = outcome.report(&question);
     if let Some(folder) = folder {
-        let choice = Promise::of(question.choice.clone(), None).choice;
+        let choice = Promise::of(question.choice, None).choice;
         let files = write(&outcome, &choice, folder)?;
         let first = files.first().and_then(|file| quoted(file));
         report.next = first.map(|file| format!("wastenot run {file}"));
