@@ -126,25 +126,26 @@ impl Bench for Sim {
 
     fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error> {
         let Variant { machine, costs, workload, .. } = variant;
-        let (history, outcome, real_time) =
-            match (paced(&variant.scheduler)?, made(&variant.scheduler)?) {
-                (Some((policy, pace)), _) => {
-                    let paced = Paced::new(policy, pace, options.seed);
-                    let (history, outcome) =
-                        simulate_mechanism(machine, costs, workload, paced, options);
-                    (history, outcome, None)
-                }
-                (None, Made::Policy(policy)) => {
+        let (history, outcome, real_time) = match paced(&variant.scheduler)? {
+            Some((policy, pace)) => {
+                let paced = Paced::new(policy, pace, options.seed);
+                let (history, outcome) =
+                    simulate_mechanism(machine, costs, workload, paced, options);
+                (history, outcome, None)
+            }
+            None => match made(&variant.scheduler)? {
+                Made::Policy(policy) => {
                     let (history, outcome) = simulate(machine, costs, workload, policy, options);
                     (history, outcome, None)
                 }
-                (None, Made::RealTime(real)) => {
+                Made::RealTime(real) => {
                     let ran = edf::run_workload(machine, costs, workload, &real, options);
                     let ran = ran.map_err(|wrong| unfit(variant, &real, &wrong))?;
                     let real_time = RealTime::of(&ran, workload);
                     (ran.history, ran.outcome, Some(real_time))
                 }
-            };
+            },
+        };
         if cfg!(debug_assertions) {
             let wrong = checkers::wrong(&history);
             assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);

@@ -138,7 +138,7 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
 pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
     match &choice.text {
         Some(text) => {
-            steps(choice)?;
+            pace(choice)?;
             Ok(Made::Policy(Box::new(interpreter(choice, text)?)))
         }
         None => {
@@ -180,9 +180,9 @@ pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
     }
 }
 
-/// The policy of a choice, and how long its longest step takes, if its decisions take steps.
+/// The policy of a choice, and how long its steps take, if its decisions take steps.
 pub(crate) fn paced(choice: &Choice) -> Result<Option<(Interpreter, Pace)>, Error> {
-    let (Some(text), Some(pace)) = (&choice.text, steps(choice)?) else { return Ok(None) };
+    let (Some(text), Some(pace)) = (&choice.text, pace(choice)?) else { return Ok(None) };
     Ok(Some((interpreter(choice, text)?, pace)))
 }
 
@@ -193,8 +193,11 @@ pub const STEPS: &str = "steps";
 /// The tunable beside it: whether all steps take so long (`even`), or most less (`varied`).
 pub const PACE: &str = "pace";
 
-/// How long the steps of decisions take; `None`: decisions take no time.
-fn steps(choice: &Choice) -> Result<Option<Pace>, Error> {
+/// How long the steps of a policy's decisions take; `None`: decisions take no time.
+///
+/// # Errors
+/// It is set to what is no such time, or no such pace.
+pub fn pace(choice: &Choice) -> Result<Option<Pace>, Error> {
     let set = |tunable: &str| choice.tunables.iter().find(|(name, _)| name == tunable);
     let wrong = |(name, value): &(String, String)| Error::Steps {
         file: choice.name.clone(),
@@ -271,9 +274,8 @@ pub(crate) fn typed(choice: &Choice) -> String {
 pub fn label(choice: &Choice) -> String {
     if choice.text.is_some() {
         let name = policy(choice).map_or_else(|_| choice.name.clone(), |policy| policy.name());
-        return match steps(choice) {
-            Ok(Some(Pace { most, even: false })) => format!("{name} {STEPS}={most}"),
-            Ok(Some(Pace { most, even: true })) => format!("{name} {STEPS}={most} {PACE}=even"),
+        return match pace(choice) {
+            Ok(Some(pace)) => format!("{name} {pace}"),
             _ => name,
         };
     }

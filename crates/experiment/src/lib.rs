@@ -26,7 +26,7 @@ mod what_if;
 pub use bench::{Bench, Run, Sim};
 pub use cell::{Cell, Kind, Wait};
 pub use choice::{
-    Claims, MUTANT, PACE, STEPS, claims, is_unsafe, label, resolve, scenario, scenario_with,
+    Claims, MUTANT, PACE, STEPS, claims, is_unsafe, label, pace, resolve, scenario, scenario_with,
 };
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};

@@ -26,7 +26,7 @@
 //! seeds and disappears in a control.
 
 use wastenot_check::causes::is_within;
-use wastenot_experiment::{Claims, STEPS, claims};
+use wastenot_experiment::{Claims, STEPS, claims, pace};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
@@ -131,8 +131,8 @@ impl Promise {
                 if !choice.tunables.iter().any(|(name, _)| name == STEPS) {
                     choice.tunables.push((STEPS.to_owned(), STEP.exact()));
                 }
-                let mut set = choice.tunables.iter().filter(|(name, _)| name == STEPS);
-                let step = set.find_map(|(_, value)| Span::parse(value)).unwrap_or(STEP);
+                // A wrong one is refused when it runs.
+                let step = pace(&choice).ok().flatten().map_or(STEP, |pace| pace.most);
                 Family::Policy(claims, step)
             }
             None => match &*choice.name {
@@ -171,15 +171,10 @@ impl Promise {
         }
     }
 
-    /// Whether it is a policy that claims not to waste: then waste needs no price.
+    /// Whether it is a policy in Rota. Its waste needs no price, since it claims not to waste; and it
+    /// claims nothing of short losses that recur, as the steps of its decisions take time.
     pub fn is_claimed(&self) -> bool {
         matches!(self.family, Family::Policy(..))
-    }
-
-    /// Whether losses that recur are judged. A policy in Rota claims nothing of short ones, and the
-    /// steps of its decisions take time.
-    fn may_recur(&self) -> bool {
-        !matches!(self.family, Family::Policy(..))
     }
 
     /// How long a task may wait for its turn, among so many that are alike.
@@ -225,7 +220,7 @@ pub fn losses<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Los
             let times = took.ns as f64 / took.longest_ns.max(1) as f64;
             // Both have to be: how far it is from that is the lesser of the two.
             let recurs = (share / RECURS).min(times / TIMES);
-            let recurs = if promise.may_recur() { recurs } else { 0.0 };
+            let recurs = if promise.is_claimed() { 0.0 } else { recurs };
             let (kind, longest) = match persists >= recurs {
                 true => (Kind::Persists, Span(seen.longest_ns)),
                 false => (Kind::Recurs, Span(took.longest_ns)),

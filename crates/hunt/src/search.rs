@@ -108,10 +108,13 @@ pub fn search(
 ) -> Result<Outcome, Error> {
     let promise = Promise::of(question.choice.clone(), question.against.clone());
     let runs = std::cell::Cell::new(0);
+    let run = |all: &[(&Genome, u64)], choice: &Choice| {
+        runs.set(runs.get() + all.len() as u64);
+        seen(all, choice, store)
+    };
     let look = |genome: &Genome, choice: &Choice, seeds: &[u64]| {
-        runs.set(runs.get() + seeds.len() as u64);
         let all: Vec<(&Genome, u64)> = seeds.iter().map(|seed| (genome, *seed)).collect();
-        seen(&all, choice, store)
+        run(&all, choice)
     };
     let mut arms = [(Which::Search, Arm::default()), (Which::Random, Arm::default())];
     let mut generation = 0;
@@ -134,11 +137,9 @@ pub fn search(
             })
             .collect();
         let all: Vec<(&Genome, u64)> = next.iter().flatten().map(|it| (it, SEED)).collect();
-        let both = 1 + u64::from(promise.against.is_some());
-        runs.set(runs.get() + both * all.len() as u64);
-        let shown = seen(&all, &promise.choice, store)?;
+        let shown = run(&all, &promise.choice)?;
         let than = match &promise.against {
-            Some(other) => seen(&all, other, store)?.into_iter().map(Some).collect(),
+            Some(other) => run(&all, other)?.into_iter().map(Some).collect(),
             None => vec![None; shown.len()],
         };
         let shown: Vec<(Seen, Option<Seen>)> = shown.into_iter().zip(than).collect();

@@ -42,11 +42,11 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
             let what = found.map_or("", |it| it.name());
             all += 1;
             let [by_search, by_random] =
-                [&outcome.search, &outcome.random].map(|arm| u64::from(!arm.found.is_empty()));
-            searched += by_search;
-            drawn += by_random;
-            only_searched += by_search & !by_random & 1;
-            only_drawn += by_random & !by_search & 1;
+                [&outcome.search, &outcome.random].map(|arm| !arm.found.is_empty());
+            searched += u64::from(by_search);
+            drawn += u64::from(by_random);
+            only_searched += u64::from(by_search && !by_random);
+            only_drawn += u64::from(by_random && !by_search);
             let (search, random) = (after(&outcome.search), after(&outcome.random));
             let _ = writeln!(
                 text,

@@ -5,6 +5,8 @@
 //! interleave in many ways. Or all take equally long ([`Pace`]). While a CPU is between two steps
 //! it runs no task.
 
+use std::fmt;
+
 use wastenot_model::policy::{Family, Happening, Steps, Went, Why};
 use wastenot_model::workload::Random;
 use wastenot_model::{Context, CpuId, Span, TaskId};
@@ -20,6 +22,13 @@ pub struct Pace {
     pub most: Span,
     /// Whether each takes so long.
     pub even: bool,
+}
+
+/// As it is set.
+impl fmt::Display for Pace {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "steps={}{}", self.most, if self.even { " pace=even" } else { "" })
+    }
 }
 
 /// A policy whose decisions take steps.
@@ -142,8 +151,7 @@ impl<P: Steps> Paced<P> {
 
 impl<P: Steps> Mechanism for Paced<P> {
     fn name(&self) -> String {
-        let pace = if self.pace.even { " pace=even" } else { "" };
-        format!("{} steps={}{pace}", self.direct.name(), self.pace.most)
+        format!("{} {}", self.direct.name(), self.pace)
     }
 
     fn family(&self) -> Family {
