@@ -171,8 +171,8 @@ impl Promise {
         }
     }
 
-    /// Whether it is a policy in Rota. Its waste needs no price, since it claims not to waste; and it
-    /// claims nothing of short losses that recur, as the steps of its decisions take time.
+    /// Whether it is a policy in Rota. Its waste needs no price, since it claims not to waste; and
+    /// it claims nothing of short losses that recur, as the steps of its decisions take time.
     pub fn is_claimed(&self) -> bool {
         matches!(self.family, Family::Policy(..))
     }

@@ -27,7 +27,8 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
 /// `wastenot --help`.
 pub(crate) fn overview(command: &Command) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut text = format!("{about}\nUsage: wastenot VERB ...\n");
+    let usage = "wastenot VERB ...; `wastenot VERB --help` has options and examples";
+    let mut text = format!("{about}\nUsage: {usage}\n");
     for (mut group, verbs) in GROUPS.iter().copied() {
         for verb in verbs.iter().filter_map(|name| command.find_subcommand(name)) {
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
@@ -35,7 +36,6 @@ pub(crate) fn overview(command: &Command) -> String {
             group = "";
         }
     }
-    text += "`wastenot VERB --help` has options and examples.\n";
     text
 }
 
