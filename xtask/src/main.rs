@@ -8,8 +8,9 @@
 //! `cargo xtask power`: judges which wrong policies a replay of their steps finds out, and writes
 //! into docs/conformance.md; `cargo xtask kernels`: runs workloads in real kernels, in guests, and
 //! writes into docs/kernels.md; `cargo xtask hunt`: hunts for the published faults and writes into
-//! docs/hunt.md; `cargo xtask emitted`: writes the schedulers that kernels must
-//! verify into a folder.
+//! docs/hunt.md; `cargo xtask scoreboard`: runs what was found under all schedulers and writes
+//! docs/scoreboard.md; `cargo xtask emitted`: writes the schedulers that kernels must verify into a
+//! folder.
 
 mod ambient;
 mod beside;
@@ -48,6 +49,8 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask hunt-policies POLICIES/ PAGE.md\n       \
                      xtask hunt-mutants PAGE.md\n       \
                      xtask hunt-texts POLICIES/ PAGE.md\n       \
+                     xtask hunt-suite SUITE/ PAGE.md\n       \
+                     xtask scoreboard SUITE/ POLICIES/ PAGE.md\n       \
                      xtask kernels SCENARIOS POLICIES TABLE.csv\n       \
                      xtask kernels TABLE.csv PAGE.md";
 
@@ -93,6 +96,10 @@ fn main() -> ExitCode {
         ["hunt", page] => hunts::faults(page.as_ref()),
         ["hunt-policies", folder, page] => hunts::policies(folder.as_ref(), page.as_ref()),
         ["hunt-texts", folder, page] => hunts::texts(folder.as_ref(), page.as_ref()),
+        ["hunt-suite", suite, page] => hunts::suite(suite.as_ref(), page.as_ref()),
+        ["scoreboard", suite, policies, page] => {
+            hunts::scoreboard(suite.as_ref(), policies.as_ref(), page.as_ref())
+        }
         ["hunt-mutants", page] => hunts::mutants(page.as_ref()),
         ["mutants", folder, output] => mutants::write(folder.as_ref(), output.as_ref()),
         _ => Err(USAGE.to_owned()),

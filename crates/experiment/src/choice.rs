@@ -14,7 +14,7 @@ use wastenot_scenario::profile::BYTES;
 use wastenot_scenario::scenario::{Choice, Instead, Scenario, Unfit};
 use wastenot_scenario::scenario_for;
 use wastenot_sim::mutant::{self, Mutant};
-use wastenot_sim::{Made, Pace, SCHEDULERS, Scheduler, Settings, make, scheduler};
+use wastenot_sim::{Made, Pace, SCHEDULERS, Scheduler, Settings, Tunable, Values, make, scheduler};
 
 use crate::Error;
 
@@ -103,6 +103,23 @@ pub fn claims(choice: &Choice) -> Option<Claims> {
     };
     let conserves = |it: &_| matches!(it, NoLostTask | NoLostWakeup | WorkConservation);
     Some(Claims { conserves: all(&conserves), settles: all(&|it| matches!(it, Settles)) })
+}
+
+/// The tunables of a choice that are lengths of time, with their defaults.
+pub fn times(choice: &Choice) -> Vec<(String, Span)> {
+    let Some(text) = &choice.text else {
+        let kind = Scheduler::named(&choice.name).into_iter();
+        let all = kind.flat_map(|kind| kind.tunables).filter(|it| it.values == Values::Span);
+        let time = |it: &Tunable| Some((it.name.to_owned(), Span::parse(it.default)?));
+        return all.filter_map(time).collect();
+    };
+    let policies = compile(text).map_or(Vec::new(), |program| program.policies);
+    let params = policies.into_iter().flat_map(|policy| policy.params);
+    let times = params.filter(|param| param.dimension == wastenot_rota::ir::Dimension::Time);
+    let time = |param: wastenot_rota::ir::Variable| {
+        Some((param.name, Span(u64::try_from(param.value).ok()?)))
+    };
+    times.filter_map(time).collect()
 }
 
 /// The tunable that is wrong, or has the wrong value.

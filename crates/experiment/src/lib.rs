@@ -27,6 +27,7 @@ pub use bench::{Bench, Run, Sim};
 pub use cell::{Cell, Kind, Wait};
 pub use choice::{
     Claims, MUTANT, PACE, STEPS, claims, is_unsafe, label, pace, resolve, scenario, scenario_with,
+    times,
 };
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};

@@ -11,6 +11,24 @@ pub const KINDS: u32 = PLACEMENTS + MOVES;
 const PLACEMENTS: u32 = 3 * 4 * 2 * 2;
 const MOVES: u32 = 3 * 2 * 2;
 
+/// A kind of decisions in words.
+pub fn words(kind: u32) -> String {
+    let one = |n: u32, of: &[&'static str]| of[n as usize % of.len()];
+    let has = |n: u32| one(n & 1, &["while none is idle", "while others are idle"]);
+    if kind < PLACEMENTS {
+        let how = one(kind / 16, &["woken task", "new task", "task without a selection"]);
+        let far =
+            one(kind / 4 % 4, &["to its CPU", "within its cache", "within its node", "further"]);
+        let onto = one(kind / 2 & 1, &["busy", "idle"]);
+        return format!("{how}, {far}, onto a CPU that is {onto}, {}", has(kind));
+    }
+    let kind = kind - PLACEMENTS;
+    let far = one(kind / 4, &["within its cache", "within its node", "further"]);
+    let to = one(kind / 2 & 1, &["busy", "idle"]);
+    let left = one(kind & 1, &["that has no other", "that has others"]);
+    format!("waiting task moved {far}, from a CPU {left}, to one that is {to}")
+}
+
 /// The decisions of a run.
 pub struct Decisions<'m> {
     machine: &'m Machine,

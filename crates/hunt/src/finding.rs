@@ -7,11 +7,10 @@
 
 use wastenot_experiment::confirm::{Change, removing};
 use wastenot_experiment::{Error, YARDSTICK, label};
-use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
 use crate::genome::Genome;
-use crate::oracle::{Kind, Loss, Promise, SLOWER, losses, worse};
+use crate::oracle::{Kind, Loss, Promise, losses, worse};
 use crate::trial::{Ended, Seen};
 
 /// Seeds with which a loss must be there.
@@ -19,7 +18,7 @@ pub const SEEDS: [u64; 3] = [1, 2, 3];
 /// What may be left of a loss in a control.
 const LEFT: f64 = 0.2;
 /// In what part of the time the reference must do the work.
-const FASTER: f64 = 0.95;
+pub(crate) const FASTER: f64 = 0.95;
 
 /// A loss that was confirmed.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,9 +110,12 @@ pub fn confirm(
     let Some(firing) = firing else { return Ok(None) };
     let is_worst = all.iter().all(|all| all[0].cause == cause);
     let least = |of: fn(&Loss<'_>) -> f64| firing.iter().map(of).fold(f64::INFINITY, f64::min);
-    let control = match firing[0].kind.is_waste() && !promise.is_claimed() {
-        false => cleared(genome, cause, promise, &firing, look)?,
-        true => match changed(genome, cause, choice, &before, look)? {
+    let control = match firing[0].kind {
+        Kind::Misses => punctual(genome, choice, look)?,
+        kind if !kind.is_waste() || promise.is_claimed() => {
+            cleared(genome, cause, promise, &firing, look)?
+        }
+        _ => match changed(genome, cause, choice, &before, look)? {
             // What the reference saves is that of the worst loss.
             None if is_worst && removing(cause, choice).is_empty() => {
                 referred(genome, &before, look)?
@@ -231,86 +233,16 @@ fn cleared(
     Ok(all.then_some(Control::Clean))
 }
 
-impl Finding {
-    /// Its cause in a word or two, as in the name of its file.
-    pub fn name(&self) -> &str {
-        self.cause.rsplit('/').next().unwrap_or(&self.cause)
-    }
+/// Real-time schedulers that may be on time where another one is not.
+const PUNCTUAL: [&str; 3] = ["p-edf", "g-fl", "gsn-edf"];
 
-    /// What it shows, in a sentence.
-    pub fn about(&self) -> String {
-        let (kind, share) = (self.kind.name(), self.share * 100.0);
-        let longest = Span(self.longest_ns);
-        match self.kind {
-            Kind::Persists | Kind::Recurs => format!(
-                "{} {kind}: {share:.0} % of the CPU time that tasks used is wasted, up to \
-                 {longest} at a time.",
-                self.cause
-            ),
-            Kind::Starves => format!("A task waits {longest} for its turn, though all are alike."),
-            Kind::Storms => "A task is moved again and again while it waits.".to_owned(),
-            Kind::Hangs => "The work never ends.".to_owned(),
-            Kind::Worse if self.cause == "slower" => {
-                format!("The work takes {share:.0} % longer.")
-            }
-            Kind::Worse => format!(
-                "{}: {share:.0} % more of the CPU time that tasks used is wasted.",
-                self.cause
-            ),
+/// A real-time scheduler under which no job is late.
+fn punctual(genome: &Genome, choice: &Choice, look: &Look<'_>) -> Result<Option<Control>, Error> {
+    for other in PUNCTUAL.into_iter().filter(|name| *name != choice.name).map(Choice::named) {
+        let after = look(genome, &other, &SEEDS)?;
+        if after.iter().all(|it| it.missed() == 0.0 && !matches!(it.ended, Ended::Never(_))) {
+            return Ok(Some(Control::Other(Box::new(other))));
         }
     }
-
-    /// The scenario: what was found, and its control, as variants. Its figure lies in its band as
-    /// long as the scheduler has the loss and the control has not.
-    pub fn text(&self, choice: &Choice) -> String {
-        let reference = format!("name = {YARDSTICK:?}");
-        let (set, measure, most, why) = match &self.control {
-            // Where other causes waste as well, less of all waste goes: half of what went must go.
-            Control::Change(Change::Tunable { name, to, how, .. }, left) => {
-                (format!("{name} = {to:?}"), "waste", 0.5 + left / 2.0, *how)
-            }
-            Control::Reference(_) | Control::Change(..) => {
-                (reference, "completion", FASTER, "The work can be done in less time.")
-            }
-            Control::Clean => {
-                let measure = match self.kind {
-                    Kind::Starves => "wait",
-                    Kind::Storms => "migrations",
-                    Kind::Hangs => "completion",
-                    _ => "waste",
-                };
-                (reference, measure, 0.5, "The work does not ask for it.")
-            }
-            Control::Other(other) => {
-                let set =
-                    other.tunables.iter().map(|(name, value)| format!(", {name} = {value:?}"));
-                let set = format!("name = {:?}{}", other.name, set.collect::<String>());
-                let (measure, most) = match &*self.cause {
-                    "slower" | "hang" => ("completion", 1.0 / (1.0 + SLOWER)),
-                    _ => ("waste", 0.95),
-                };
-                (set, measure, most, "The other scheduler does it.")
-            }
-        };
-        let variants = format!(
-            "
-[[variants]]
-name = \"found\"
-
-[[variants]]
-name = \"control\"
-scheduler = {{ {set} }}
-
-[[figures]]
-name = \"{measure}-left\"
-measure = \"{measure}\"
-variant = \"control\"
-over = {{ variant = \"found\" }}
-pick = \"max\"
-band = [0, {most:.2}]
-why = {why:?}
-"
-        );
-        self.genome.text(choice, &self.about()) + &variants
-    }
+    Ok(None)
 }

@@ -12,6 +12,7 @@ pub mod decisions;
 pub mod finding;
 pub mod genome;
 pub mod oracle;
+mod output;
 mod report;
 pub mod search;
 pub mod shrink;

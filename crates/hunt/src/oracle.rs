@@ -18,7 +18,11 @@
 //! - **Does it starve?** A task waited for longer than it takes until every other one has had its
 //!   turn, though all are alike.
 //! - **Does it storm?** A task was moved from queue to queue, again and again, while it waited.
+//! - **Is it unfair?** A task that wanted to run all the time, for longer than balancing takes, got
+//!   less than half of what each would get if all were spread evenly, though all are alike.
 //! - **Does it hang?** The run never ends, though no task spins and the work of every genome ends.
+//! - **Does it miss deadlines?** Under a real-time scheduler, some job is late. This is all that is
+//!   asked of one.
 //!
 //! A scheduler may be held against another one instead: then it is asked what is [`worse`].
 //!
@@ -30,13 +34,17 @@ use wastenot_experiment::{Claims, STEPS, claims, pace};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
-use crate::genome::Genome;
+use crate::genome::{Genome, is_real_time};
 use crate::trial::{Ended, Seen};
 
 /// The share of the CPU time that tasks used from which on a loss recurs.
 pub const RECURS: f64 = 0.05;
 /// How many times its longest stretch a loss takes that recurs.
 pub const TIMES: f64 = 20.0;
+/// How much less than its share a task gets where it is unfair.
+pub const UNFAIR: f64 = 2.0;
+/// What is the cause where jobs are late.
+pub const LATE: &str = "deadline";
 /// By how much longer a run takes that is worse.
 pub const SLOWER: f64 = 0.1;
 /// The part of the waste that the cause of a loss that persists took.
@@ -68,8 +76,12 @@ pub enum Kind {
     Starves,
     /// A waiting task is moved again and again.
     Storms,
+    /// A task gets less than half of its share.
+    Unfair,
     /// The run never ends.
     Hangs,
+    /// A job is late.
+    Misses,
     /// It takes longer, or wastes more, than under another scheduler.
     Worse,
 }
@@ -82,7 +94,9 @@ impl Kind {
             Kind::Recurs => "recurs",
             Kind::Starves => "starves",
             Kind::Storms => "storms",
+            Kind::Unfair => "is unfair",
             Kind::Hangs => "hangs",
+            Kind::Misses => "misses deadlines",
             Kind::Worse => "is worse",
         }
     }
@@ -111,6 +125,8 @@ enum Family {
     OneQueue,
     /// A policy in Rota: what it claims, and how long the longest step of a decision takes.
     Policy(Claims, Span),
+    /// It schedules sporadic tasks.
+    RealTime,
     Other,
 }
 
@@ -138,6 +154,7 @@ impl Promise {
             None => match &*choice.name {
                 name if name.starts_with("cfs-") || name.starts_with("eevdf-") => Family::Linux,
                 "global-fifo" | "work-conserving" | "linux-2.4" => Family::OneQueue,
+                _ if is_real_time(&choice) => Family::RealTime,
                 _ => Family::Other,
             },
         };
@@ -148,7 +165,7 @@ impl Promise {
     /// scheduler itself, on the machine of a genome; `None` where no such interval is known.
     ///
     /// Linux, CFS and EEVDF: an idle CPU balances each domain at least every 2 ms times the number
-    /// of its CPUs (`sd->max_interval`, kernel/sched/topology.c), rounded up to ticks of 4 ms. The
+    /// of its CPUs (`sd->max_interval`, kernel/sched/topology.c), rounded up to ticks. The
     /// widest has all CPUs. A task that is cache-hot is taken after `cache_nice_tries` + 1 passes
     /// that failed, 3 at most, and a running one is pushed away after two more
     /// (`need_active_balance`, kernel/sched/fair.c).
@@ -158,16 +175,17 @@ impl Promise {
     /// and reads and tries every queue once.
     fn idle(&self, genome: &Genome) -> Option<Span> {
         const PASSES: u64 = 5;
-        const TICK_MS: u64 = 4;
         let cpus = genome.machine().cpus() as u64;
         match self.family {
-            Family::Linux => Some(Span::ms(PASSES * (2 * cpus).next_multiple_of(TICK_MS))),
+            Family::Linux => {
+                Some(Span::ms(PASSES * (2 * cpus).next_multiple_of(self.tick_ms(genome))))
+            }
             Family::OneQueue => Some(Span::ms(1)),
             Family::Policy(claims, step) => {
                 let attempt = (2 * cpus + 8) * step.0 + genome.kick().0;
                 claims.conserves.then(|| Span((cpus + 1) * attempt).max(SHORTEST))
             }
-            Family::Other => None,
+            Family::RealTime | Family::Other => None,
         }
     }
 
@@ -177,16 +195,42 @@ impl Promise {
         matches!(self.family, Family::Policy(..))
     }
 
-    /// How long a task may wait for its turn, among so many that are alike.
+    /// How far one task may be ahead of another one on the queue of a CPU, though both are alike.
     ///
-    /// Linux: each runs once in a latency of 24 ms at most, or of 3 ms for each of them
-    /// (`__sched_period`, kernel/sched/fair.c), and ticks round up to 4 ms. If all were on one CPU,
-    /// and half of them came after it each time, this would be doubled.
-    fn turn(&self, tasks: usize) -> Option<Span> {
-        match self.family {
-            Family::Linux => Some(Span::ms(2 * (4 * tasks as u64).max(24 + 4))),
-            _ => None,
-        }
+    /// Ticks decide when a task has run for long enough. CFS (kernel/sched/fair.c before 6.6): a
+    /// new task begins up to a latency of 24 ms behind the others (`START_DEBIT`), and a woken one
+    /// up to half of that before them (`GENTLE_FAIR_SLEEPERS`). EEVDF: the lag of a task is at most
+    /// a slice and a tick (`entity_lag`), to either side.
+    fn ahead(&self, genome: &Genome) -> Option<Span> {
+        const LATENCY_MS: u64 = 24;
+        const SLICE_MS: u64 = 3;
+        let tick_ms = self.tick_ms(genome);
+        let queue = self.choice.tunables.iter().find(|(name, _)| name == "queue");
+        let is_eevdf = queue.map_or(self.choice.name.starts_with("eevdf-"), |it| it.1 == "eevdf");
+        let ahead = match is_eevdf {
+            true => 2 * (SLICE_MS + tick_ms),
+            false => LATENCY_MS + LATENCY_MS / 2 + tick_ms,
+        };
+        matches!(self.family, Family::Linux).then(|| Span::ms(ahead))
+    }
+
+    /// How long a task may wait for its turn, among tasks that are alike, were all on one CPU.
+    fn turn(&self, genome: &Genome) -> Option<Span> {
+        self.ahead(genome).map(|it| Span(it.0 * genome.all_tasks() as u64))
+    }
+
+    /// In what time tasks that are alike get what they are due, if they are spread evenly, so many
+    /// on a CPU: for Linux twice what balancing takes ([`Promise::idle`]), and four turns.
+    fn spread(&self, genome: &Genome, each: usize) -> Option<Span> {
+        let (idle, ahead) = (self.idle(genome)?, self.ahead(genome)?);
+        Some(Span(2 * idle.0 + 4 * ahead.0 * each as u64))
+    }
+
+    /// How long a tick is, where it is set: 4 ms unless the scheduler or the genome has another.
+    fn tick_ms(&self, genome: &Genome) -> u64 {
+        let set = self.choice.tunables.iter().chain(genome.tuned());
+        let hz = set.into_iter().find(|(name, _)| name == "hz");
+        hz.and_then(|(_, hz)| hz.parse().ok()).map_or(4, |hz: u64| 1000 / hz.max(1))
     }
 
     /// How often a task may be moved while it waits.
@@ -209,6 +253,9 @@ pub fn losses<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Los
         let hang = (!genome.spins()).then(|| other(Kind::Hangs, "hang", (1, 1)));
         return hang.into_iter().collect();
     }
+    if matches!(promise.family, Family::RealTime) {
+        return late(seen, genome).into_iter().collect();
+    }
     let bound = promise.idle(genome);
     let all = seen.causes.iter().filter(|it| is_within(&it.cause, "scheduler"));
     let mut all: Vec<Loss<'_>> = all
@@ -228,12 +275,45 @@ pub fn losses<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Los
             Loss { cause: &took.cause, kind, share, longest, grade: persists.max(recurs) }
         })
         .collect();
-    let turn = promise.turn(genome.all_tasks()).filter(|_| genome.is_even());
+    let turn = promise.turn(genome).filter(|_| genome.is_even());
     all.extend(turn.map(|most| other(Kind::Starves, "starvation", (seen.waited_ns, most.0))));
+    if genome.is_even() && genome.is_free() {
+        all.extend(unfair(seen, genome, promise));
+    }
     all.extend(promise.moves().map(|most| other(Kind::Storms, "storm", (seen.moves, most))));
     all.retain(|it| it.grade > 0.0);
     all.sort_by(|a, b| b.grade.total_cmp(&a.grade).then_with(|| a.cause.cmp(b.cause)));
     all
+}
+
+/// The task that got least of its share, of those that wanted to run for long.
+fn unfair<'s>(seen: &Seen, genome: &Genome, promise: &Promise) -> Option<Loss<'s>> {
+    // Some CPUs may be off.
+    let cpus = genome.machine().cpus().saturating_sub(genome.toggles()).max(1);
+    let each = genome.all_tasks().div_ceil(cpus);
+    let least = promise.spread(genome, each)?;
+    let long = seen.served.iter().filter(|it| it.of_ns >= least.0);
+    let it = long.min_by(|a, b| a.share().total_cmp(&b.share()))?;
+    Some(Loss {
+        cause: "unfairness",
+        kind: Kind::Unfair,
+        share: it.share(),
+        longest: Span(it.of_ns),
+        grade: 1.0 / each as f64 / it.share().max(1e-9) / UNFAIR,
+    })
+}
+
+/// How late the latest job was: from 1 on it was late. Where none was, how near it came.
+fn late<'s>(seen: &Seen, genome: &Genome) -> Option<Loss<'s>> {
+    let near = seen.jobs.iter().map(|it| {
+        let period_ns = genome.period_ns(&it.name).unwrap_or(u64::MAX);
+        let near = it.response_ns as f64 / period_ns as f64;
+        if it.missed > 0 { near.max(1.0) } else { near.min(0.999) }
+    });
+    let grade = near.fold(0.0, f64::max);
+    let share = seen.missed();
+    let loss = Loss { cause: LATE, kind: Kind::Misses, share, longest: Span::ZERO, grade };
+    (grade > 0.0).then_some(loss)
 }
 
 /// In what a run is worse than the same work under another scheduler, the greatest first: it takes
@@ -256,6 +336,8 @@ pub fn worse<'s>(seen: &'s Seen, than: &Seen) -> Vec<Loss<'s>> {
             Loss { cause: &took.cause, kind, share, longest, grade: share / RECURS }
         })
         .collect();
+    let share = seen.missed() - than.missed();
+    all.push(Loss { cause: LATE, kind, share, longest: Span::ZERO, grade: share / RECURS });
     if than.ended == Ended::Done {
         let share = seen.time_ns as f64 / than.time_ns.max(1) as f64 - 1.0;
         let longest = Span(seen.time_ns.saturating_sub(than.time_ns));

@@ -6,6 +6,7 @@ use wastenot_model::{Column, Report, Table, Value};
 
 use crate::decisions;
 use crate::finding::Finding;
+use crate::oracle::Kind;
 use crate::search::{Arm, Outcome, Question};
 
 impl Outcome {
@@ -52,15 +53,14 @@ impl Outcome {
         };
         format!(
             "Losses by {causes} were found in {trials} trials, and by {at_random} at random in as \
-             many. The worst is {}: {:.0} % of the CPU time used was wasted, on {} CPUs by {}. \
-             Each was there with three seeds, and gone in a control.",
-            worst.name(),
-            worst.share * 100.0,
+             many. Each was there with three seeds, and gone in a control. The worst is on {} CPUs \
+             by {}. {}",
             worst.genome.machine().cpus(),
             match worst.genome.kinds() {
                 1 => "tasks of one kind".to_owned(),
                 n => format!("{n} kinds of tasks"),
-            }
+            },
+            worst.about(),
         )
     }
 
@@ -81,11 +81,12 @@ impl Outcome {
         );
         table.shown = usize::MAX;
         for it in &self.shrunk {
+            let wastes = it.kind.is_waste() || it.kind == Kind::Worse;
             table.push(vec![
                 it.cause.as_str().into(),
                 it.kind.name().into(),
-                it.share.into(),
-                it.longest_ns.into(),
+                wastes.then_some(it.share).into(),
+                Some(it.longest_ns).filter(|ns| *ns > 0).into(),
                 it.genome.machine().cpus().into(),
                 it.genome.kinds().into(),
                 it.genome.longest().into(),
@@ -104,6 +105,7 @@ impl Outcome {
                 Column::new("cause", "cause", Unit::None),
                 Column::new("search", "search", Unit::None),
                 Column::new("random", "random", Unit::None),
+                Column::new("genomes", "genomes that may have it", Unit::None),
             ],
         );
         let mut causes: Vec<&str> = Vec::new();
@@ -118,7 +120,9 @@ impl Outcome {
         };
         for cause in causes {
             let (search, random) = (after(&self.search, cause), after(&self.random, cause));
-            table.push(vec![cause.into(), search, random]);
+            let genomes = [&self.search, &self.random].map(|arm| arm.candidates.get(cause));
+            let genomes: u64 = genomes.into_iter().flatten().sum();
+            table.push(vec![cause.into(), search, random, genomes.into()]);
         }
         table
     }

@@ -17,7 +17,7 @@ use wastenot_store::{Store, fill};
 
 use crate::archive::Archive;
 use crate::finding::{Finding, confirm};
-use crate::genome::{Genome, cross, vary};
+use crate::genome::{Genome, Space, cross, vary};
 use crate::oracle::{Promise, losses, worse};
 use crate::shrink::shrink;
 use crate::trial::{self, Seen};
@@ -66,8 +66,8 @@ pub struct Arm {
     pub found: Vec<(Finding, u64)>,
     /// Trials.
     pub trials: u64,
-    /// How many candidates there were of each cause that is not confirmed.
-    candidates: BTreeMap<String, u64>,
+    /// How many genomes were candidates, by cause.
+    pub candidates: BTreeMap<String, u64>,
 }
 
 /// What came of it.
@@ -107,6 +107,7 @@ pub fn search(
     progress: &dyn Fn(Progress),
 ) -> Result<Outcome, Error> {
     let promise = Promise::of(question.choice.clone(), question.against.clone());
+    let space = Space::of(&promise.choice, promise.against.as_ref());
     let runs = std::cell::Cell::new(0);
     let run = |all: &[(&Genome, u64)], choice: &Choice| {
         runs.set(runs.get() + all.len() as u64);
@@ -133,7 +134,12 @@ pub fn search(
         let next: Vec<Vec<Genome>> = arms
             .iter()
             .map(|(which, arm)| {
-                (0..GENERATION).map(|n| arm.child(*which, question.seed, generation, n)).collect()
+                (0..GENERATION)
+                    .map(|n| {
+                        let random = stream(*which, question.seed, generation, n);
+                        arm.child(*which, &space, random)
+                    })
+                    .collect()
             })
             .collect();
         let all: Vec<(&Genome, u64)> = next.iter().flatten().map(|it| (it, SEED)).collect();
@@ -182,21 +188,25 @@ fn seen(
     fill(store, all, from, make, |_| ())
 }
 
+/// What genome `n` of a generation draws from.
+fn stream(which: Which, seed: u64, generation: u64, n: usize) -> Random {
+    let purpose = match which {
+        Which::Search => 1,
+        Which::Random => 2,
+    };
+    Random::stream(seed, purpose, generation * GENERATION as u64 + n as u64)
+}
+
 impl Arm {
-    /// Genome `n` of a generation.
-    fn child(&self, which: Which, seed: u64, generation: u64, n: usize) -> Genome {
-        let purpose = match which {
-            Which::Search => 1,
-            Which::Random => 2,
-        };
-        let mut random = Random::stream(seed, purpose, generation * GENERATION as u64 + n as u64);
+    /// A genome of the next generation.
+    fn child(&self, which: Which, space: &Space, mut random: Random) -> Genome {
         if which == Which::Random || self.archive.is_empty() || random.below(8) == 0 {
-            return Genome::random(&mut random);
+            return Genome::random(space, &mut random);
         }
         let parent = self.parent(&mut random);
         match random.below(5) {
             0 => cross(parent, self.parent(&mut random), &mut random),
-            _ => vary(parent, &mut random),
+            _ => vary(parent, space, &mut random),
         }
     }
 
@@ -238,14 +248,14 @@ impl Arm {
             };
             self.archive.add(genome, &losses, seen.decisions);
             for loss in losses.iter().filter(|it| it.grade >= 1.0) {
+                let count = self.candidates.entry(loss.cause.to_owned()).or_default();
+                *count += 1;
                 let is_known = self.found.iter().any(|(it, _)| it.cause == loss.cause);
                 if is_known || confirmed == CONFIRMED {
                     continue;
                 }
                 // A greater loss is not more likely to be a finding. Of a cause that was often
                 // refuted, ever fewer candidates are tried.
-                let count = self.candidates.entry(loss.cause.to_owned()).or_default();
-                *count += 1;
                 if *count >= OFTEN && !count.is_multiple_of(1 << (count.ilog2() - OFTEN.ilog2())) {
                     continue;
                 }

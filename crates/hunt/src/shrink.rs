@@ -1,13 +1,13 @@
-//! Makes a finding as small as it can be while it is still one: by the same cause, with all seeds,
-//! gone in a control.
+//! Makes a genome as small as it can be while something holds of it: as while it is a finding by
+//! the same cause, with all seeds, gone in the same control.
 
 use wastenot_experiment::Error;
 
 use crate::finding::{Finding, Look, confirm};
-use crate::genome::smaller;
+use crate::genome::{Genome, smaller};
 use crate::oracle::Promise;
 
-/// The most genomes that are tried for one finding.
+/// The most genomes that are tried for one.
 const TRIED: usize = 5000;
 
 /// The smallest finding that is reached from this one by taking away one thing after the other.
@@ -15,21 +15,36 @@ const TRIED: usize = 5000;
 /// # Errors
 /// Those of `look`.
 pub fn shrink(finding: &Finding, promise: &Promise, look: &Look<'_>) -> Result<Finding, Error> {
-    let mut least = finding.clone();
+    let same = |genome: &Genome| {
+        let smaller = confirm(genome, &finding.cause, promise, look)?;
+        Ok(smaller.filter(|it| it.control.is_like(&finding.control)))
+    };
+    Ok(least(&finding.genome, &same)?.unwrap_or_else(|| finding.clone()))
+}
+
+/// What `holds` gives for the smallest genome that is reached from this one by taking away one
+/// thing after the other, while it gives something; `None` if nothing can be taken away.
+///
+/// # Errors
+/// Those of `holds`.
+pub fn least<T>(
+    genome: &Genome,
+    holds: &dyn Fn(&Genome) -> Result<Option<T>, Error>,
+) -> Result<Option<T>, Error> {
+    let (mut genome, mut last) = (genome.clone(), None);
     let mut tried = 0;
     'again: loop {
-        for genome in smaller(&least.genome) {
+        for next in smaller(&genome) {
             tried += 1;
             if tried > TRIED {
                 break 'again;
             }
-            let smaller = confirm(&genome, &finding.cause, promise, look)?;
-            if let Some(smaller) = smaller.filter(|it| it.control.is_like(&finding.control)) {
-                least = smaller;
+            if let Some(held) = holds(&next)? {
+                (genome, last) = (next, Some(held));
                 continue 'again;
             }
         }
         break;
     }
-    Ok(least)
+    Ok(last)
 }

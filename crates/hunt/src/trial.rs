@@ -1,5 +1,7 @@
 //! One run of a genome under a scheduler, and what of it the oracle asks about.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use wastenot_check::causes::LostTime;
 use wastenot_check::{Movable, Scope, waste};
@@ -30,8 +32,21 @@ pub struct Seen {
     pub waited_ns: u64,
     /// How often a task was moved at most while it waited once.
     pub moves: u64,
+    /// Of stretches in which a task ran or waited all the time, by length: the one with the least
+    /// CPU time for its length.
+    pub served: Vec<Served>,
+    /// The jobs of sporadic tasks, under a real-time scheduler.
+    pub jobs: Vec<Jobs>,
     /// The decisions that it shows, a bit for each kind ([`crate::decisions`]).
     pub decisions: u64,
+}
+
+impl Seen {
+    /// The share of all jobs that were late.
+    pub fn missed(&self) -> f64 {
+        let sum = |of: fn(&Jobs) -> u64| self.jobs.iter().map(of).sum::<u64>();
+        sum(|it| it.missed) as f64 / sum(|it| it.jobs).max(1) as f64
+    }
 }
 
 /// What a cause took.
@@ -43,6 +58,35 @@ pub struct Took {
     pub ns: u64,
     /// The longest stretch of one task's wait that it took.
     pub longest_ns: u64,
+}
+
+/// The CPU time that a task had while it ran or waited all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    /// How long it did.
+    pub of_ns: u64,
+    /// For how long of that it ran.
+    pub ns: u64,
+}
+
+impl Served {
+    /// What part of its length it ran.
+    pub fn share(self) -> f64 {
+        self.ns as f64 / self.of_ns.max(1) as f64
+    }
+}
+
+/// The jobs of the tasks of one name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jobs {
+    /// Their name.
+    pub name: String,
+    /// How many.
+    pub jobs: u64,
+    /// How many of them were late.
+    pub missed: u64,
+    /// The longest from a release until the job was complete.
+    pub response_ns: u64,
 }
 
 /// How a run ended.
@@ -98,7 +142,16 @@ pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
         ns: part.ns[LostTime::Waste as usize],
         longest_ns: part.worst[LostTime::Waste as usize].map_or(0, |it| it.ns),
     });
+    let deadlines = run.real_time.iter().flat_map(|it| &it.deadlines);
+    let jobs = deadlines.map(|(name, of)| Jobs {
+        name: name.clone(),
+        jobs: of.jobs,
+        missed: of.missed,
+        response_ns: of.response_ns_max,
+    });
     Ok(Seen {
+        served: waits.served.values().copied().collect(),
+        jobs: jobs.collect(),
         ended: if run.outcome.end == End::Done { Ended::Done } else { Ended::Limit },
         time_ns: run.outcome.time.0,
         busy_ns: waste.busy_ns,
@@ -111,32 +164,73 @@ pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
     })
 }
 
-/// How long tasks wait, and how often they are moved in that time.
+/// How long tasks wait, how often they are moved in that time, and what they get while they want to
+/// run.
 #[derive(Default)]
 struct Waits {
     longest: Span,
     moves: u64,
+    /// By task, where it wants to run.
+    wanting: Vec<Option<Wanting>>,
+    /// The least share, by the power of two of the length in ms.
+    served: BTreeMap<u32, Served>,
 }
 
+/// A task that runs or waits all the time.
+#[derive(Clone, Copy)]
+struct Wanting {
+    since: Time,
+    /// How long it ran until it was seen last, and when that was.
+    ran: Span,
+    seen: Time,
+}
+
+/// The shortest stretch that is kept: in shorter ones tasks take turns.
+const SHORTEST: Span = Span::ms(16);
+
 impl Waits {
-    fn see(&mut self, was: &TaskState, now: Time) {
+    fn see(&mut self, task: TaskId, was: &TaskState, now: Time, wants: bool) {
         if was.phase == Phase::Waiting {
             self.longest = self.longest.max(now - was.since);
             self.moves = self.moves.max(was.moves.into());
+        }
+        let Some(index) = task.index() else { return };
+        if self.wanting.len() <= index {
+            self.wanting.resize(index + 1, None);
+        }
+        let wanting = &mut self.wanting[index];
+        if let Some(it) = wanting {
+            if was.phase == Phase::Running {
+                it.ran = it.ran + (now - it.seen);
+            }
+            it.seen = now;
+        }
+        if wants {
+            wanting.get_or_insert(Wanting { since: now, ran: Span::ZERO, seen: now });
+        } else if let Some(Wanting { since, ran, .. }) = wanting.take() {
+            let seen = Served { of_ns: (now - since).0, ns: ran.0 };
+            if seen.of_ns >= SHORTEST.0 {
+                let least = self.served.entry((seen.of_ns / 1_000_000).ilog2()).or_insert(seen);
+                if seen.share() < least.share() {
+                    *least = seen;
+                }
+            }
         }
     }
 }
 
 impl Observer for Waits {
-    fn task(&mut self, state: &State, _: TaskId, was: &TaskState, now: &TaskState) {
-        if now.phase != Phase::Waiting {
-            self.see(was, state.now());
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        // A move does not end a wait.
+        if (was.phase, now.phase) != (Phase::Waiting, Phase::Waiting) {
+            let wants = matches!(now.phase, Phase::Running | Phase::Waiting);
+            self.see(task, was, state.now(), wants);
         }
     }
 
     fn end(&mut self, state: &State) {
-        for n in 0..state.task_count() {
-            self.see(&state.task(TaskId::nth(n)), state.now());
+        for task in (0..state.task_count()).map(TaskId::nth) {
+            self.see(task, &state.task(task), state.now(), false);
         }
     }
 }

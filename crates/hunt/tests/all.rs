@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use wastenot_experiment::MUTANT;
-use wastenot_hunt::genome::{CPUS, Genome, KINDS, cross, smaller, vary};
+use wastenot_experiment::{Bench, MUTANT, Sim};
+use wastenot_hunt::genome::{CPUS, Genome, KINDS, Space, cross, smaller, vary};
 use wastenot_hunt::oracle::{Kind, Promise, losses};
 use wastenot_hunt::search::{Outcome, Question, search};
-use wastenot_hunt::trial::{self, Seen};
+use wastenot_hunt::trial::{self, Seen, Served};
 use wastenot_model::workload::Random;
 use wastenot_scenario::scenario::Choice;
 use wastenot_store::Store;
@@ -24,35 +24,78 @@ fn core0() -> Choice {
     Choice { tunables, ..Choice::named("cfs-4.1") }
 }
 
-fn runs(genome: &Genome) {
-    let choice = core0();
-    if let Err(error) = trial::variant(genome, &choice) {
-        panic!("{error}\n{}", genome.text(&choice, ""));
+fn runs(genome: &Genome, choice: &Choice) {
+    let read = trial::variant(genome, choice).map_err(|error| error.to_string());
+    let fits = read.and_then(|it| Sim.fits(&it).map_err(|error| error.to_string()));
+    if let Err(error) = fits {
+        panic!("{error}\n{}", genome.text(choice, ""));
     }
     assert!(genome.machine().cpus() <= CPUS && genome.kinds() <= KINDS + 1);
-    assert!(genome.longest() <= 30, "{}", genome.text(&choice, ""));
+    assert!(genome.longest() <= 30, "{}", genome.text(choice, ""));
 }
 
 #[test]
 fn every_genome_is_a_scenario_that_runs() {
-    let mut random = Random::stream(7, 0, 0);
-    let mut last = Genome::random(&mut random);
-    for n in 0..400 {
-        let new = Genome::random(&mut random);
-        runs(&new);
-        last = match n % 4 {
-            0 => cross(&last, &new, &mut random),
-            _ => vary(&last, &mut random),
-        };
-        runs(&last);
-        if n % 40 == 0 {
-            for less in smaller(&last) {
-                runs(&less);
-                assert!(less.size() < last.size());
+    let all = [core0(), Choice::named("gsn-edf"), Choice::named("osv"), policy("gang.rota")];
+    for choice in all {
+        let space = Space::of(&choice, None);
+        let mut random = Random::stream(7, 0, 0);
+        let mut last = Genome::random(&space, &mut random);
+        for n in 0..200 {
+            let new = Genome::random(&space, &mut random);
+            runs(&new, &choice);
+            last = match n % 4 {
+                0 => cross(&last, &new, &mut random),
+                _ => vary(&last, &space, &mut random),
+            };
+            runs(&last, &choice);
+            if n % 40 == 0 {
+                for less in smaller(&last) {
+                    runs(&less, &choice);
+                    assert!(less.size() < last.size());
+                }
+                last = new;
             }
-            last = new;
         }
     }
+}
+
+#[test]
+fn a_genome_may_set_what_its_scheduler_has() {
+    let set = |choice: Choice| -> Vec<String> {
+        let space = Space::of(&choice, None);
+        space.tunables.iter().map(|(name, value)| format!("{name}={value}")).collect()
+    };
+    assert_eq!(set(Choice::named("cfs-6.1")), ["autogroup=off", "hz=100", "hz=1000"]);
+    assert_eq!(set(Choice::named("gang")), ["quantum=25ms", "quantum=400ms"]);
+    assert_eq!(set(policy("work-stealing.rota")), ["slice=5ms", "slice=80ms"]);
+    assert_eq!(set(Choice::named("sched-deadline")), [""; 0]);
+}
+
+#[test]
+fn sporadic_tasks_ask_for_no_more_than_all_cpus() {
+    let space = Space::of(&Choice::named("gsn-edf"), None);
+    let mut random = Random::stream(10, 0, 0);
+    for _ in 0..300 {
+        let genome = Genome::random(&space, &mut random);
+        let load = genome.load();
+        assert!(load > 0.0 && load <= genome.machine().cpus() as f64, "{genome:?}");
+    }
+}
+
+#[test]
+fn a_late_job_is_found_under_global_edf_and_not_where_all_are_on_time() {
+    let outcome = ask(Choice::named("gsn-edf"), None, 512);
+    let finding = outcome.shrunk.first().expect("a finding");
+    assert_eq!((finding.kind, finding.cause.as_str()), (Kind::Misses, "deadline"));
+    // Global EDF is optimal on one CPU, and Dhall's effect needs a long task beside short ones.
+    assert!(finding.genome.machine().cpus() >= 2, "{finding:?}");
+    let text = finding.text(&Choice::named("gsn-edf"));
+    let scenario = wastenot_experiment::scenario("found.toml", &text).expect("a scenario");
+    let grid = wastenot_experiment::Grid::new(&scenario, &Sim, &Default::default());
+    let experiment = grid.expect("a grid").run(|_| ()).expect("runs");
+    let report = wastenot_experiment::report(&[experiment]);
+    assert!(report.verdict.contains("lies in its band"), "{}\n{text}", report.verdict);
 }
 
 #[test]
@@ -60,7 +103,7 @@ fn what_genomes_do_ends_and_is_seen() {
     let mut random = Random::stream(8, 0, 0);
     let (mut ended, mut wasted) = (0, 0);
     for _ in 0..60 {
-        let genome = Genome::random(&mut random);
+        let genome = Genome::random(&Space::default(), &mut random);
         let variant = trial::variant(&genome, &core0()).expect("a scenario");
         let seen = trial::look(&variant, 1).expect("a scheduler");
         ended += usize::from(seen.ended == trial::Ended::Done);
@@ -136,8 +179,7 @@ fn groups_that_are_built_from_one_cpus_view_are_found_and_shrunk() {
     // What is written shows it, as `wastenot run` reads it.
     let text = finding.text(&core0());
     let scenario = wastenot_experiment::scenario("found.toml", &text).expect("a scenario");
-    let bench = wastenot_experiment::Sim;
-    let grid = wastenot_experiment::Grid::new(&scenario, &bench, &Default::default());
+    let grid = wastenot_experiment::Grid::new(&scenario, &Sim, &Default::default());
     let experiment = grid.expect("a grid").run(|_| ()).expect("runs");
     let report = wastenot_experiment::report(&[experiment]);
     assert!(report.verdict.contains("lies in its band"), "{}", report.verdict);
@@ -164,8 +206,8 @@ fn a_wrong_decision_is_found_against_the_scheduler_without_it() {
 #[test]
 fn starvation_storms_and_hangs_are_losses() {
     let mut random = Random::stream(9, 0, 0);
-    let mut genomes = std::iter::repeat_with(|| Genome::random(&mut random));
-    let genome = genomes.find(|it| it.is_even() && !it.spins()).expect("some are");
+    let mut genomes = std::iter::repeat_with(|| Genome::random(&Space::default(), &mut random));
+    let genome = genomes.find(|it| it.is_even() && it.is_free() && !it.spins()).expect("some are");
     let linux = Promise::of(Choice::named("eevdf-6.12"), None);
     let kinds = |seen: &Seen| -> Vec<Kind> {
         losses(seen, &genome, &linux)
@@ -174,11 +216,49 @@ fn starvation_storms_and_hangs_are_losses() {
             .map(|it| it.kind)
             .collect()
     };
-    let calm = Seen { waited_ns: 20_000_000, moves: 3, ..Seen::default() };
+    let calm = Seen { waited_ns: 10_000_000, moves: 3, ..Seen::default() };
     assert_eq!(kinds(&calm), []);
-    let turn = 8_000_000 * genome.all_tasks().max(7) as u64;
+    // A slice of 3 ms and a tick of 4 ms to either side, for each task.
+    let turn = 14_000_000 * genome.all_tasks() as u64;
     assert_eq!(kinds(&Seen { waited_ns: turn + 1, ..calm.clone() }), [Kind::Starves]);
     assert_eq!(kinds(&Seen { moves: 21, ..calm.clone() }), [Kind::Storms]);
+    // Even on one CPU a task gets its share of all; a hundredth of that is less than half.
+    let least = Served { of_ns: 2_000_000_000, ns: 2_000_000_000 / genome.all_tasks() as u64 };
+    let served = |ns| Seen { served: vec![Served { ns, ..least }], ..calm.clone() };
+    assert_eq!(kinds(&served(least.ns / 100)), [Kind::Unfair]);
+    assert_eq!(kinds(&served(least.of_ns)), []);
+    let short = Served { of_ns: 16_000_000, ns: 0 };
+    assert_eq!(kinds(&Seen { served: vec![short], ..calm.clone() }), []);
     let ended = trial::Ended::Never("deadlock".into());
     assert_eq!(kinds(&Seen { ended, ..calm }), [Kind::Hangs]);
+}
+
+#[test]
+fn a_late_kick_does_not_preempt_what_a_cpu_found_by_itself() {
+    let text = r#"
+schema = "wastenot.scenario/1"
+machine = "numa:4(links=0-1,0-2,1-2,2-3) l3:2 core:2 pu:1"
+limit = "1s"
+seeds = 1
+scheduler = { name = "work-stealing.rota", steps = "5us", pace = "even" }
+costs = { switch = "2us", ipi = "5us" }
+
+[[tasks]]
+name = "parent"
+count = 16
+program = ["compute 200us", "fork child x 8", "wait all"]
+
+[[tasks]]
+name = "child"
+forked = true
+program = ["loop 2", "compute exp(500us)", "end"]
+"#;
+    let policies = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies/scenario.toml"));
+    let scenario = wastenot_experiment::scenario(&policies.display().to_string(), text);
+    let scenario = scenario.expect("a scenario");
+    let grid = wastenot_experiment::Grid::new(&scenario, &Sim, &Default::default());
+    let experiment = grid.expect("a grid").run(|_| ()).expect("runs");
+    let cell = &experiment.variants[0].cells[0];
+    // 131 ms of work on 16 CPUs; with a preemption for each kick it never ends.
+    assert!(cell.done && cell.time_ns < 12_000_000, "{} ns", cell.time_ns);
 }

@@ -3,6 +3,8 @@
 mod faults;
 mod mutants;
 mod policies;
+mod scoreboard;
+mod suite;
 mod texts;
 
 use std::cell::Cell;
@@ -13,6 +15,8 @@ use wastenot_hunt::search::{Outcome, Question, search};
 pub(crate) use faults::write as faults;
 pub(crate) use mutants::write as mutants;
 pub(crate) use policies::write as policies;
+pub(crate) use scoreboard::write as scoreboard;
+pub(crate) use suite::write as suite;
 pub(crate) use texts::write as texts;
 
 /// Hunts; gives how long it took until something was found, without shrinking.

@@ -6,12 +6,14 @@
 
 mod random;
 mod smaller;
+mod space;
 mod text;
 mod vary;
 
 use wastenot_model::Span;
 
 pub use self::smaller::smaller;
+pub use self::space::{Space, is_real_time};
 pub use self::vary::{cross, vary};
 
 /// The most CPUs.
@@ -38,6 +40,10 @@ pub struct Genome {
     costs: Costs,
     /// Whether all steps of a policy's decisions take equally long.
     even: bool,
+    /// All tasks are sporadic: each computes once in a period, and has to be done at its end.
+    sporadic: bool,
+    /// A tunable of the scheduler and its value.
+    tuned: Option<(String, String)>,
     groups: Vec<Group>,
     kinds: Vec<Kind>,
     /// A kernel thread bound to each CPU: its CPU time, each so long.
@@ -97,6 +103,8 @@ struct Kind {
     /// The CPU on which they are created.
     from: u8,
     nice: i8,
+    /// It begins its steps at most once in so long.
+    period_ns: Option<u64>,
     group: Option<u8>,
     place: Place,
     /// How often a task does its steps; never less than 1.
@@ -255,6 +263,27 @@ impl Kind {
     fn has(&self, is: impl Fn(&Step) -> bool) -> bool {
         self.steps.iter().any(is)
     }
+
+    /// The share of a CPU that a sporadic task asks for, at most.
+    fn share(&self) -> f64 {
+        let Some(period_ns) = self.period_ns else { return 0.0 };
+        let computes = self.steps.iter().map(|step| match step {
+            Step::Compute(Length { ns, spread: Spread::Fixed }) => *ns,
+            // 5 % more, in whole microseconds, as real-time schedulers count.
+            Step::Compute(Length { ns, .. }) => ns + ns / 20 + 1000,
+            _ => 0,
+        });
+        computes.sum::<u64>() as f64 / period_ns as f64
+    }
+
+    /// Computes half as long.
+    fn halve(&mut self) {
+        for step in &mut self.steps {
+            if let Step::Compute(length) = step {
+                length.ns = (length.ns / 2).max(SHORTEST);
+            }
+        }
+    }
 }
 
 impl Genome {
@@ -293,6 +322,16 @@ impl Genome {
         self.tasks() + forks.sum::<usize>()
     }
 
+    /// The tunable that it sets, and its value.
+    pub fn tuned(&self) -> Option<&(String, String)> {
+        self.tuned.as_ref()
+    }
+
+    /// How many CPUs go off and come back.
+    pub fn toggles(&self) -> usize {
+        self.toggles.len()
+    }
+
     /// How long an interrupt of another CPU takes.
     pub fn kick(&self) -> Span {
         match self.costs {
@@ -318,6 +357,12 @@ impl Genome {
         self.kworker.is_none() && self.kinds.iter().all(is_even)
     }
 
+    /// Whether each task may run on each CPU, and takes what it gets.
+    pub fn is_free(&self) -> bool {
+        let gives = |step: &Step| matches!(step, Step::Move(_) | Step::Yield);
+        self.kinds.iter().all(|kind| kind.place == Place::Any && !kind.has(gives))
+    }
+
     fn role(&self, kind: usize) -> Role {
         let targets = self.kinds.iter().flat_map(|it| &it.steps);
         let (mut is_called, mut is_forked) = (false, false);
@@ -335,6 +380,9 @@ impl Genome {
     /// Makes it a scenario that can run: whatever was put together, all of it leads somewhere.
     pub(crate) fn mend(mut self) -> Genome {
         self.machine.mend();
+        if self.sporadic {
+            self.mend_jobs();
+        }
         let machine = self.machine.clone();
         let cpus = machine.cpus() as u8;
         self.groups.truncate(GROUPS);
@@ -379,6 +427,7 @@ impl Genome {
             let kind = &mut self.kinds[n];
             if role != Role::Worker {
                 kind.forever = false;
+                kind.period_ns = None;
                 kind.steps
                     .retain(|step| !matches!(step, Step::Meet | Step::Call(_) | Step::Fork(..)));
             }
@@ -411,6 +460,53 @@ impl Genome {
         });
         self.toggles.truncate(usize::from(cpus - 1).min(2));
         self
+    }
+
+    /// Sporadic tasks compute, and ask for no more than all CPUs. Then there is a schedule in which
+    /// each job is complete at the end of its period (Baruah et al., Proportionate progress,
+    /// Algorithmica 1996).
+    fn mend_jobs(&mut self) {
+        let cpus = self.machine.cpus() as f64;
+        (self.costs, self.even, self.kworker) = (Costs::None, false, None);
+        self.groups.clear();
+        self.toggles.clear();
+        for kind in &mut self.kinds {
+            (kind.nice, kind.group, kind.place, kind.from) = (0, None, Place::Any, 0);
+            (kind.forever, kind.waiting) = (false, Waiting::Block);
+            kind.rounds = kind.rounds.max(2);
+            kind.steps.retain(|step| matches!(step, Step::Compute(_)));
+            if kind.steps.is_empty() {
+                kind.steps.push(Step::Compute(Length { ns: 1_000_000, spread: Spread::Fixed }));
+            }
+            for step in &mut kind.steps {
+                if let Step::Compute(Length { spread: spread @ Spread::Wide, .. }) = step {
+                    *spread = Spread::Some;
+                }
+            }
+            kind.period_ns = Some(kind.period_ns.map_or(10_000_000, |it| it.max(1_000_000)));
+            while kind.share() > 1.0 {
+                kind.halve();
+            }
+        }
+        while self.load() > cpus {
+            let most = self.kinds.iter_mut().max_by_key(|kind| kind.count);
+            let Some(most) = most else { break };
+            match most.count {
+                0..=1 => self.kinds.iter_mut().for_each(Kind::halve),
+                count => most.count = count / 2,
+            }
+        }
+    }
+
+    /// How many CPUs sporadic tasks need all the time, at most.
+    pub fn load(&self) -> f64 {
+        self.kinds.iter().map(|kind| f64::from(kind.count) * kind.share()).sum()
+    }
+
+    /// The period of sporadic tasks of this name.
+    pub fn period_ns(&self, name: &str) -> Option<u64> {
+        let kind = (0..self.kinds.len()).find(|kind| self.name(*kind) == name)?;
+        self.kinds[kind].period_ns.filter(|_| self.sporadic)
     }
 
     /// Takes tasks, then rounds, until a run is short.

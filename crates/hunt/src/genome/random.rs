@@ -3,7 +3,8 @@
 use wastenot_model::workload::Random;
 
 use super::{
-    CPUS, Costs, Genome, Group, Kind, Length, Place, SHORTEST, Shape, Spread, Step, Toggle, Waiting,
+    CPUS, Costs, Genome, Group, Kind, Length, Place, SHORTEST, Shape, Space, Spread, Step, Toggle,
+    Waiting,
 };
 
 /// Draws parts of genomes.
@@ -28,6 +29,15 @@ impl Draw<'_> {
         let digit = self.one(&[1, 2, 5]);
         let order = self.one(&[SHORTEST, 100_000, 100_000, 1_000_000, 1_000_000, 10_000_000]);
         digit * order
+    }
+
+    /// From 1 ms to 50 ms.
+    pub(super) fn period_ns(&mut self) -> u64 {
+        self.one(&[1, 2, 4, 5, 8, 10, 12, 15, 20, 25, 40, 50]) * 1_000_000
+    }
+
+    pub(super) fn tuned(&mut self, space: &Space) -> Option<(String, String)> {
+        space.tunables.get(self.below(space.tunables.len())).cloned()
     }
 
     pub(super) fn length(&mut self) -> Length {
@@ -124,6 +134,7 @@ impl Draw<'_> {
             at_ns: if self.once_in(3) { self.time_ns() } else { 0 },
             from: if self.once_in(2) { self.below(cpus) as u8 } else { 0 },
             nice: if self.once_in(4) { self.one(&[-20, -10, -5, 5, 10, 19]) } else { 0 },
+            period_ns: if self.once_in(8) { Some(self.period_ns()) } else { None },
             group: (groups > 0 && self.once_in(2)).then(|| self.below(groups) as u8),
             place: if self.once_in(3) { self.place(machine) } else { Place::Any },
             rounds: self.one(&[1, 2, 5, 10, 20, 50, 100, 200]),
@@ -148,16 +159,22 @@ impl Draw<'_> {
 
 impl Genome {
     /// One at random.
-    pub fn random(random: &mut Random) -> Genome {
+    pub fn random(space: &Space, random: &mut Random) -> Genome {
         let mut draw = Draw(random);
         let machine = draw.shape();
         let groups = if draw.once_in(2) { 1 + draw.below(2) } else { 0 };
         let groups: Vec<Group> = (0..groups).map(|_| draw.group()).collect();
         let kinds = 1 + draw.below(3);
-        let kinds = (0..kinds).map(|n| draw.kind(n, kinds, groups.len(), &machine)).collect();
+        let mut kinds: Vec<Kind> =
+            (0..kinds).map(|n| draw.kind(n, kinds, groups.len(), &machine)).collect();
+        for kind in kinds.iter_mut().filter(|_| space.sporadic) {
+            kind.period_ns = Some(draw.period_ns());
+        }
         let genome = Genome {
             costs: if draw.once_in(2) { draw.one(&Costs::ALL) } else { Costs::None },
             even: draw.once_in(4),
+            sporadic: space.sporadic,
+            tuned: if draw.once_in(8) { draw.tuned(space) } else { None },
             kworker: draw.once_in(5).then(|| draw.kworker()),
             toggles: if draw.once_in(5) { vec![draw.toggle(&machine)] } else { Vec::new() },
             machine,

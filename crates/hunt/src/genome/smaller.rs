@@ -22,6 +22,7 @@ pub fn smaller(of: &Genome) -> Vec<Genome> {
     add(&|it| it.kworker = None);
     add(&|it| it.costs = Costs::None);
     add(&|it| it.even = false);
+    add(&|it| it.tuned = None);
     for n in 0..of.toggles.len() {
         add(&|it| {
             it.toggles.remove(n);
@@ -131,6 +132,7 @@ fn kinds(of: &Genome, n: usize, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
     add(&|it| it.kinds[n].rounds = it.kinds[n].rounds.div_ceil(2));
     add(&|it| it.kinds[n].at_ns = 0);
     add(&|it| it.kinds[n].nice = 0);
+    add(&|it| it.kinds[n].period_ns = None);
     add(&|it| it.kinds[n].group = None);
     add(&|it| it.kinds[n].place = Place::Any);
     add(&|it| it.kinds[n].from = 0);
@@ -141,6 +143,16 @@ fn kinds(of: &Genome, n: usize, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
         add(&|it| {
             it.kinds[n].steps.remove(step);
         });
+    }
+    // Two computations, one after the other, are one.
+    for step in 1..kind.steps.len() {
+        if let [Step::Compute(one), Step::Compute(other)] = kind.steps[step - 1..=step] {
+            let both = Length { ns: one.ns + other.ns, spread: one.spread };
+            add(&|it| {
+                it.kinds[n].steps[step - 1] = Step::Compute(both);
+                it.kinds[n].steps.remove(step);
+            });
+        }
     }
     for step in 0..kind.steps.len() {
         if let Step::Locked(_, length) = kind.steps[step] {
@@ -181,6 +193,7 @@ impl Genome {
             let odd = [
                 kind.at_ns > 0,
                 kind.nice != 0,
+                kind.period_ns.is_some(),
                 kind.group.is_some(),
                 kind.place != Place::Any,
                 kind.waiting != Waiting::Block,
@@ -212,6 +225,7 @@ impl Genome {
             + 500 * u64::from(self.kworker.is_some())
             + 100 * u64::from(self.costs != Costs::None)
             + 100 * u64::from(self.even)
+            + 200 * u64::from(self.tuned.is_some())
     }
 
     /// Takes out a node: those above it move down.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wastenot_experiment::PACE;
+use wastenot_experiment::{PACE, YARDSTICK};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
@@ -34,6 +34,12 @@ impl Genome {
         );
         let _ = writeln!(to, "\n[scheduler]\nname = {:?}", scheduler.name);
         for (name, value) in &scheduler.tunables {
+            let _ = writeln!(to, "{name} = {value:?}");
+        }
+        // The reference runs as it is; and what is asked goes before what a genome has.
+        let tuned = self.tuned.as_ref().filter(|_| scheduler.name != YARDSTICK);
+        let is_set = |name: &str| scheduler.tunables.iter().any(|(set, _)| set == name);
+        if let Some((name, value)) = tuned.filter(|(name, _)| !is_set(name)) {
             let _ = writeln!(to, "{name} = {value:?}");
         }
         if self.even && scheduler.text.is_some() {
@@ -111,7 +117,7 @@ impl Genome {
     }
 
     /// A name that says what tasks of a kind are for.
-    fn name(&self, kind: usize) -> String {
+    pub(super) fn name(&self, kind: usize) -> String {
         let what = match self.role(kind) {
             Role::Worker if self.kinds[kind].forever => "hog",
             Role::Worker => "worker",
@@ -176,6 +182,9 @@ impl Genome {
         }
         if role == Role::Server {
             lines.push(format!("get {}", self.name(n)));
+        }
+        if let Some(period_ns) = kind.period_ns {
+            lines.push(format!("every {}", Span(period_ns).exact()));
         }
         for step in &kind.steps {
             match *step {

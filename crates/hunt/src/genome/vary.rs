@@ -3,14 +3,14 @@
 use wastenot_model::workload::Random;
 
 use super::random::Draw;
-use super::{Costs, Genome, KINDS, Kind, Step};
+use super::{Costs, Genome, KINDS, Kind, Space, Step};
 
 /// One that differs from `of` in one to three places.
-pub fn vary(of: &Genome, random: &mut Random) -> Genome {
+pub fn vary(of: &Genome, space: &Space, random: &mut Random) -> Genome {
     let mut genome = of.clone();
     let mut draw = Draw(random);
     for _ in 0..1 + draw.below(3) {
-        once(&mut genome, &mut draw);
+        once(&mut genome, space, &mut draw);
     }
     genome.mend()
 }
@@ -43,10 +43,11 @@ pub fn cross(one: &Genome, other: &Genome, random: &mut Random) -> Genome {
     genome.mend()
 }
 
-fn once(genome: &mut Genome, draw: &mut Draw<'_>) {
+fn once(genome: &mut Genome, space: &Space, draw: &mut Draw<'_>) {
     let kinds = genome.kinds.len();
-    match draw.below(20) {
+    match draw.below(21) {
         0..=2 => machine(genome, draw),
+        20 => genome.tuned = if draw.once_in(2) { draw.tuned(space) } else { None },
         3 if draw.once_in(3) => genome.even = !genome.even,
         3 => genome.costs = draw.one(&Costs::ALL),
         4 => {
@@ -119,7 +120,8 @@ fn part(
     draw: &mut Draw<'_>,
 ) {
     let cpus = machine.cpus();
-    match draw.below(14) {
+    match draw.below(15) {
+        14 => kind.period_ns = if draw.once_in(2) { Some(draw.period_ns()) } else { None },
         0 => kind.count = 1 + draw.below(2 * cpus) as u16,
         1 => kind.count = kind.count.saturating_add(1),
         2 => kind.count = kind.count.saturating_sub(1),

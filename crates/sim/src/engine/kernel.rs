@@ -169,10 +169,12 @@ impl Kernel {
         Some((task, how.unwrap_or(Leaves::Runnable(Why::Preempted))))
     }
 
-    /// `cpu` has picked a task: kicks that came before are answered (`clear_tsk_need_resched` in
-    /// `__schedule`, kernel/sched/core.c).
+    /// `cpu` has picked a task: kicks that were sent before are answered, also one whose interrupt
+    /// is on its way, since what it asked for was noted with the task that ran then
+    /// (`clear_tsk_need_resched` in `__schedule`, kernel/sched/core.c).
     pub fn picked(&mut self, cpu: CpuId) {
         self.run(cpu).need_resched = false;
+        self.calendar.clear(Due::Kick(cpu));
     }
 
     /// How the running task of `cpu` leaves it, if that was set and the CPU's path has not

@@ -8,7 +8,7 @@ use wastenot_check::Options;
 use wastenot_experiment::{Bench, Error, Sim};
 use wastenot_export::picture::{self, Look};
 use wastenot_hunt::finding::{Finding, SEEDS};
-use wastenot_hunt::genome::LIMIT;
+use wastenot_hunt::genome::{LIMIT, is_real_time};
 use wastenot_hunt::oracle::{Kind, Promise};
 use wastenot_hunt::search::{Outcome, Progress, Question, search};
 use wastenot_hunt::trial::{self, Seen};
@@ -34,6 +34,9 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let store = args.resume.as_deref().map(Store::<Seen>::open).transpose();
     let store = store.map_err(|error| failed(&Error::Store(error)))?;
     let against = args.against.as_ref().map(|it| open::another(it, &args.under)).transpose()?;
+    if let Some(other) = &against {
+        comparable(&choice, other)?;
+    }
     let question = Question {
         choice,
         against,
@@ -57,6 +60,17 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     }
     print(&report, &args.face)?;
     Ok(if outcome.shrunk.is_empty() { Answer::Yes } else { Answer::No })
+}
+
+/// Refuses to hold schedulers of sporadic tasks against those of threads.
+fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
+    let (jobs, threads) = match (is_real_time(one), is_real_time(other)) {
+        (true, false) => (one, other),
+        (false, true) => (other, one),
+        _ => return Ok(()),
+    };
+    let what = format!("{} is a real-time scheduler, and {} is not", jobs.name, threads.name);
+    Err(Stop::new(what, "name two of either: `wastenot list schedulers` has them"))
 }
 
 fn words(at: Progress) -> String {

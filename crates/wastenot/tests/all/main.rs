@@ -12,6 +12,7 @@ mod examples;
 mod failures;
 mod first_screen;
 mod formats;
+mod hunt;
 mod lab;
 mod layers;
 mod licences;

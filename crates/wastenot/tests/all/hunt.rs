@@ -1,0 +1,56 @@
+//! `wastenot hunt`, as those who ask it meet it.
+
+use std::fs;
+
+use crate::shell::{Desk, said};
+
+#[test]
+fn a_hunt_that_was_killed_goes_on_to_the_same_answer() {
+    let desk = Desk::new();
+    let hunt = "wastenot hunt --scheduler cfs-6.1 --trials 384";
+    let (whole, code) = said(&desk.bash(&format!("{hunt} -o whole")));
+    assert_eq!(code, 1, "{whole}");
+    // Killed once a few results are stored, whatever it does then.
+    let killed = format!(
+        "{hunt} --resume results & hunt=$!
+         while test \"$(stat -c %s results 2>/dev/null || echo 0)\" -lt 40000; do sleep 0.02; done
+         kill -9 $hunt; wait $hunt; test $? -eq 137"
+    );
+    let (text, code) = said(&desk.bash(&killed));
+    assert_eq!(code, 0, "it ended before it was killed: {text}");
+    let stored = fs::metadata(desk.path().join("results")).expect("results").len();
+    let (again, code) = said(&desk.bash(&format!("{hunt} --resume results -o again")));
+    assert_eq!((again.replace("again/", "whole/"), code), (whole, 1));
+    assert!(fs::metadata(desk.path().join("results")).expect("results").len() > stored);
+    let (text, code) = said(&desk.bash("diff -r whole again"));
+    assert_eq!(code, 0, "{text}");
+}
+
+#[test]
+fn the_test_that_a_finding_comes_with_fails_until_the_loss_is_gone() {
+    let desk = Desk::new();
+    let hunt = "wastenot hunt --scheduler gsn-edf --trials 512 -o found";
+    let (text, code) = said(&desk.bash(hunt));
+    assert_eq!(code, 1, "{text}");
+    let found = fs::read_to_string(desk.path().join("found/deadline.toml")).expect("a finding");
+    let line = found.lines().find_map(|line| line.strip_prefix("#   ")).expect("a test");
+    assert!(line.starts_with("wastenot run deadline.toml"), "{found}");
+    let (text, code) = said(&desk.bash(&format!("cd found; {line}")));
+    assert_eq!(code, 1, "the scheduler has the loss: {text}");
+    // What the scenario names `found` is now a scheduler without it.
+    let control = found.lines().find_map(|line| line.strip_prefix("scheduler = { name = "));
+    let control = control.and_then(|it| it.strip_suffix(" }")).expect("a control");
+    let mended = found.replace("name = \"gsn-edf\"", &format!("name = {control}"));
+    fs::write(desk.path().join("found/deadline.toml"), mended).expect("a file");
+    let (text, code) = said(&desk.bash(&format!("cd found; {line}")));
+    assert_eq!(code, 0, "it is gone: {text}");
+}
+
+#[test]
+fn schedulers_of_jobs_and_of_threads_are_not_held_against_one_another() {
+    let desk = Desk::new();
+    let (text, code) = said(&desk.bash("wastenot hunt --scheduler gsn-edf --against cfs-6.1"));
+    assert_eq!(code, 2);
+    assert!(text.contains("gsn-edf is a real-time scheduler, and cfs-6.1 is not"), "{text}");
+    assert!(text.contains("help: "), "{text}");
+}

@@ -1,0 +1,211 @@
+//! Every scheduler and every policy on every scenario of the suite.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wastenot_experiment::{Cell, Grid, Kind, Options, Sim, YARDSTICK, resolve};
+use wastenot_hunt::genome::is_real_time;
+use wastenot_model::Distribution;
+use wastenot_model::workload::Random;
+use wastenot_scenario::scenario::{Choice, Scenario};
+use wastenot_sim::{REAL_TIME, SCHEDULERS};
+
+use super::policies::files;
+use crate::parts::put;
+
+/// Seeds of each run.
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
+/// How often scenarios are drawn for an interval.
+const DRAWS: usize = 2000;
+
+/// What one scheduler did with one scenario: the mean of all seeds of each measure, where it is
+/// known; `None` if a run did not end.
+type Score = Option<[Option<f64>; MEASURES.len()]>;
+
+/// The measures, and what is measured.
+const MEASURES: [(&str, &str); 5] = [
+    ("waste", "CPU time wasted, of that used, in %"),
+    ("time", "time until all is done, of that under the reference"),
+    ("wait", "the wait for a CPU that 99 % of waits do not exceed, in ms"),
+    ("fairness", "when the first of tasks alike ends, of when the last one does"),
+    ("migrations", "migrations for each second of CPU time used"),
+];
+
+/// Runs `suite` under all schedulers and the policies of `folder`, and writes the tables of `page`
+/// and all numbers beside it. The verdict in a line.
+pub(crate) fn write(suite: &Path, folder: &Path, page: &Path) -> Result<String, String> {
+    let scenarios = read(suite)?;
+    let (jobs, threads): (Vec<_>, Vec<_>) =
+        scenarios.iter().partition(|(_, it)| is_real_time(&it.variants[0].scheduler));
+    let mut csv = String::from("scenario,scheduler,ended");
+    MEASURES.iter().for_each(|(name, _)| csv = format!("{csv},{name}"));
+    csv += ",missed\n";
+
+    let mut choices: Vec<Choice> = SCHEDULERS.iter().map(|it| Choice::named(it.name)).collect();
+    for file in files(folder)? {
+        let mut choice = Choice::named(&file.display().to_string());
+        resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
+        choices.push(choice);
+    }
+    let reference: Vec<Vec<Option<Cell>>> =
+        threads.iter().map(|(_, it)| cells(it, &Choice::named(YARDSTICK))).collect();
+    let mut text = String::from("| scheduler | did not end |");
+    MEASURES.iter().for_each(|(name, _)| text = format!("{text} {name} |"));
+    text += "\n|---|---|---|---|---|---|---|\n";
+    for choice in &choices {
+        let name = called(choice);
+        let mut scores = Vec::new();
+        for ((scenario, it), reference) in threads.iter().zip(&reference) {
+            let score = score(&cells(it, choice), reference);
+            let _ = write!(csv, "{scenario},{name},{}", score.is_some());
+            for value in score.unwrap_or_default() {
+                let _ = write!(csv, ",{}", value.map_or(String::new(), |it| format!("{it:.4}")));
+            }
+            csv += ",\n";
+            scores.push(score);
+        }
+        let _ = write!(text, "| {name} | {} |", scores.iter().filter(|it| it.is_none()).count());
+        for n in 0..MEASURES.len() {
+            let values: Vec<f64> = scores.iter().flatten().filter_map(|it| it[n]).collect();
+            let _ = write!(text, " {} |", interval(&values, n == 1));
+        }
+        text += "\n";
+    }
+    let mut late = String::from("| scheduler |");
+    jobs.iter().for_each(|(name, _)| late = format!("{late} {name} |"));
+    let _ = write!(late, "\n|---|{}\n", "---|".repeat(jobs.len()));
+    for kind in REAL_TIME {
+        let _ = write!(late, "| {} |", kind.name);
+        for (scenario, it) in &jobs {
+            let missed = missed(&cells(it, &Choice::named(kind.name)));
+            let _ = writeln!(csv, "{scenario},{},true,,,,,,{missed:.4}", kind.name);
+            let _ = write!(late, " {:.1} % |", 100.0 * missed);
+        }
+        late += "\n";
+    }
+    let mut measures = String::from("| measure | |\n|---|---|\n");
+    MEASURES.iter().for_each(|(name, what)| measures += &format!("| {name} | {what} |\n"));
+    put(page, &[("scoreboard", text), ("deadlines", late), ("measures", measures)])?;
+    let table = page.with_extension("csv");
+    fs::write(&table, csv).map_err(|error| format!("{}: {error}", table.display()))?;
+    let count = scenarios.len();
+    Ok(format!("{}: {} schedulers on {count} scenarios", page.display(), choices.len()))
+}
+
+/// The scenarios of a folder, by name.
+fn read(folder: &Path) -> Result<Vec<(String, Scenario)>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let mut files: Vec<PathBuf> =
+        entries.map(|it| Ok(it.map_err(failed)?.path())).collect::<Result<_, String>>()?;
+    files.retain(|file| file.extension().is_some_and(|it| it == "toml"));
+    files.sort();
+    let one = |file: PathBuf| {
+        let text = fs::read_to_string(&file).map_err(failed)?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let scenario = wastenot_experiment::scenario(&file.display().to_string(), &text);
+        Ok((name, scenario.map_err(|error| error.to_string())?))
+    };
+    files.into_iter().map(one).collect()
+}
+
+fn called(choice: &Choice) -> String {
+    let name = Path::new(&choice.name).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// What the first variant of a scenario does under a scheduler, with each seed; `None` where the
+/// run never ends.
+fn cells(scenario: &Scenario, choice: &Choice) -> Vec<Option<Cell>> {
+    let run = |seed| {
+        let options = Options {
+            seeds: vec![seed],
+            variants: vec![scenario.variants[0].name.clone()],
+            scheduler: Some(choice.clone()),
+            ..Options::default()
+        };
+        let grid = Grid::new(scenario, &Sim, &options).ok()?;
+        let mut experiment = grid.run(|_| ()).ok()?;
+        experiment.variants.pop()?.cells.pop()
+    };
+    SEEDS.map(run).collect()
+}
+
+fn score(cells: &[Option<Cell>], reference: &[Option<Cell>]) -> Score {
+    let mut all = Vec::new();
+    for (cell, reference) in cells.iter().zip(reference) {
+        all.push(measured(cell.as_ref()?, reference.as_ref()));
+    }
+    let mean = |n: usize| {
+        let known: Option<Vec<f64>> = all.iter().map(|it| it[n]).collect();
+        known.map(|it| it.iter().sum::<f64>() / it.len().max(1) as f64)
+    };
+    Some(std::array::from_fn(mean))
+}
+
+fn measured(cell: &Cell, reference: Option<&Cell>) -> [Option<f64>; MEASURES.len()] {
+    let used_ns = cell.kinds.iter().map(|kind| kind.cpu_ns).sum::<u64>().max(1) as f64;
+    let mut waits = Distribution::default();
+    cell.kinds.iter().for_each(|kind| waits.merge(&kind.waits));
+    let done = reference.filter(|it| it.done && cell.done);
+    let is_alike = |kind: &&Kind| kind.awaited && kind.tasks > 1 && kind.ended == kind.tasks;
+    let alike = cell.kinds.iter().filter(is_alike);
+    let fairness =
+        alike.filter_map(|kind| Some(kind.first_ns? as f64 / kind.last_ns?.max(1) as f64));
+    let migrations: u64 = cell.kinds.iter().map(|kind| kind.migrations).sum();
+    [
+        Some(100.0 * cell.waste_cpu_ns as f64 / used_ns),
+        done.map(|it| cell.time_ns as f64 / it.time_ns.max(1) as f64),
+        waits.quantile(0.99).map(|ns| ns as f64 / 1e6),
+        fairness.reduce(f64::min),
+        Some(migrations as f64 * 1e9 / used_ns),
+    ]
+}
+
+/// The share of all jobs that were late.
+fn missed(cells: &[Option<Cell>]) -> f64 {
+    let kinds = || cells.iter().flatten().flat_map(|cell| &cell.kinds);
+    let jobs: u64 = kinds().map(|kind| kind.deadlines.jobs).sum();
+    kinds().map(|kind| kind.deadlines.missed).sum::<u64>() as f64 / jobs.max(1) as f64
+}
+
+/// The mean over scenarios, of ratios the geometric one, with the interval that has 95 % of the
+/// means of as many scenarios that are drawn from them (bootstrap: Efron, 1979).
+fn interval(values: &[f64], is_ratio: bool) -> String {
+    if values.is_empty() {
+        return "?".to_owned();
+    }
+    let mean = |of: &mut dyn Iterator<Item = f64>| {
+        let sum: f64 = of.map(|it| if is_ratio { it.max(1e-9).ln() } else { it }).sum();
+        let mean = sum / values.len() as f64;
+        if is_ratio { mean.exp() } else { mean }
+    };
+    let mut random = Random::stream(1, 0, 0);
+    let mut drawn: Vec<f64> = (0..DRAWS)
+        .map(|_| {
+            let count = values.len() as u64;
+            mean(&mut values.iter().map(|_| values[random.below(count) as usize]))
+        })
+        .collect();
+    drawn.sort_by(f64::total_cmp);
+    let (low, high) = (drawn[DRAWS / 40], drawn[DRAWS - DRAWS / 40 - 1]);
+    let show = |it: f64| match it {
+        it if it >= 100.0 => format!("{it:.0}"),
+        it if it >= 10.0 => format!("{it:.1}"),
+        it => format!("{it:.2}"),
+    };
+    format!("**{}** {} to {}", show(mean(&mut values.iter().copied())), show(low), show(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_has_the_mean() {
+        assert_eq!(interval(&[1.0, 1.0, 1.0], false), "**1.00** 1.00 to 1.00");
+        assert_eq!(interval(&[1.0, 4.0], true), "**2.00** 1.00 to 4.00");
+        assert_eq!(interval(&[], true), "?");
+    }
+}
