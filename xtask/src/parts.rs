@@ -1,7 +1,7 @@
-//! Parts of pages that are made from runs, each between its marks.
+//! Parts of pages that are made from runs, each between its marks; and the files that are run.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use wastenot_golden::with_part;
 
@@ -14,4 +14,18 @@ pub(crate) fn put(page: &Path, parts: &[(&str, String)]) -> Result<(), String> {
             .ok_or_else(|| format!("{}: has no <!-- {name} -->", page.display()))?;
     }
     fs::write(page, &text).map_err(failed)
+}
+
+/// The files of a folder whose names end so, in order.
+pub(crate) fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.extension().is_some_and(|it| it == ending) {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
 }

@@ -156,7 +156,11 @@ impl Bench for Sim {
                 Ok(Run { history, outcome, templates: None, real_time, fault: None })
             }
             Some((what, help)) => {
-                Err(Error::Run { variant: variant.name.clone(), seed: options.seed, what, help })
+                let (variant, seed) = (variant.name.clone(), options.seed);
+                Err(match outcome.end {
+                    End::Fault(_) => Error::Wrong { variant, seed, what, help },
+                    _ => Error::Run { variant, seed, what, help },
+                })
             }
         }
     }

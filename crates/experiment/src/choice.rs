@@ -179,14 +179,14 @@ pub const MUTANT: &str = "mutant";
 type Tunables = Vec<(String, String)>;
 
 /// What is wrong on purpose, and what else is set.
-fn mutant(choice: &Choice) -> Result<(Option<mutant::Error>, Tunables), Error> {
+fn mutant(choice: &Choice) -> Result<(Option<mutant::Wrong>, Tunables), Error> {
     let is_it = |(name, _): &&(String, String)| name == MUTANT;
     let set = choice.tunables.iter().filter(|it| !is_it(it)).cloned().collect();
     let Some((_, value)) = choice.tunables.iter().find(is_it) else { return Ok((None, set)) };
     let is_policy = SCHEDULERS.iter().any(|kind| kind.name == choice.name);
     let seed = value.parse().ok().filter(|_| is_policy);
     let wrong = || Error::Mutant { scheduler: choice.name.clone(), value: value.clone() };
-    Ok((Some(mutant::Error::of(seed.ok_or_else(wrong)?)), set))
+    Ok((Some(mutant::Wrong::of(seed.ok_or_else(wrong)?)), set))
 }
 
 /// The policy of a choice; a fresh one for each run.

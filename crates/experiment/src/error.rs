@@ -85,7 +85,19 @@ pub enum Error {
         variant: String,
         /// Which.
         seed: u64,
-        /// Deadlock, livelock, or a fault of the policy.
+        /// Deadlock or livelock.
+        what: String,
+        /// What to look at.
+        help: String,
+    },
+    /// The scheduler of a run did what none may do, whatever the tasks are.
+    #[error("variant `{variant}`, seed {seed}: {what}")]
+    Wrong {
+        /// Whose.
+        variant: String,
+        /// Which.
+        seed: u64,
+        /// What it did.
         what: String,
         /// What to look at.
         help: String,
@@ -157,6 +169,7 @@ impl Error {
             Error::Extract(error) | Error::Profile(error) => error.help(),
             Error::Store(error) => error.help().into(),
             Error::Run { help, .. }
+            | Error::Wrong { help, .. }
             | Error::Bench { help, .. }
             | Error::NotSporadic { help, .. }
             | Error::Replay { help, .. } => help.clone(),

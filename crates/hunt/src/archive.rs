@@ -21,7 +21,7 @@ pub struct Niche {
     load: u8,
 }
 
-/// The best genome of a kind.
+/// The worst genome of a kind: the one that loses most.
 #[derive(Clone, Debug)]
 pub struct Elite {
     /// The genome.
@@ -30,7 +30,7 @@ pub struct Elite {
     pub grade: f64,
 }
 
-/// The best of each kind.
+/// The worst of each kind.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     elites: BTreeMap<Niche, Elite>,

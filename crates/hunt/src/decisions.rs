@@ -19,12 +19,12 @@ pub fn words(kind: u32) -> String {
         let how = one(kind / 16, &["woken task", "new task", "task without a selection"]);
         let far =
             one(kind / 4 % 4, &["to its CPU", "within its cache", "within its node", "further"]);
-        let onto = one(kind / 2 & 1, &["busy", "idle"]);
+        let onto = one((kind / 2) & 1, &["busy", "idle"]);
         return format!("{how}, {far}, onto a CPU that is {onto}, {}", has(kind));
     }
     let kind = kind - PLACEMENTS;
     let far = one(kind / 4, &["within its cache", "within its node", "further"]);
-    let to = one(kind / 2 & 1, &["busy", "idle"]);
+    let to = one((kind / 2) & 1, &["busy", "idle"]);
     let left = one(kind & 1, &["that has no other", "that has others"]);
     format!("waiting task moved {far}, from a CPU {left}, to one that is {to}")
 }

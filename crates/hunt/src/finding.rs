@@ -1,9 +1,13 @@
 //! Findings: a candidate is there with three seeds and disappears in a control.
 //!
-//! The control is the same work with one change that should remove the loss of its cause, where one
-//! is known for the scheduler ([`wastenot_experiment::confirm`]): the loss must shrink to a fifth.
-//! Else it is the same work under the reference scheduler, which wastes nothing by definition: then
-//! the work must be done in less time, so the loss had a price.
+//! The control of waste is the same work with one change to the scheduler that should remove the
+//! loss of its cause, where one is known ([`wastenot_experiment::confirm`]): the loss must shrink to
+//! a fifth. Where none is known, it is the same work under the reference scheduler, which wastes
+//! nothing by definition: the work must then be done in less time, so the loss had a price.
+//!
+//! A policy that claims not to waste needs no price, and losses that are no waste have none: the
+//! reference must have little of them. Of late jobs the control is another real-time scheduler,
+//! and of work that is worse than under another scheduler it is that one.
 
 use wastenot_experiment::confirm::{Change, removing};
 use wastenot_experiment::{Error, YARDSTICK, label};
@@ -18,7 +22,7 @@ pub const SEEDS: [u64; 3] = [1, 2, 3];
 /// What may be left of a loss in a control.
 const LEFT: f64 = 0.2;
 /// In what part of the time the reference must do the work.
-pub(crate) const FASTER: f64 = 0.95;
+const FASTER: f64 = 0.95;
 
 /// A loss that was confirmed.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,23 +33,28 @@ pub struct Finding {
     pub cause: String,
     /// How it breaks a promise.
     pub kind: Kind,
-    /// How much of the CPU time that tasks used was wasted by the cause, the least of all seeds.
+    /// How much it is ([`Loss::share`]), what is least of a loss in all seeds.
     pub share: f64,
-    /// The longest stretch, the least of all seeds, in ns.
+    /// The longest stretch ([`Loss::longest`]), the least of all seeds, in ns.
     pub longest_ns: u64,
     /// The least grade of all seeds.
     pub grade: f64,
     /// In what it disappeared.
     pub control: Control,
+    /// What of the CPU time that tasks used was wasted, by whatever cause: the least of all seeds,
+    /// and the most of all in the control.
+    pub wasted: (f64, f64),
+    /// How much longer it took than the control, the least of all seeds.
+    pub longer: f64,
 }
 
 /// What removed a loss.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Control {
-    /// One change to the scheduler, which left this part of all waste, the most of all seeds.
-    Change(Change, f64),
-    /// The reference, which did the work in this part of the time.
-    Reference(f64),
+    /// One change to the scheduler.
+    Change(Change),
+    /// The reference, which did the work in less time.
+    Reference,
     /// The reference, which has none of it.
     Clean,
     /// The scheduler that this one is held against.
@@ -58,23 +67,11 @@ impl Control {
         matches!(self, Control::Change(..))
     }
 
-    /// Whether it is the same change, or the reference, too.
-    pub fn is_like(&self, other: &Control) -> bool {
-        match (self, other) {
-            (Control::Change(one, _), Control::Change(other, _)) => one == other,
-            (Control::Reference(_), Control::Reference(_)) => true,
-            (Control::Clean, Control::Clean) => true,
-            (Control::Other(one), Control::Other(other)) => one == other,
-            _ => false,
-        }
-    }
-
     /// In words.
     pub fn words(&self) -> String {
         match self {
-            Control::Change(change, _) => change.label(),
-            Control::Reference(part) => format!("{YARDSTICK}, in {part:.2} of the time"),
-            Control::Clean => YARDSTICK.to_owned(),
+            Control::Change(change) => change.label(),
+            Control::Reference | Control::Clean => YARDSTICK.to_owned(),
             Control::Other(other) => label(other),
         }
     }
@@ -99,20 +96,19 @@ pub fn confirm(
     }
     // Most that are no finding show it with the first seed.
     let first = look(genome, choice, &SEEDS[..1])?;
-    let is_it = |it: &&Loss<'_>| it.cause == cause && it.grade >= 1.0;
-    if !first.iter().all(|seen| losses(seen, genome, promise).iter().any(|it| is_it(&it))) {
+    if !first.iter().all(|seen| losses(seen, genome, promise).iter().any(|it| is(it, cause))) {
         return Ok(None);
     }
     let before = [first, look(genome, choice, &SEEDS[1..])?].concat();
     let all: Vec<Vec<Loss<'_>>> = before.iter().map(|seen| losses(seen, genome, promise)).collect();
     let firing: Option<Vec<Loss<'_>>> =
-        all.iter().map(|all| all.iter().find(is_it).copied()).collect();
+        all.iter().map(|all| all.iter().find(|it| is(it, cause)).copied()).collect();
     let Some(firing) = firing else { return Ok(None) };
     let is_worst = all.iter().all(|all| all[0].cause == cause);
-    let least = |of: fn(&Loss<'_>) -> f64| firing.iter().map(of).fold(f64::INFINITY, f64::min);
-    let control = match firing[0].kind {
+    let kind = firing[0].kind;
+    let controlled = match kind {
         Kind::Misses => punctual(genome, choice, look)?,
-        kind if !kind.is_waste() || promise.is_claimed() => {
+        _ if !kind.is_waste() || promise.is_claimed() => {
             cleared(genome, cause, promise, &firing, look)?
         }
         _ => match changed(genome, cause, choice, &before, look)? {
@@ -123,21 +119,49 @@ pub fn confirm(
             found => found,
         },
     };
-    let Some(control) = control else { return Ok(None) };
-    let kind = match firing.iter().all(|it| it.kind == firing[0].kind) {
-        true => firing[0].kind,
-        false => Kind::Recurs,
-    };
-    Ok(Some(Finding {
+    let Some((control, after)) = controlled else { return Ok(None) };
+    let kind = if firing.iter().all(|it| it.kind == kind) { kind } else { Kind::Recurs };
+    Ok(Some(found(genome, (cause, kind), &firing, (&before, &after), control)))
+}
+
+/// The finding of a loss with all seeds, `before` and in the control.
+fn found(
+    genome: &Genome,
+    (cause, kind): (&str, Kind),
+    firing: &[Loss<'_>],
+    (before, after): (&[Seen], &[Seen]),
+    control: Control,
+) -> Finding {
+    let least = |of: &mut dyn Iterator<Item = f64>| of.fold(f64::INFINITY, f64::min);
+    let shares = || firing.iter().map(|it| it.share);
+    let longer = before.iter().zip(after).map(|(before, after)| {
+        if after.ended != Ended::Done {
+            return 0.0;
+        }
+        before.time_ns as f64 / after.time_ns.max(1) as f64
+    });
+    Finding {
         genome: genome.clone(),
         cause: cause.to_owned(),
         kind,
-        share: least(|it| it.share),
+        // The less a task gets, the more unfair it is.
+        share: match kind {
+            Kind::Unfair => shares().fold(0.0, f64::max),
+            _ => least(&mut shares()),
+        },
         longest_ns: firing.iter().map(|it| it.longest.0).min().unwrap_or(0),
-        grade: least(|it| it.grade),
+        grade: least(&mut firing.iter().map(|it| it.grade)),
         control,
-    }))
+        wasted: (
+            least(&mut before.iter().map(Seen::wasted)),
+            after.iter().map(Seen::wasted).fold(0.0, f64::max),
+        ),
+        longer: least(&mut { longer }),
+    }
 }
+
+/// A control that has not got the loss, and what it showed with each seed.
+type Controlled = Option<(Control, Vec<Seen>)>;
 
 /// Whether the work is worse than under another scheduler, with all seeds.
 fn held_against(
@@ -146,25 +170,27 @@ fn held_against(
     (choice, other): (&Choice, &Choice),
     look: &Look<'_>,
 ) -> Result<Option<Finding>, Error> {
-    let mut least: Option<(f64, f64, u64)> = None;
+    let (mut before, mut after) = (Vec::new(), Vec::new());
     // Most that are no finding show it with the first seed.
     for seed in &SEEDS {
-        let (seen, than) = (look(genome, choice, &[*seed])?, look(genome, other, &[*seed])?);
-        let losses = worse(&seen[0], &than[0]);
-        let loss = losses.iter().find(|it| it.cause == cause && it.grade >= 1.0);
-        let Some(loss) = loss else { return Ok(None) };
-        let (grade, share, longest) = least.unwrap_or((f64::INFINITY, f64::INFINITY, u64::MAX));
-        least = Some((grade.min(loss.grade), share.min(loss.share), longest.min(loss.longest.0)));
+        before.extend(look(genome, choice, &[*seed])?);
+        after.extend(look(genome, other, &[*seed])?);
+        let pair = before.last().zip(after.last());
+        if !pair.is_some_and(|(seen, than)| worse(seen, than).iter().any(|it| is(it, cause))) {
+            return Ok(None);
+        }
     }
-    Ok(least.map(|(grade, share, longest_ns)| Finding {
-        genome: genome.clone(),
-        cause: cause.to_owned(),
-        kind: Kind::Worse,
-        share,
-        longest_ns,
-        grade,
-        control: Control::Other(Box::new(other.clone())),
-    }))
+    let all = before.iter().zip(&after);
+    let firing =
+        all.flat_map(|(seen, than)| worse(seen, than).into_iter().find(|it| is(it, cause)));
+    let firing: Vec<Loss<'_>> = firing.collect();
+    let control = Control::Other(Box::new(other.clone()));
+    Ok(Some(found(genome, (cause, Kind::Worse), &firing, (&before, &after), control)))
+}
+
+/// Whether a loss is one by this cause that may be a finding.
+fn is(loss: &Loss<'_>, cause: &str) -> bool {
+    loss.cause == cause && loss.grade >= 1.0
 }
 
 /// The change that removes the loss, if one does.
@@ -174,7 +200,7 @@ fn changed(
     choice: &Choice,
     before: &[Seen],
     look: &Look<'_>,
-) -> Result<Option<Control>, Error> {
+) -> Result<Controlled, Error> {
     let took = |seen: &Seen| {
         let took = seen.causes.iter().find(|it| it.cause == cause);
         took.map_or(0, |it| it.ns) as f64
@@ -184,31 +210,26 @@ fn changed(
         let is_gone = |(before, after): (&Seen, &Seen)| {
             let (before_ns, after_ns) = (took(before), took(after));
             let saved = before.waste_ns as f64 - after.waste_ns as f64;
-            !matches!(after.ended, Ended::Never(_))
+            after.is_sound()
                 && after_ns <= LEFT * before_ns
                 // It did not only get another cause.
                 && saved >= before_ns / 2.0
         };
         if before.iter().zip(&after).all(is_gone) {
-            let part = |(before, after): (&Seen, &Seen)| {
-                after.waste_ns as f64 / before.waste_ns.max(1) as f64
-            };
-            let left = before.iter().zip(&after).map(part).fold(0.0, f64::max);
-            return Ok(Some(Control::Change(change, left)));
+            return Ok(Some((Control::Change(change), after)));
         }
     }
     Ok(None)
 }
 
 /// The reference, if it does the work in less time.
-fn referred(genome: &Genome, before: &[Seen], look: &Look<'_>) -> Result<Option<Control>, Error> {
+fn referred(genome: &Genome, before: &[Seen], look: &Look<'_>) -> Result<Controlled, Error> {
     let after = look(genome, &Choice::named(YARDSTICK), &SEEDS)?;
-    let part = |(before, after): (&Seen, &Seen)| match after.ended {
-        Ended::Done => after.time_ns as f64 / before.time_ns.max(1) as f64,
-        _ => f64::INFINITY,
+    let is_faster = |(before, after): (&Seen, &Seen)| {
+        after.ended == Ended::Done && after.time_ns as f64 <= FASTER * before.time_ns as f64
     };
-    let worst = before.iter().zip(&after).map(part).fold(0.0, f64::max);
-    Ok((worst <= FASTER).then_some(Control::Reference(worst)))
+    let all = before.iter().zip(&after).all(is_faster);
+    Ok(all.then_some((Control::Reference, after)))
 }
 
 /// The reference, if it has little of it: the work does not ask for the loss.
@@ -218,7 +239,7 @@ fn cleared(
     promise: &Promise,
     firing: &[Loss<'_>],
     look: &Look<'_>,
-) -> Result<Option<Control>, Error> {
+) -> Result<Controlled, Error> {
     let after = look(genome, &Choice::named(YARDSTICK), &SEEDS)?;
     let is_gone = |(loss, after): (&Loss<'_>, &Seen)| {
         let left = losses(after, genome, promise);
@@ -227,21 +248,21 @@ fn cleared(
             false => it.cause == cause,
         };
         let left = left.iter().filter(same).map(|it| it.grade).fold(0.0, f64::max);
-        !matches!(after.ended, Ended::Never(_)) && left <= LEFT * loss.grade
+        after.is_sound() && left <= LEFT * loss.grade
     };
     let all = firing.iter().zip(&after).all(is_gone);
-    Ok(all.then_some(Control::Clean))
+    Ok(all.then_some((Control::Clean, after)))
 }
 
 /// Real-time schedulers that may be on time where another one is not.
 const PUNCTUAL: [&str; 3] = ["p-edf", "g-fl", "gsn-edf"];
 
 /// A real-time scheduler under which no job is late.
-fn punctual(genome: &Genome, choice: &Choice, look: &Look<'_>) -> Result<Option<Control>, Error> {
+fn punctual(genome: &Genome, choice: &Choice, look: &Look<'_>) -> Result<Controlled, Error> {
     for other in PUNCTUAL.into_iter().filter(|name| *name != choice.name).map(Choice::named) {
         let after = look(genome, &other, &SEEDS)?;
-        if after.iter().all(|it| it.missed() == 0.0 && !matches!(it.ended, Ended::Never(_))) {
-            return Ok(Some(Control::Other(Box::new(other))));
+        if after.iter().all(|it| it.missed() == 0.0 && it.is_sound()) {
+            return Ok(Some((Control::Other(Box::new(other)), after)));
         }
     }
     Ok(None)

@@ -17,3 +17,4 @@ mod report;
 pub mod search;
 pub mod shrink;
 pub mod trial;
+mod watch;

@@ -1,25 +1,26 @@
 //! What is a finding: what a scheduler promises not to do.
 //!
-//! A fault needs no invariant of its own. [`losses`] asks the same questions of every scheduler;
-//! the intervals within which a scheduler has to act are its own ([`Promise`]).
+//! The same questions ([`losses`]) are asked of every scheduler; the intervals within which a
+//! scheduler has to act are its own ([`Promise`]).
 //!
 //! Two are about the waste that each cause took in a run (`wastenot_check::causes`):
 //!
-//! - **Does it persist?** Some task waited while a CPU that it may use was idle, without a break
-//!   for longer than the scheduler itself takes to look at every CPU. That is the loss of the cause
-//!   that took most of the waste of the run.
-//! - **Does it recur?** It took at least [`RECURS`] of the CPU time that tasks used, and at least
-//!   [`TIMES`] times as much as its longest stretch: single losses may be short, but there is one
-//!   after the other.
+//! - **Does it persist?** A CPU was idle, and all the time some task waited that it may run, for at
+//!   least as long as the scheduler takes to look at every CPU. The loss is that of the cause of
+//!   most of the waste of the run.
+//! - **Does it recur?** The cause took at least [`RECURS`] of the CPU time that tasks used, for at
+//!   least [`TIMES`] times as long as it ever kept one task waiting, and there were at least as many
+//!   stretches of waste: single losses may be short, but there is one after the other.
 //!
 //! Only causes within `scheduler` count: what affinities and quotas ask for is no loss of a
 //! scheduler, and the tree of causes has it elsewhere. The others are about tasks:
 //!
+//! - **Is a wakeup lost?** A CPU was idle though a task was queued on it.
 //! - **Does it starve?** A task waited for longer than it takes until every other one has had its
 //!   turn, though all are alike.
-//! - **Does it storm?** A task was moved from queue to queue, again and again, while it waited.
 //! - **Is it unfair?** A task that wanted to run all the time, for longer than balancing takes, got
 //!   less than half of what each would get if all were spread evenly, though all are alike.
+//! - **Does it storm?** A task was moved from queue to queue, again and again, while it waited.
 //! - **Does it hang?** The run never ends, though no task spins and the work of every genome ends.
 //! - **Does it miss deadlines?** Under a real-time scheduler, some job is late. This is all that is
 //!   asked of one.
@@ -35,19 +36,35 @@ use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
 use crate::genome::{Genome, is_real_time};
-use crate::trial::{Ended, Seen};
+use crate::trial::{Ended, Seen, Took};
 
 /// The share of the CPU time that tasks used from which on a loss recurs.
 pub const RECURS: f64 = 0.05;
-/// How many times its longest stretch a loss takes that recurs.
+/// How many times as long as its longest stretch a loss takes that recurs, and in how many
+/// stretches.
 pub const TIMES: f64 = 20.0;
 /// How much less than its share a task gets where it is unfair.
 pub const UNFAIR: f64 = 2.0;
-/// What is the cause where jobs are late.
+/// What stands for a cause where a loss is no waste: jobs are late, a task is queued on an idle
+/// CPU, waits too long, gets too little, or is moved too often, or the run never ends.
+pub const OTHERS: [&str; 6] = [LATE, LOST, STARVED, UNEQUAL, STORM, HANG];
+/// See [`OTHERS`].
 pub const LATE: &str = "deadline";
+/// See [`OTHERS`].
+pub const LOST: &str = "lost-wakeup";
+/// See [`OTHERS`].
+pub const STARVED: &str = "starvation";
+/// See [`OTHERS`].
+pub const UNEQUAL: &str = "unfairness";
+/// See [`OTHERS`].
+pub const STORM: &str = "storm";
+/// See [`OTHERS`].
+pub const HANG: &str = "hang";
+/// The same where the work takes longer than under another scheduler.
+pub const SLOWER_WORK: &str = "slower";
 /// By how much longer a run takes that is worse.
 pub const SLOWER: f64 = 0.1;
-/// The part of the waste that the cause of a loss that persists took.
+/// A cause persists only if it took at least this part of the waste.
 const MOST: f64 = 0.5;
 
 /// A loss of one run, by one cause.
@@ -57,9 +74,12 @@ pub struct Loss<'s> {
     pub cause: &'s str,
     /// Which it is.
     pub kind: Kind,
-    /// What it took of the CPU time that tasks used.
+    /// Of waste, what it took of the CPU time that tasks used; of unfairness, the part of its time
+    /// that the task ran; of deadlines, the part of the jobs that was late; where it is worse, how
+    /// much more of that; else 0.
     pub share: f64,
-    /// The longest stretch of it: if it persists, of waste without a break, else of one wait.
+    /// If it persists, the longest stretch in which a CPU was overlooked; if it recurs, the longest
+    /// that it kept one task waiting; of tasks, the longest wait.
     pub longest: Span,
     /// How much it is: from 1 on it is a candidate.
     pub grade: f64,
@@ -68,10 +88,12 @@ pub struct Loss<'s> {
 /// How a loss breaks a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// It lasts longer than the scheduler's own intervals.
+    /// A CPU is overlooked for longer than the scheduler's own intervals.
     Persists,
     /// It happens again and again.
     Recurs,
+    /// A CPU sleeps though a task is queued on it.
+    Sleeps,
     /// A task waits too long for its turn.
     Starves,
     /// A waiting task is moved again and again.
@@ -92,6 +114,7 @@ impl Kind {
         match self {
             Kind::Persists => "persists",
             Kind::Recurs => "recurs",
+            Kind::Sleeps => "is lost",
             Kind::Starves => "starves",
             Kind::Storms => "storms",
             Kind::Unfair => "is unfair",
@@ -141,12 +164,14 @@ const MOVES: u64 = 20;
 
 impl Promise {
     /// That of a scheduler, which may be held against another one.
-    pub fn of(mut choice: Choice, against: Option<Choice>) -> Promise {
+    pub fn of(mut choice: Choice, mut against: Option<Choice>) -> Promise {
+        for it in [Some(&mut choice), against.as_mut()].into_iter().flatten() {
+            if it.text.is_some() && !it.tunables.iter().any(|(name, _)| name == STEPS) {
+                it.tunables.push((STEPS.to_owned(), STEP.exact()));
+            }
+        }
         let family = match claims(&choice) {
             Some(claims) => {
-                if !choice.tunables.iter().any(|(name, _)| name == STEPS) {
-                    choice.tunables.push((STEPS.to_owned(), STEP.exact()));
-                }
                 // A wrong one is refused when it runs.
                 let step = pace(&choice).ok().flatten().map_or(STEP, |pace| pace.most);
                 Family::Policy(claims, step)
@@ -161,13 +186,14 @@ impl Promise {
         Promise { choice, against, family }
     }
 
-    /// How long a task may wait while a CPU that it may use is idle, by the intervals of the
-    /// scheduler itself, on the machine of a genome; `None` where no such interval is known.
+    /// How long a CPU may be idle while tasks wait elsewhere that it may run, by the intervals of
+    /// the scheduler itself, on the machine of a genome; `None` where no such interval is known.
     ///
     /// Linux, CFS and EEVDF: an idle CPU balances each domain at least every 2 ms times the number
-    /// of its CPUs (`sd->max_interval`, kernel/sched/topology.c), rounded up to ticks. The
-    /// widest has all CPUs. A task that is cache-hot is taken after `cache_nice_tries` + 1 passes
-    /// that failed, 3 at most, and a running one is pushed away after two more
+    /// of its CPUs (`sd->max_interval`, kernel/sched/topology.c), rounded up to ticks. The widest
+    /// has all CPUs. Where all tasks that it saw were bound to other CPUs, it waits for up to twice
+    /// `MAX_PINNED_INTERVAL` of 512 ms. A task that is cache-hot is taken after `cache_nice_tries`
+    /// + 1 passes that failed, 3 at most, and a running one is pushed away after two more
     /// (`need_active_balance`, kernel/sched/fair.c).
     ///
     /// Policies in Rota, if they claim so: an idle CPU has to look again only as often as another
@@ -178,7 +204,8 @@ impl Promise {
         let cpus = genome.machine().cpus() as u64;
         match self.family {
             Family::Linux => {
-                Some(Span::ms(PASSES * (2 * cpus).next_multiple_of(self.tick_ms(genome))))
+                let pass = if genome.is_bound() { 1024 } else { 2 * cpus };
+                Some(Span::ms(PASSES * pass.next_multiple_of(self.tick_ms(genome))))
             }
             Family::OneQueue => Some(Span::ms(1)),
             Family::Policy(claims, step) => {
@@ -186,6 +213,15 @@ impl Promise {
                 claims.conserves.then(|| Span((cpus + 1) * attempt).max(SHORTEST))
             }
             Family::RealTime | Family::Other => None,
+        }
+    }
+
+    /// How long a CPU may be idle though a task is queued on it: it was told at once, if late. A
+    /// policy in Rota may have left the task for others that look.
+    fn asleep(&self, genome: &Genome) -> Option<Span> {
+        match self.family {
+            Family::Linux | Family::OneQueue => Some(Span::ms(1) + genome.kick()),
+            _ => self.idle(genome),
         }
     }
 
@@ -246,44 +282,59 @@ impl Promise {
 pub fn losses<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Loss<'s>> {
     let other = |kind: Kind, cause, (is, most): (u64, u64)| {
         let grade = is as f64 / most.max(1) as f64;
-        let longest = if kind == Kind::Starves { Span(is) } else { Span::ZERO };
+        let is_time = matches!(kind, Kind::Starves | Kind::Sleeps);
+        let longest = if is_time { Span(is) } else { Span::ZERO };
         Loss { cause, kind, share: 0.0, longest, grade }
     };
-    if let Ended::Never(_) = seen.ended {
-        let hang = (!genome.spins()).then(|| other(Kind::Hangs, "hang", (1, 1)));
-        return hang.into_iter().collect();
+    match seen.ended {
+        Ended::Never(_) if genome.spins() => return Vec::new(),
+        Ended::Never(_) | Ended::Fault(_) => return vec![other(Kind::Hangs, HANG, (1, 1))],
+        Ended::Done | Ended::Limit => {}
     }
     if matches!(promise.family, Family::RealTime) {
         return late(seen, genome).into_iter().collect();
     }
-    let bound = promise.idle(genome);
-    let all = seen.causes.iter().filter(|it| is_within(&it.cause, "scheduler"));
-    let mut all: Vec<Loss<'_>> = all
-        .map(|took| {
-            let share = took.ns as f64 / seen.busy_ns.max(1) as f64;
-            let is_most = took.ns as f64 >= MOST * seen.waste_ns as f64;
-            let bound = bound.filter(|_| is_most);
-            let persists = bound.map_or(0.0, |it| seen.longest_ns as f64 / it.0.max(1) as f64);
-            let times = took.ns as f64 / took.longest_ns.max(1) as f64;
-            // Both have to be: how far it is from that is the lesser of the two.
-            let recurs = (share / RECURS).min(times / TIMES);
-            let recurs = if promise.is_claimed() { 0.0 } else { recurs };
-            let (kind, longest) = match persists >= recurs {
-                true => (Kind::Persists, Span(seen.longest_ns)),
-                false => (Kind::Recurs, Span(took.longest_ns)),
-            };
-            Loss { cause: &took.cause, kind, share, longest, grade: persists.max(recurs) }
-        })
-        .collect();
-    let turn = promise.turn(genome).filter(|_| genome.is_even());
-    all.extend(turn.map(|most| other(Kind::Starves, "starvation", (seen.waited_ns, most.0))));
-    if genome.is_even() && genome.is_free() {
+    let mut all = wasted(seen, genome, promise);
+    // A task that comes to a CPU on which the quota of its group is used up is not told apart.
+    let asleep = promise.asleep(genome).filter(|_| !genome.has_quotas());
+    all.extend(asleep.map(|most| other(Kind::Sleeps, LOST, (seen.asleep_ns, most.0))));
+    let turn = promise.turn(genome).filter(|_| genome.is_alike());
+    all.extend(turn.map(|most| other(Kind::Starves, STARVED, (seen.waited_ns, most.0))));
+    if genome.is_alike() && !genome.is_bound() && !genome.yields() {
         all.extend(unfair(seen, genome, promise));
     }
-    all.extend(promise.moves().map(|most| other(Kind::Storms, "storm", (seen.moves, most))));
+    all.extend(promise.moves().map(|most| other(Kind::Storms, STORM, (seen.moves, most))));
+    sorted(all)
+}
+
+/// Those that are any, the greatest first.
+fn sorted(mut all: Vec<Loss<'_>>) -> Vec<Loss<'_>> {
     all.retain(|it| it.grade > 0.0);
     all.sort_by(|a, b| b.grade.total_cmp(&a.grade).then_with(|| a.cause.cmp(b.cause)));
     all
+}
+
+/// What each cause within `scheduler` took.
+fn wasted<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Loss<'s>> {
+    let bound = promise.idle(genome);
+    let of_scheduler = seen.causes.iter().filter(|it| is_within(&it.cause, "scheduler"));
+    let loss = |took: &'s Took| {
+        let part = took.ns as f64 / seen.waste_ns.max(1) as f64;
+        let bound = bound.filter(|_| part >= MOST);
+        let persists = bound.map_or(0.0, |it| seen.overlooked_ns as f64 / it.0.max(1) as f64);
+        let share = part * seen.wasted();
+        let times = part * seen.wasteful_ns as f64 / took.longest_ns.max(1) as f64;
+        let times = times.min(seen.stretches as f64);
+        // Both have to be: how far it is from that is the lesser of the two.
+        let recurs = (share / RECURS).min(times / TIMES);
+        let recurs = if promise.is_claimed() { 0.0 } else { recurs };
+        let (kind, longest) = match persists >= recurs {
+            true => (Kind::Persists, Span(seen.overlooked_ns)),
+            false => (Kind::Recurs, Span(took.longest_ns)),
+        };
+        Loss { cause: &took.cause, kind, share, longest, grade: persists.max(recurs) }
+    };
+    of_scheduler.map(loss).collect()
 }
 
 /// The task that got least of its share, of those that wanted to run for long.
@@ -295,7 +346,7 @@ fn unfair<'s>(seen: &Seen, genome: &Genome, promise: &Promise) -> Option<Loss<'s
     let long = seen.served.iter().filter(|it| it.of_ns >= least.0);
     let it = long.min_by(|a, b| a.share().total_cmp(&b.share()))?;
     Some(Loss {
-        cause: "unfairness",
+        cause: UNEQUAL,
         kind: Kind::Unfair,
         share: it.share(),
         longest: Span(it.of_ns),
@@ -317,21 +368,24 @@ fn late<'s>(seen: &Seen, genome: &Genome) -> Option<Loss<'s>> {
 }
 
 /// In what a run is worse than the same work under another scheduler, the greatest first: it takes
-/// at least [`SLOWER`] longer, or a cause takes at least [`RECURS`] more of the CPU time used.
+/// at least [`SLOWER`] longer, or at least [`RECURS`] more of the CPU time used is wasted, and by a
+/// cause that takes so much more. Waste that only has another cause than before is not worse.
 pub fn worse<'s>(seen: &'s Seen, than: &Seen) -> Vec<Loss<'s>> {
     let kind = Kind::Worse;
-    if matches!(than.ended, Ended::Never(_)) {
+    if !than.is_sound() {
         return Vec::new();
     }
-    if matches!(seen.ended, Ended::Never(_)) {
-        return vec![Loss { cause: "hang", kind, share: 0.0, longest: Span::ZERO, grade: 1.0 }];
+    if !seen.is_sound() {
+        return vec![Loss { cause: HANG, kind, share: 0.0, longest: Span::ZERO, grade: 1.0 }];
     }
+    let more = seen.wasted() - than.wasted();
     let causes = seen.causes.iter().filter(|it| is_within(&it.cause, "scheduler"));
     let mut all: Vec<Loss<'_>> = causes
         .map(|took| {
             let other = than.causes.iter().find(|it| it.cause == took.cause);
             let share = |ns: u64, of: &Seen| ns as f64 / of.busy_ns.max(1) as f64;
             let share = share(took.ns, seen) - other.map_or(0.0, |it| share(it.ns, than));
+            let share = share.min(more);
             let longest = Span(took.longest_ns);
             Loss { cause: &took.cause, kind, share, longest, grade: share / RECURS }
         })
@@ -341,9 +395,7 @@ pub fn worse<'s>(seen: &'s Seen, than: &Seen) -> Vec<Loss<'s>> {
     if than.ended == Ended::Done {
         let share = seen.time_ns as f64 / than.time_ns.max(1) as f64 - 1.0;
         let longest = Span(seen.time_ns.saturating_sub(than.time_ns));
-        all.push(Loss { cause: "slower", kind, share, longest, grade: share / SLOWER });
+        all.push(Loss { cause: SLOWER_WORK, kind, share, longest, grade: share / SLOWER });
     }
-    all.retain(|it| it.grade > 0.0);
-    all.sort_by(|a, b| b.grade.total_cmp(&a.grade).then_with(|| a.cause.cmp(b.cause)));
-    all
+    sorted(all)
 }

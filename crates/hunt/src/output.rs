@@ -1,12 +1,12 @@
 //! What is written of a finding: sentences, and a scenario.
 
-use wastenot_experiment::YARDSTICK;
 use wastenot_experiment::confirm::Change;
+use wastenot_experiment::{YARDSTICK, is_unsafe, label};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
-use crate::finding::{Control, FASTER, Finding};
-use crate::oracle::{Kind, LATE, SLOWER};
+use crate::finding::{Control, Finding};
+use crate::oracle::{HANG, Kind, LATE, SLOWER_WORK};
 
 impl Finding {
     /// Its cause in a word or two, as in the name of its file.
@@ -16,14 +16,20 @@ impl Finding {
 
     /// What it shows, in a sentence.
     pub fn about(&self) -> String {
-        let (kind, share) = (self.kind.name(), self.share * 100.0);
+        let share = self.share * 100.0;
         let longest = Span(self.longest_ns);
         match self.kind {
-            Kind::Persists | Kind::Recurs => format!(
-                "{} {kind}: {share:.0} % of the CPU time that tasks used is wasted, up to \
-                 {longest} at a time.",
+            Kind::Persists => format!(
+                "{}: a CPU is idle for {longest} while tasks wait that it may run. In all, CPUs \
+                 are idle so for {share:.1} % of the CPU time that tasks use.",
                 self.cause
             ),
+            Kind::Recurs => format!(
+                "{}: again and again CPUs are idle while tasks wait that they may run, for \
+                 {share:.1} % of the CPU time that tasks use.",
+                self.cause
+            ),
+            Kind::Sleeps => format!("A task waits for {longest} on a CPU that is idle."),
             Kind::Starves => format!("A task waits {longest} for its turn, though all are alike."),
             Kind::Unfair => format!(
                 "A task that wants to run all the time runs {share:.0} % of {longest}, less than \
@@ -36,49 +42,21 @@ impl Finding {
             ),
             Kind::Storms => "A task is moved again and again while it waits.".to_owned(),
             Kind::Hangs => "The work never ends.".to_owned(),
-            Kind::Worse if self.cause == "slower" => {
-                format!("The work takes {share:.0} % longer.")
-            }
-            Kind::Worse => format!(
-                "{}: {share:.0} % more of the CPU time that tasks used is wasted.",
-                self.cause
-            ),
+            Kind::Worse => match &*self.cause {
+                SLOWER_WORK => format!("The work takes {share:.0} % longer."),
+                LATE => format!("{share:.1} % more of the jobs miss their deadlines."),
+                HANG => "The work never ends.".to_owned(),
+                cause => format!(
+                    "{cause}: CPUs are idle while tasks wait that they may run, for {share:.1} % \
+                     more of the CPU time that tasks use."
+                ),
+            },
         }
     }
 
-    /// The scenario: what was found, and its control, as variants. Its figure lies in its band as
-    /// long as the scheduler has the loss and the control has not.
-    pub fn text(&self, choice: &Choice) -> String {
-        let reference = format!("name = {YARDSTICK:?}");
-        let (set, measure, most, why) = match &self.control {
-            // Where other causes waste as well, less of all waste goes: half of what went must go.
-            Control::Change(Change::Tunable { name, to, how, .. }, left) => {
-                (format!("{name} = {to:?}"), "waste", 0.5 + left / 2.0, *how)
-            }
-            Control::Reference(_) | Control::Change(..) => {
-                (reference, "completion", FASTER, "The work can be done in less time.")
-            }
-            Control::Clean => {
-                let measure = match self.kind {
-                    Kind::Starves => "wait",
-                    Kind::Storms => "migrations",
-                    Kind::Hangs => "completion",
-                    _ => "waste",
-                };
-                (reference, measure, 0.5, "The work does not ask for it.")
-            }
-            Control::Other(other) => {
-                let set =
-                    other.tunables.iter().map(|(name, value)| format!(", {name} = {value:?}"));
-                let set = format!("name = {:?}{}", other.name, set.collect::<String>());
-                let (measure, most) = match &*self.cause {
-                    "slower" | "hang" => ("completion", 1.0 / (1.0 + SLOWER)),
-                    LATE => ("missed", 0.5),
-                    _ => ("waste", 0.95),
-                };
-                (set, measure, most, "The other scheduler does it.")
-            }
-        };
+    /// The scenario, which is to be called `name`: what was found, and its control, as variants. Its
+    /// figures lie in their bands once the scheduler has not got the loss.
+    pub fn text(&self, choice: &Choice, name: &str) -> String {
         let variants = format!(
             "
 [[variants]]
@@ -86,34 +64,101 @@ name = \"found\"
 
 [[variants]]
 name = \"control\"
-scheduler = {{ {set} }}
-"
+scheduler = {{ {} }}
+",
+            self.control()
         );
-        let figure = format!(
-            "
+        let figures = self.figures();
+        self.uses(choice, name, !figures.is_empty())
+            + &self.genome.text(choice, &self.about())
+            + &variants
+            + &figures
+    }
+
+    /// What the control sets.
+    fn control(&self) -> String {
+        match &self.control {
+            Control::Change(Change::Tunable { name, to, .. }) => format!("{name} = {to:?}"),
+            Control::Reference | Control::Clean | Control::Change(_) => {
+                format!("name = {YARDSTICK:?}")
+            }
+            Control::Other(other) => {
+                let set = self.genome.settings(other);
+                let set = set.iter().map(|(name, value)| format!(", {name} = {value:?}"));
+                format!("name = {:?}{}", other.name, set.collect::<String>())
+            }
+        }
+    }
+
+    /// What is measured of both variants, each with the largest value that shows no loss; nothing
+    /// where no measure shows it.
+    fn figures(&self) -> String {
+        let figure = |variant, measure: &str, over: &str, (pick, most): (&str, f64)| {
+            let (n, why) = (if variant == "found" { "loss" } else { "control" }, self.why());
+            let over = if over.is_empty() { String::new() } else { format!("\nover = {over}") };
+            format!(
+                "
 [[figures]]
-name = \"{measure}-left\"
+name = \"{n}\"
 measure = \"{measure}\"
-variant = \"control\"
-over = {{ variant = \"found\" }}
-pick = \"max\"
-band = [0, {most:.2}]
+variant = \"{variant}\"{over}
+pick = \"{pick}\"
+band = [0, {}]
 why = {why:?}
-"
-        );
-        // No measure compares what tasks get while they want to run.
-        let figure = if self.kind == Kind::Unfair { String::new() } else { figure };
-        self.uses(choice) + &self.genome.text(choice, &self.about()) + &variants + &figure
+",
+                band(most)
+            )
+        };
+        let both = |measure: &str, over: &str, most: f64| {
+            figure("found", measure, over, ("min", most))
+                + &figure("control", measure, over, ("max", most))
+        };
+        let slower = || {
+            let over = "{ variant = \"control\" }";
+            figure("found", "completion", over, ("min", 0.5 + self.longer / 2.0))
+        };
+        match (self.kind, &self.control) {
+            (Kind::Unfair | Kind::Storms | Kind::Sleeps, _) => String::new(),
+            (Kind::Misses, _) => both("missed", "", 0.0),
+            (Kind::Worse, _) if self.cause == LATE => both("missed", "", 0.0),
+            (Kind::Starves, _) => {
+                let bound = Span((self.longest_ns as f64 / self.grade) as u64);
+                both("wait", &format!("{:?}", bound.exact()), 1.0)
+            }
+            (Kind::Hangs, _) => figure("found", "completion", "", ("min", OPEN)),
+            (Kind::Worse, _) if self.cause == HANG => {
+                figure("found", "completion", "", ("min", OPEN))
+            }
+            (Kind::Worse, _) if self.cause == SLOWER_WORK => slower(),
+            (_, Control::Reference) => slower(),
+            _ => {
+                let (before, after) = self.wasted;
+                let over = "{ measure = \"cpu-time\", of = \"*\" }";
+                both("waste", over, f64::midpoint(before, after))
+            }
+        }
+    }
+
+    /// Why a control has no loss.
+    fn why(&self) -> String {
+        match (&self.control, self.kind) {
+            (Control::Change(Change::Tunable { how, .. }), _) => (*how).to_owned(),
+            (Control::Other(other), Kind::Misses) => format!("{} meets all deadlines.", other.name),
+            (Control::Other(other), _) => format!("{} loses less with this work.", label(other)),
+            (Control::Reference, _) => "The work can be done in less time.".to_owned(),
+            _ => format!("{YARDSTICK} loses little with this work."),
+        }
     }
 
     /// What its scenario is good for, as comments: a test of the scheduler, and in a kernel.
-    fn uses(&self, choice: &Choice) -> String {
-        let file = format!("{}.toml", self.name());
+    fn uses(&self, choice: &Choice, name: &str, is_measured: bool) -> String {
+        let allow = if is_unsafe(choice) { " --allow-unsafe" } else { "" };
         let mut uses = String::new();
-        if self.kind != Kind::Unfair {
-            let test = "# A test that fails as long as the scheduler has this loss (`run` exits \
-                        with 0 then, with 1\n# once it is gone, with 2 if it cannot tell):";
-            uses += &format!("{test}\n#   wastenot run {file} >/dev/null; test $? -eq 1\n");
+        if is_measured {
+            uses += &format!(
+                "# A test, which fails as long as the scheduler has this loss:\n#   wastenot run \
+                 {name}.toml --fail-if-out-of-band{allow}\n"
+            );
         }
         let linux = ["cfs-", "eevdf-"].iter().find_map(|it| choice.name.strip_prefix(it));
         let kernel = match linux {
@@ -124,10 +169,22 @@ why = {why:?}
         };
         if let Some(kernel) = kernel.filter(|_| self.kind != Kind::Hangs) {
             uses += &format!(
-                "# In a kernel:\n#   wastenot run {file} --variant found --on {kernel} -o \
-                 {kernel}/ && wastenot check {kernel}/*\n"
+                "# In a kernel:\n#   wastenot run {name}.toml --variant found --on {kernel}{allow} \
+                 -o {kernel}/ && wastenot check {kernel}/*\n"
             );
         }
         if uses.is_empty() { uses } else { uses + "\n" }
+    }
+}
+
+/// A completion that is known lies below this, in ns.
+const OPEN: f64 = 1e15;
+
+/// An end of a band, with so many digits that it shows something.
+fn band(most: f64) -> String {
+    match most {
+        0.0 => "0".to_owned(),
+        most if most >= 0.01 => format!("{most:.3}"),
+        most => format!("{most:.2e}"),
     }
 }

@@ -12,7 +12,10 @@ use crate::search::{Arm, Outcome, Question};
 impl Outcome {
     /// The answer of `wastenot hunt`.
     pub fn report(&self, question: &Question) -> Report {
-        let mut report = Report::new("hunt/1", format!("{}: hunted", label(&question.choice)));
+        let against = question.against.as_ref();
+        let against = against.map_or(String::new(), |it| format!(" against {}", label(it)));
+        let title = format!("{}{against}: hunted", label(&question.choice));
+        let mut report = Report::new("hunt/1", title);
         report.verdict = self.verdict(question);
         for (name, arm) in [("search", &self.search), ("random", &self.random)] {
             let label = format!("{name}: trials");
@@ -37,37 +40,38 @@ impl Outcome {
     }
 
     fn verdict(&self, question: &Question) -> String {
-        let is_asked =
-            |it: &&(Finding, u64)| question.cause.as_ref().is_none_or(|cause| it.0.cause == *cause);
         let trials = self.search.trials;
-        let at_random = self.random.found.iter().filter(is_asked).count();
-        let Some(worst) = self.shrunk.iter().max_by(|a, b| a.grade.total_cmp(&b.grade)) else {
+        let Some(first) = self.shrunk.first() else {
+            let cause = question.cause.as_ref().map_or(String::new(), |it| format!(" by {it}"));
             return format!(
-                "No loss was found that the scheduler promises not to have, in {trials} trials of \
-                 the search and as many at random."
+                "No loss{cause} was found in {trials} trials of the search and as many at random."
             );
         };
-        let causes = match self.shrunk.len() {
-            1 => "1 cause".to_owned(),
-            n => format!("{n} causes"),
+        let count = |n: usize| if n == 1 { "1 loss".to_owned() } else { format!("{n} losses") };
+        let by = |arm: &Arm| {
+            let has_it = |it: &&Finding| arm.finding(&it.cause).is_some();
+            self.shrunk.iter().filter(has_it).count()
         };
         format!(
-            "Losses by {causes} were found in {trials} trials, and by {at_random} at random in as \
-             many. Each was there with three seeds, and gone in a control. The worst is on {} CPUs \
-             by {}. {}",
-            worst.genome.machine().cpus(),
-            match worst.genome.kinds() {
+            "{} found in {trials} trials of the search and as many at random: {} by the search, {} \
+             at random. Each is there with three seeds, and gone in its control. The first, on {} \
+             CPUs with {}: {}",
+            count(self.shrunk.len()),
+            by(&self.search),
+            by(&self.random),
+            first.genome.machine().cpus(),
+            match first.genome.kinds() {
                 1 => "tasks of one kind".to_owned(),
                 n => format!("{n} kinds of tasks"),
             },
-            worst.about(),
+            first.about(),
         )
     }
 
     fn findings(&self) -> Table {
         let mut table = Table::new(
-            "findings",
-            "Findings",
+            "losses",
+            "Losses",
             [
                 Column::new("cause", "cause", Unit::None),
                 Column::new("kind", "it", Unit::None),
@@ -81,7 +85,8 @@ impl Outcome {
         );
         table.shown = usize::MAX;
         for it in &self.shrunk {
-            let wastes = it.kind.is_waste() || it.kind == Kind::Worse;
+            let by_cause = it.kind == Kind::Worse && it.cause.starts_with("scheduler");
+            let wastes = it.kind.is_waste() || by_cause;
             table.push(vec![
                 it.cause.as_str().into(),
                 it.kind.name().into(),
@@ -90,7 +95,7 @@ impl Outcome {
                 it.genome.machine().cpus().into(),
                 it.genome.kinds().into(),
                 it.genome.longest().into(),
-                it.control.words().into(),
+                format!("gone with {}", it.control.words()).into(),
             ]);
         }
         table
@@ -105,7 +110,7 @@ impl Outcome {
                 Column::new("cause", "cause", Unit::None),
                 Column::new("search", "search", Unit::None),
                 Column::new("random", "random", Unit::None),
-                Column::new("genomes", "genomes that may have it", Unit::None),
+                Column::new("genomes", "genomes", Unit::None),
             ],
         );
         let mut causes: Vec<&str> = Vec::new();
@@ -116,7 +121,8 @@ impl Outcome {
             }
         }
         let after = |arm: &Arm, cause: &str| -> Value {
-            arm.found.iter().find(|(it, _)| it.cause == cause).map(|(_, trials)| *trials).into()
+            let found = arm.finding(cause);
+            found.map_or_else(|| format!("over {}", arm.trials), |(_, it)| it.to_string()).into()
         };
         for cause in causes {
             let (search, random) = (after(&self.search, cause), after(&self.random, cause));

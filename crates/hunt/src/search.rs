@@ -16,18 +16,19 @@ use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_store::{Store, fill};
 
 use crate::archive::Archive;
-use crate::finding::{Finding, confirm};
+use crate::finding::{Control, Finding, confirm};
 use crate::genome::{Genome, Space, cross, vary};
 use crate::oracle::{Promise, losses, worse};
 use crate::shrink::shrink;
-use crate::trial::{self, Seen};
+use crate::trial::{self, Notes, Seen};
 
 /// Genomes of each arm in a generation.
 pub const GENERATION: usize = 32;
 /// The most candidates of an arm that are confirmed in a generation.
 const CONFIRMED: usize = 4;
-/// So many candidates of a cause are tried; of twice as many more every second, and so on.
-const OFTEN: u64 = 32;
+/// So many candidates of a cause are tried; of as many more every second, of twice as many more
+/// every fourth, and so on.
+const OFTEN: u64 = 64;
 /// The seed with which candidates run.
 const SEED: u64 = 1;
 
@@ -42,10 +43,12 @@ pub struct Question {
     pub seed: u64,
     /// The most trials of both arms together.
     pub trials: u64,
-    /// It ends once the search has found so many causes.
+    /// It ends once the search has found so many causes, and no more are shrunk.
     pub findings: usize,
     /// It ends once the search has found this cause, and only this one is shrunk.
     pub cause: Option<String>,
+    /// It does not end before both arms have found as much: where they are compared.
+    pub both: bool,
 }
 
 /// Which arm.
@@ -77,7 +80,7 @@ pub struct Outcome {
     pub search: Arm,
     /// Genomes at random.
     pub random: Arm,
-    /// What the search found, shrunk.
+    /// What was found, by either arm, shrunk: what only the reference does better comes last.
     pub shrunk: Vec<Finding>,
     /// Runs of the simulator.
     pub runs: u64,
@@ -96,39 +99,48 @@ pub struct Progress {
     pub shrinks: bool,
 }
 
-/// Searches until `is_over`, or the question's own ends.
+/// What goes along with a search.
+pub struct Hooks<'h> {
+    /// Whether it is to end.
+    pub is_over: &'h dyn Fn() -> bool,
+    /// Is told how far it is.
+    pub progress: &'h dyn Fn(Progress),
+    /// Is given what was found, once it is shrunk.
+    pub found: &'h dyn Fn(&Finding),
+}
+
+/// Searches until it is over, or the question's own ends.
 ///
 /// # Errors
 /// The scheduler cannot be made; results cannot be stored.
 pub fn search(
     question: &Question,
     store: Option<&Store<Seen>>,
-    is_over: &dyn Fn() -> bool,
-    progress: &dyn Fn(Progress),
+    hooks: &Hooks<'_>,
 ) -> Result<Outcome, Error> {
     let promise = Promise::of(question.choice.clone(), question.against.clone());
     let space = Space::of(&promise.choice, promise.against.as_ref());
     let runs = std::cell::Cell::new(0);
-    let run = |all: &[(&Genome, u64)], choice: &Choice| {
+    let run = |all: &[(&Genome, u64)], choice: &Choice, notes: Notes| {
         runs.set(runs.get() + all.len() as u64);
-        seen(all, choice, store)
+        seen(all, choice, notes, store)
     };
     let look = |genome: &Genome, choice: &Choice, seeds: &[u64]| {
         let all: Vec<(&Genome, u64)> = seeds.iter().map(|seed| (genome, *seed)).collect();
-        run(&all, choice)
+        run(&all, choice, Notes::Decisions)
     };
     let mut arms = [(Which::Search, Arm::default()), (Which::Random, Arm::default())];
     let mut generation = 0;
-    while !is_over() {
+    while !(hooks.is_over)() {
         let trials: u64 = arms.iter().map(|(_, arm)| arm.trials).sum();
         let [(_, search), (_, random)] = &arms;
         let (found, found_at_random) = (search.found.len(), random.found.len());
-        progress(Progress { trials, found, found_at_random, shrinks: false });
-        let has_it = |cause: &String| search.found.iter().any(|(it, _)| it.cause == *cause);
-        if trials >= question.trials
-            || found >= question.findings
-            || question.cause.as_ref().is_some_and(has_it)
-        {
+        (hooks.progress)(Progress { trials, found, found_at_random, shrinks: false });
+        let is_done = |arm: &Arm| {
+            arm.found.len() >= question.findings
+                || question.cause.as_ref().is_some_and(|cause| arm.finding(cause).is_some())
+        };
+        if trials >= question.trials || is_done(search) && (!question.both || is_done(random)) {
             break;
         }
         let next: Vec<Vec<Genome>> = arms
@@ -143,9 +155,9 @@ pub fn search(
             })
             .collect();
         let all: Vec<(&Genome, u64)> = next.iter().flatten().map(|it| (it, SEED)).collect();
-        let shown = run(&all, &promise.choice)?;
+        let shown = run(&all, &promise.choice, Notes::Tasks)?;
         let than = match &promise.against {
-            Some(other) => run(&all, other)?.into_iter().map(Some).collect(),
+            Some(other) => run(&all, other, Notes::Tasks)?.into_iter().map(Some).collect(),
             None => vec![None; shown.len()],
         };
         let shown: Vec<(Seen, Option<Seen>)> = shown.into_iter().zip(than).collect();
@@ -157,16 +169,22 @@ pub fn search(
     }
     let [(_, search), (_, random)] = arms;
     let mut shrunk = Vec::new();
+    let only_at_random = random.found.iter().filter(|(it, _)| search.finding(&it.cause).is_none());
     let is_asked = |it: &Finding| question.cause.as_ref().is_none_or(|cause| it.cause == *cause);
-    for (finding, _) in search.found.iter().filter(|(it, _)| is_asked(it)) {
-        progress(Progress {
+    let all = search.found.iter().chain(only_at_random).filter(|(it, _)| is_asked(it));
+    for (finding, _) in all.take(question.findings) {
+        (hooks.progress)(Progress {
             trials: search.trials + random.trials,
             found: search.found.len(),
             found_at_random: random.found.len(),
             shrinks: true,
         });
-        shrunk.push(shrink(finding, &promise, &look)?);
+        let finding = shrink(finding, &promise, &look)?;
+        (hooks.found)(&finding);
+        shrunk.push(finding);
     }
+    let rank = |it: &Finding| (it.control == Control::Reference, -it.grade);
+    shrunk.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
     Ok(Outcome { search, random, shrunk, runs: runs.get() })
 }
 
@@ -174,16 +192,17 @@ pub fn search(
 fn seen(
     all: &[(&Genome, u64)],
     choice: &Choice,
+    notes: Notes,
     store: Option<&Store<Seen>>,
 ) -> Result<Vec<Seen>, Error> {
     let from = |(genome, seed): &(&Genome, u64)| {
-        format!("hunt {seed} {:?} {}", choice.text, genome.text(choice, ""))
+        format!("hunt {seed} {notes:?} {choice:?} {}", genome.text(choice, ""))
     };
     let make = |(genome, seed): &(&Genome, u64)| {
         let variant: Variant = trial::variant(genome, choice).unwrap_or_else(|error| {
             panic!("a genome is a scenario: {error}\n{}", genome.text(choice, ""))
         });
-        trial::look(&variant, *seed)
+        trial::look(&variant, *seed, notes)
     };
     fill(store, all, from, make, |_| ())
 }
@@ -197,7 +216,29 @@ fn stream(which: Which, seed: u64, generation: u64, n: usize) -> Random {
     Random::stream(seed, purpose, generation * GENERATION as u64 + n as u64)
 }
 
+/// The causes by which a genome may be a finding, the greatest loss first, where the scheduler notes
+/// what it decides.
+fn candidates(
+    genome: &Genome,
+    promise: &Promise,
+    look: &crate::finding::Look<'_>,
+) -> Result<Vec<String>, Error> {
+    let seen = look(genome, &promise.choice, &[SEED])?;
+    let than = promise.against.as_ref().map(|other| look(genome, other, &[SEED])).transpose()?;
+    let losses = match than {
+        Some(than) => worse(&seen[0], &than[0]),
+        None => losses(&seen[0], genome, promise),
+    };
+    let may_be = losses.iter().filter(|it| it.grade >= 1.0);
+    Ok(may_be.map(|it| it.cause.to_owned()).collect())
+}
+
 impl Arm {
+    /// What it found of a cause, and after how many trials.
+    pub fn finding(&self, cause: &str) -> Option<&(Finding, u64)> {
+        self.found.iter().find(|(it, _)| it.cause == cause)
+    }
+
     /// A genome of the next generation.
     fn child(&self, which: Which, space: &Space, mut random: Random) -> Genome {
         if which == Which::Random || self.archive.is_empty() || random.below(8) == 0 {
@@ -223,12 +264,23 @@ impl Arm {
         let all: Vec<_> = self.archive.iter().collect();
         let worth = |n: usize| {
             let (niche, elite) = all[n];
-            let is_found = self.found.iter().any(|(it, _)| it.cause == niche.cause);
+            let is_found = self.finding(&niche.cause).is_some();
             if is_found { elite.grade.min(1.0) / 8.0 } else { elite.grade }
         };
         let drawn = [0; 3].map(|_| random.below(all.len() as u64) as usize);
         let best = drawn.into_iter().max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(b.cmp(a)));
         &all[best.unwrap_or(0)].1.genome
+    }
+
+    /// Counts a candidate of this cause. Whether it is tried: a greater loss is not more likely to be
+    /// a finding, so of a cause that was often refuted ever fewer candidates are tried.
+    fn is_tried(&mut self, cause: &str) -> bool {
+        let candidates = self.candidates.entry(cause.to_owned()).or_default();
+        *candidates += 1;
+        let count = *candidates;
+        let is_often = count >= OFTEN;
+        self.finding(cause).is_none()
+            && (!is_often || count.is_multiple_of(2 << (count.ilog2() - OFTEN.ilog2())))
     }
 
     /// Takes in what a generation shows, and confirms what may be a finding.
@@ -247,21 +299,16 @@ impl Arm {
                 None => losses(seen, genome, promise),
             };
             self.archive.add(genome, &losses, seen.decisions);
-            for loss in losses.iter().filter(|it| it.grade >= 1.0) {
-                let count = self.candidates.entry(loss.cause.to_owned()).or_default();
-                *count += 1;
-                let is_known = self.found.iter().any(|(it, _)| it.cause == loss.cause);
-                if is_known || confirmed == CONFIRMED {
-                    continue;
-                }
-                // A greater loss is not more likely to be a finding. Of a cause that was often
-                // refuted, ever fewer candidates are tried.
-                if *count >= OFTEN && !count.is_multiple_of(1 << (count.ilog2() - OFTEN.ilog2())) {
-                    continue;
-                }
-                confirmed += 1;
-                if let Some(finding) = confirm(genome, loss.cause, promise, look)? {
-                    self.found.push((finding, self.trials));
+            let may_be = losses.iter().filter(|it| it.grade >= 1.0);
+            if may_be.filter(|it| self.is_tried(it.cause)).count() == 0 {
+                continue;
+            }
+            for cause in candidates(genome, promise, look)? {
+                if confirmed < CONFIRMED && self.finding(&cause).is_none() {
+                    confirmed += 1;
+                    if let Some(finding) = confirm(genome, &cause, promise, look)? {
+                        self.found.push((finding, self.trials));
+                    }
                 }
             }
         }

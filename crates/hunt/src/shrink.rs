@@ -1,6 +1,8 @@
 //! Makes a genome as small as it can be while something holds of it: as while it is a finding by
 //! the same cause, with all seeds, gone in the same control.
 
+use std::collections::HashSet;
+
 use wastenot_experiment::Error;
 
 use crate::finding::{Finding, Look, confirm};
@@ -17,7 +19,7 @@ const TRIED: usize = 5000;
 pub fn shrink(finding: &Finding, promise: &Promise, look: &Look<'_>) -> Result<Finding, Error> {
     let same = |genome: &Genome| {
         let smaller = confirm(genome, &finding.cause, promise, look)?;
-        Ok(smaller.filter(|it| it.control.is_like(&finding.control)))
+        Ok(smaller.filter(|it| it.control == finding.control))
     };
     Ok(least(&finding.genome, &same)?.unwrap_or_else(|| finding.clone()))
 }
@@ -32,11 +34,13 @@ pub fn least<T>(
     holds: &dyn Fn(&Genome) -> Result<Option<T>, Error>,
 ) -> Result<Option<T>, Error> {
     let (mut genome, mut last) = (genome.clone(), None);
-    let mut tried = 0;
+    let mut tried = HashSet::new();
     'again: loop {
         for next in smaller(&genome) {
-            tried += 1;
-            if tried > TRIED {
+            if !tried.insert(next.clone()) {
+                continue;
+            }
+            if tried.len() > TRIED {
                 break 'again;
             }
             if let Some(held) = holds(&next)? {

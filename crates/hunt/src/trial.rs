@@ -1,17 +1,16 @@
 //! One run of a genome under a scheduler, and what of it the oracle asks about.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use wastenot_check::causes::LostTime;
 use wastenot_check::{Movable, Scope, waste};
 use wastenot_experiment::{Bench, Error, Sim};
-use wastenot_model::{Observer, Phase, Silent, Span, State, TaskId, TaskState, Time, replay};
+use wastenot_model::{Silent, Time, replay};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::{End, Options};
 
 use crate::decisions::Decisions;
 use crate::genome::{Genome, LIMIT};
+use crate::watch::{Overlooked, Waits};
 
 /// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,9 +23,16 @@ pub struct Seen {
     pub busy_ns: u64,
     /// CPU time that was idle while tasks that could have used it waited.
     pub waste_ns: u64,
-    /// The longest stretch in which there was such a CPU all the time.
-    pub longest_ns: u64,
-    /// What of that each cause took; only those that took some.
+    /// For how long there was such a CPU, and in how many stretches.
+    pub wasteful_ns: u64,
+    /// See there.
+    pub stretches: u64,
+    /// The longest stretch in which one CPU was idle, nothing was queued on it, and all the time
+    /// some task waited elsewhere that it may run.
+    pub overlooked_ns: u64,
+    /// The longest stretch in which one CPU was idle though a task was queued on it.
+    pub asleep_ns: u64,
+    /// What each cause took of the waste; only those that took some.
     pub causes: Vec<Took>,
     /// The longest wait of a task.
     pub waited_ns: u64,
@@ -42,6 +48,16 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// What of the CPU time that tasks used was wasted.
+    pub fn wasted(&self) -> f64 {
+        self.waste_ns as f64 / self.busy_ns.max(1) as f64
+    }
+
+    /// Whether it came to an end, be it at the limit.
+    pub fn is_sound(&self) -> bool {
+        matches!(self.ended, Ended::Done | Ended::Limit)
+    }
+
     /// The share of all jobs that were late.
     pub fn missed(&self) -> f64 {
         let sum = |of: fn(&Jobs) -> u64| self.jobs.iter().map(of).sum::<u64>();
@@ -99,6 +115,8 @@ pub enum Ended {
     Limit,
     /// It cannot be told: the tasks waited for one another, or went on for ever.
     Never(String),
+    /// The scheduler did what none may do, as to leave a task in its queues while all CPUs idle.
+    Fault(String),
 }
 
 /// The scenario of a genome, read from its text as `wastenot run` reads it.
@@ -116,16 +134,34 @@ pub fn variant(genome: &Genome, choice: &Choice) -> Result<Variant, wastenot_sce
     Ok(variant)
 }
 
+/// How much of a run is noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notes {
+    /// What tasks did. It is fast, and some causes are told less exactly.
+    Tasks,
+    /// What the scheduler decided, too: the causes are those that `check` finds in the trace of a
+    /// finding.
+    Decisions,
+}
+
+/// How trials are run.
+pub fn options(name: &str, seed: u64, notes: Notes) -> Options {
+    let notes = notes == Notes::Decisions;
+    Options { name: name.to_owned(), seed, limit: Time(LIMIT.0), notes }
+}
+
 /// Runs it, and looks at what happened.
 ///
 /// # Errors
 /// The scheduler cannot be made.
-pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
-    let options = Options { name: "hunt".into(), seed, limit: Time(LIMIT.0), notes: false };
-    let run = match Sim.run(variant, &options) {
+pub fn look(variant: &Variant, seed: u64, notes: Notes) -> Result<Seen, Error> {
+    let run = match Sim.run(variant, &options("hunt", seed, notes)) {
         Ok(run) => run,
         Err(Error::Run { what, .. }) => {
             return Ok(Seen { ended: Ended::Never(what), ..Seen::default() });
+        }
+        Err(Error::Wrong { what, .. }) => {
+            return Ok(Seen { ended: Ended::Fault(what), ..Seen::default() });
         }
         Err(error) => return Err(error),
     };
@@ -133,8 +169,10 @@ pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
     let options = wastenot_check::Options { limit: 0, ..Default::default() };
     let (scope, movable) = (Scope::new(history, &options), Movable::survey(history));
     let mut waste = waste::Waste::new(history, &scope, &movable, &options);
-    let (mut waits, mut decisions) = (Waits::default(), Decisions::on(&history.head.machine));
-    replay(history, Silent::Unknown, &mut (&mut waste, (&mut waits, &mut decisions)));
+    let (mut waits, mut overlooked) = (Waits::default(), Overlooked::new(history));
+    let mut decisions = Decisions::on(&history.head.machine);
+    let mut observers = (&mut waste, (&mut waits, (&mut overlooked, &mut decisions)));
+    replay(history, Silent::Unknown, &mut observers);
     let waste = waste.finish();
     let parts = waste.causes.iter().flat_map(|causes| causes.iter());
     let took = parts.map(|(cause, part)| Took {
@@ -156,81 +194,13 @@ pub fn look(variant: &Variant, seed: u64) -> Result<Seen, Error> {
         time_ns: run.outcome.time.0,
         busy_ns: waste.busy_ns,
         waste_ns: waste.cpu_ns,
-        longest_ns: waste.longest_ns,
+        wasteful_ns: waste.wasteful_ns,
+        stretches: waste.episodes,
+        overlooked_ns: overlooked.longest.0,
+        asleep_ns: waste.wake_delay.longest_ns,
         causes: took.filter(|it| it.ns > 0).collect(),
         waited_ns: waits.longest.0,
         moves: waits.moves,
         decisions: decisions.seen,
     })
-}
-
-/// How long tasks wait, how often they are moved in that time, and what they get while they want to
-/// run.
-#[derive(Default)]
-struct Waits {
-    longest: Span,
-    moves: u64,
-    /// By task, where it wants to run.
-    wanting: Vec<Option<Wanting>>,
-    /// The least share, by the power of two of the length in ms.
-    served: BTreeMap<u32, Served>,
-}
-
-/// A task that runs or waits all the time.
-#[derive(Clone, Copy)]
-struct Wanting {
-    since: Time,
-    /// How long it ran until it was seen last, and when that was.
-    ran: Span,
-    seen: Time,
-}
-
-/// The shortest stretch that is kept: in shorter ones tasks take turns.
-const SHORTEST: Span = Span::ms(16);
-
-impl Waits {
-    fn see(&mut self, task: TaskId, was: &TaskState, now: Time, wants: bool) {
-        if was.phase == Phase::Waiting {
-            self.longest = self.longest.max(now - was.since);
-            self.moves = self.moves.max(was.moves.into());
-        }
-        let Some(index) = task.index() else { return };
-        if self.wanting.len() <= index {
-            self.wanting.resize(index + 1, None);
-        }
-        let wanting = &mut self.wanting[index];
-        if let Some(it) = wanting {
-            if was.phase == Phase::Running {
-                it.ran = it.ran + (now - it.seen);
-            }
-            it.seen = now;
-        }
-        if wants {
-            wanting.get_or_insert(Wanting { since: now, ran: Span::ZERO, seen: now });
-        } else if let Some(Wanting { since, ran, .. }) = wanting.take() {
-            let seen = Served { of_ns: (now - since).0, ns: ran.0 };
-            if seen.of_ns >= SHORTEST.0 {
-                let least = self.served.entry((seen.of_ns / 1_000_000).ilog2()).or_insert(seen);
-                if seen.share() < least.share() {
-                    *least = seen;
-                }
-            }
-        }
-    }
-}
-
-impl Observer for Waits {
-    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
-        // A move does not end a wait.
-        if (was.phase, now.phase) != (Phase::Waiting, Phase::Waiting) {
-            let wants = matches!(now.phase, Phase::Running | Phase::Waiting);
-            self.see(task, was, state.now(), wants);
-        }
-    }
-
-    fn end(&mut self, state: &State) {
-        for task in (0..state.task_count()).map(TaskId::nth) {
-            self.see(task, &state.task(task), state.now(), false);
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Schedulers with one decision wrong, chosen by a seed: what a search for faults has to find.
 //!
 //! The scheduler itself is as it was. What stands between it and the engine changes one sort of its
-//! answers, or keeps one sort of event from it: a [`Mutant`] is what an [`Error`] makes of it.
+//! answers, or keeps one sort of event from it: a [`Mutant`] is a policy with something [`Wrong`].
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use wastenot_model::{CpuId, Policy, TaskId};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum Wrong {
     /// A task that is woken, or that is new, goes elsewhere.
     Placed {
         /// Woken, or new.
@@ -65,9 +65,9 @@ pub enum Elsewhere {
     Next,
 }
 
-impl Error {
+impl Wrong {
     /// The one that `seed` chooses.
-    pub fn of(seed: u64) -> Error {
+    pub fn of(seed: u64) -> Wrong {
         let mut random = Random::stream(seed, u32::from_le_bytes(*b"wrng"), 0);
         let mut below = |n: u64| random.below(n);
         let (sort, new) = (below(12), below(3) == 0);
@@ -89,37 +89,42 @@ impl Error {
             3 => Elsewhere::Busiest,
             _ => Elsewhere::Next,
         };
+        // What a CPU does about itself is about no task: it has no last CPU.
+        let own = match when {
+            When::Idle(_) | When::Far => When::Nth(2 + below(7) as u32),
+            when => when,
+        };
         match sort {
-            0..=5 => Error::Placed { new, when, to },
-            6 | 7 => Error::NotKicked(when),
-            8 | 9 => Error::LooksNowhere(when),
+            0..=5 => Wrong::Placed { new, when, to },
+            6 | 7 => Wrong::NotKicked(when),
+            8 | 9 => Wrong::LooksNowhere(own),
             10 => match new {
-                true => Error::Deaf,
-                false => Error::SkipsTicks(when),
+                true => Wrong::Deaf,
+                false => Wrong::SkipsTicks(own),
             },
-            _ => Error::TicksAlone(when),
+            _ => Wrong::TicksAlone(own),
         }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for Wrong {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Placed { new, when, to: elsewhere } => {
+            Wrong::Placed { new, when, to: elsewhere } => {
                 let who = if *new { "new" } else { "woken" };
                 write!(to, "{who} tasks go to {elsewhere}{when}")
             }
-            Error::NotKicked(when) => {
+            Wrong::NotKicked(when) => {
                 write!(to, "CPUs are not told of a task that comes to them{when}")
             }
-            Error::LooksNowhere(when) => {
+            Wrong::LooksNowhere(when) => {
                 write!(to, "CPUs that become idle look at no other CPU{when}")
             }
-            Error::SkipsTicks(when) => {
+            Wrong::SkipsTicks(when) => {
                 write!(to, "CPUs with one task do not balance on ticks{when}")
             }
-            Error::TicksAlone(when) => write!(to, "ticks tell other CPUs nothing{when}"),
-            Error::Deaf => write!(to, "changes of nice values are not told"),
+            Wrong::TicksAlone(when) => write!(to, "ticks tell other CPUs nothing{when}"),
+            Wrong::Deaf => write!(to, "changes of nice values are not told"),
         }
     }
 }
@@ -155,7 +160,7 @@ impl fmt::Display for Elsewhere {
 #[derive(Debug)]
 pub struct Mutant<P> {
     policy: P,
-    error: Error,
+    wrong: Wrong,
     times: u32,
     /// The case of the placement that is under way.
     is_wrong: bool,
@@ -163,8 +168,8 @@ pub struct Mutant<P> {
 
 impl<P: Policy> Mutant<P> {
     /// `policy` with this error.
-    pub fn new(policy: P, error: Error) -> Mutant<P> {
-        Mutant { policy, error, times: 0, is_wrong: false }
+    pub fn new(policy: P, wrong: Wrong) -> Mutant<P> {
+        Mutant { policy, wrong, times: 0, is_wrong: false }
     }
 
     /// Whether it is wrong this time: about a task that was last on `cpu`, or about `cpu`.
@@ -235,14 +240,14 @@ impl<P: Policy> Policy for Mutant<P> {
     fn select_cpu(&mut self, cx: &mut Context, task: TaskId, prev: CpuId, why: Why) -> CpuId {
         let chosen = self.policy.select_cpu(cx, task, prev, why);
         let (is_new, is_woken) = (why == Why::New, matches!(why, Why::Wakeup { .. }));
-        let error = self.error;
+        let error = self.wrong;
         match error {
-            Error::Placed { new, when, to }
+            Wrong::Placed { new, when, to }
                 if (is_new && new || is_woken && !new) && self.holds(cx, when, prev) =>
             {
                 Self::elsewhere(cx, task, (prev, chosen), to)
             }
-            Error::NotKicked(when) => {
+            Wrong::NotKicked(when) => {
                 self.is_wrong = self.holds(cx, when, prev);
                 chosen
             }
@@ -266,7 +271,7 @@ impl<P: Policy> Policy for Mutant<P> {
     }
 
     fn dispatch(&mut self, cx: &mut Context, cpu: CpuId) -> Option<TaskId> {
-        if let Error::LooksNowhere(when) = self.error
+        if let Wrong::LooksNowhere(when) = self.wrong
             && waiting(cx, cpu) == 0
             && self.holds(cx, when, cpu)
         {
@@ -284,14 +289,14 @@ impl<P: Policy> Policy for Mutant<P> {
     }
 
     fn tick(&mut self, cx: &mut Context, cpu: CpuId) {
-        if let Error::SkipsTicks(when) = self.error
+        if let Wrong::SkipsTicks(when) = self.wrong
             && waiting(cx, cpu) == 0
             && self.holds(cx, when, cpu)
         {
             return;
         }
         self.policy.tick(cx, cpu);
-        if let Error::TicksAlone(when) = self.error
+        if let Wrong::TicksAlone(when) = self.wrong
             && self.holds(cx, when, cpu)
         {
             cx.drop_effects(|effect| matches!(effect, Effect::Kick { cpu: it, .. } if *it != cpu));
@@ -303,7 +308,7 @@ impl<P: Policy> Policy for Mutant<P> {
     }
 
     fn on(&mut self, cx: &mut Context, happening: Happening) {
-        if self.error != Error::Deaf || !matches!(happening, Happening::Nice { .. }) {
+        if self.wrong != Wrong::Deaf || !matches!(happening, Happening::Nice { .. }) {
             self.policy.on(cx, happening);
         }
     }
@@ -315,11 +320,11 @@ mod tests {
 
     #[test]
     fn seeds_choose_many_errors_and_each_always_the_same() {
-        let all: Vec<Error> = (0..200).map(Error::of).collect();
-        let mut words: Vec<String> = all.iter().map(Error::to_string).collect();
+        let all: Vec<Wrong> = (0..200).map(Wrong::of).collect();
+        let mut words: Vec<String> = all.iter().map(Wrong::to_string).collect();
         words.sort();
         words.dedup();
         assert!(words.len() > 80, "{}", words.len());
-        assert_eq!(Error::of(7), Error::of(7));
+        assert_eq!(Wrong::of(7), Wrong::of(7));
     }
 }

@@ -66,6 +66,7 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
                 trials: u64::MAX,
                 findings: usize::MAX,
                 cause: Some(format!("scheduler/{cause}")),
+                both: false,
             };
             let (outcome, took) = hunt(&question, LONG)?;
             let row = row(&outcome, cause, took);
@@ -76,12 +77,12 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
         }
     }
     let mut without = String::from(
-        "| scheduler | trials | losses by a change | losses by the reference only |\n|---|---|---|---|\n",
+        "| scheduler | trials | gone with a change | gone with the reference only |\n|---|---|---|---|\n",
     );
     for kernel in ["cfs-4.1", "cfs-6.1"] {
         let (trials, findings, cause) = (TRIALS, usize::MAX, None);
         let (choice, against) = (choice(kernel, &[]), None);
-        let question = Question { choice, against, seed: 1, trials, findings, cause };
+        let question = Question { choice, against, seed: 1, trials, findings, cause, both: false };
         let (outcome, _) = hunt(&question, Duration::MAX)?;
         let by = |is_change: bool| {
             let of = outcome.shrunk.iter().filter(|it| it.control.is_change() == is_change);

@@ -10,7 +10,7 @@ mod texts;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use wastenot_hunt::search::{Outcome, Question, search};
+use wastenot_hunt::search::{Hooks, Outcome, Progress, Question, search};
 
 pub(crate) use faults::write as faults;
 pub(crate) use mutants::write as mutants;
@@ -22,10 +22,13 @@ pub(crate) use texts::write as texts;
 /// Hunts; gives how long it took until something was found, without shrinking.
 fn hunt(question: &Question, long: Duration) -> Result<(Outcome, Duration), String> {
     let (begin, took) = (Instant::now(), Cell::new(Duration::ZERO));
-    let outcome = search(question, None, &|| begin.elapsed() >= long, &|at| {
+    let progress = |at: Progress| {
         if !at.shrinks {
             took.set(begin.elapsed());
         }
-    });
+    };
+    let is_over = || begin.elapsed() >= long;
+    let hooks = Hooks { is_over: &is_over, progress: &progress, found: &|_| () };
+    let outcome = search(question, None, &hooks);
     Ok((outcome.map_err(|error| error.to_string())?, took.get()))
 }

@@ -31,8 +31,15 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
             let set = vec![(MUTANT.to_owned(), seed.to_string())];
             let choice = Choice { tunables: set, ..Choice::named(name) };
             let against = Some(Choice::named(name));
-            let question =
-                Question { choice, against, seed: 1, trials: TRIALS, findings: 1, cause: None };
+            let question = Question {
+                choice,
+                against,
+                seed: 1,
+                trials: TRIALS,
+                findings: 1,
+                cause: None,
+                both: true,
+            };
             let (outcome, _) = hunt(&question, Duration::MAX)?;
             let after = |arm: &Arm| {
                 let found = arm.found.first();

@@ -2,15 +2,14 @@
 //! though nothing is to be found.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use wastenot_hunt::search::{Outcome, Question};
 use wastenot_scenario::scenario::Choice;
 
 use super::hunt;
-use crate::parts::put;
+use crate::parts::{files, put};
 
 /// How long each is hunted.
 const LONG: Duration = Duration::from_secs(5 * 60);
@@ -18,8 +17,8 @@ const LONG: Duration = Duration::from_secs(5 * 60);
 /// Hunts those of `folder`, and writes the tables of `page`. The verdict in a line.
 pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     let mut found = [0, 0];
-    let wrong = files(&folder.join("wrong"))?;
-    let right = files(folder)?;
+    let wrong = files(&folder.join("wrong"), "rota")?;
+    let right = files(folder, "rota")?;
     let head = "| policy | it | trials | at random | time | CPUs | programs | steps |\n\
                 |---|---|---|---|---|---|---|---|\n";
     for (n, (name, files)) in [("wrong", &wrong), ("proved", &right)].into_iter().enumerate() {
@@ -49,22 +48,9 @@ pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     ))
 }
 
-pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let file = entry.map_err(failed)?.path();
-        if file.extension().is_some_and(|it| it == "rota") {
-            files.push(file);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 pub(super) fn question(choice: Choice) -> Question {
     let (against, cause) = (None, None);
-    Question { choice, against, seed: 1, trials: u64::MAX, findings: 1, cause }
+    Question { choice, against, seed: 1, trials: u64::MAX, findings: 1, cause, both: false }
 }
 
 pub(super) fn row(outcome: &Outcome, took: Duration) -> String {
@@ -73,15 +59,14 @@ pub(super) fn row(outcome: &Outcome, took: Duration) -> String {
     let Some(it) = outcome.shrunk.first() else {
         return format!("nothing found | {} | {} | {took} s | | | ", search.trials, random.trials);
     };
-    let at_random = random.found.first().map(|(_, trials)| *trials);
-    let at_random = at_random.map_or(format!("over {}", random.trials), |it| it.to_string());
+    let [by_search, by_random] = [search, random].map(|arm| {
+        let found = arm.found.first();
+        found.map_or(format!("over {}", arm.trials), |(_, trials)| trials.to_string())
+    });
     let what = if it.kind.is_waste() { it.cause.as_str() } else { "" };
     let (kind, cpus, programs) = (it.kind.name(), it.genome.machine().cpus(), it.genome.kinds());
     let steps = it.genome.longest();
-    format!(
-        "{what} {kind} | {} | {at_random} | {took} s | {cpus} | {programs} | {steps}",
-        search.found[0].1
-    )
-    .trim_start()
-    .to_owned()
+    format!("{what} {kind} | {by_search} | {by_random} | {took} s | {cpus} | {programs} | {steps}")
+        .trim_start()
+        .to_owned()
 }

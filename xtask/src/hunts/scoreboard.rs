@@ -11,17 +11,12 @@ use wastenot_model::workload::Random;
 use wastenot_scenario::scenario::{Choice, Scenario};
 use wastenot_sim::{REAL_TIME, SCHEDULERS};
 
-use super::policies::files;
-use crate::parts::put;
+use crate::parts::{files, put};
 
 /// Seeds of each run.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 /// How often scenarios are drawn for an interval.
 const DRAWS: usize = 2000;
-
-/// What one scheduler did with one scenario: the mean of all seeds of each measure, where it is
-/// known; `None` if a run did not end.
-type Score = Option<[Option<f64>; MEASURES.len()]>;
 
 /// The measures, and what is measured.
 const MEASURES: [(&str, &str); 5] = [
@@ -43,13 +38,14 @@ pub(crate) fn write(suite: &Path, folder: &Path, page: &Path) -> Result<String, 
     csv += ",missed\n";
 
     let mut choices: Vec<Choice> = SCHEDULERS.iter().map(|it| Choice::named(it.name)).collect();
-    for file in files(folder)? {
+    for file in files(folder, "rota")? {
         let mut choice = Choice::named(&file.display().to_string());
         resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
         choices.push(choice);
     }
-    let reference: Vec<Vec<Option<Cell>>> =
-        threads.iter().map(|(_, it)| cells(it, &Choice::named(YARDSTICK))).collect();
+    let reference = Choice::named(YARDSTICK);
+    let reference: Vec<Option<Vec<Cell>>> =
+        threads.iter().map(|(_, it)| cells(it, &reference)).collect();
     let mut text = String::from("| scheduler | did not end |");
     MEASURES.iter().for_each(|(name, _)| text = format!("{text} {name} |"));
     text += "\n|---|---|---|---|---|---|---|\n";
@@ -57,7 +53,8 @@ pub(crate) fn write(suite: &Path, folder: &Path, page: &Path) -> Result<String, 
         let name = called(choice);
         let mut scores = Vec::new();
         for ((scenario, it), reference) in threads.iter().zip(&reference) {
-            let score = score(&cells(it, choice), reference);
+            let ran = cells(it, choice);
+            let score = ran.map(|ran| score(&ran, reference.as_deref()));
             let _ = write!(csv, "{scenario},{name},{}", score.is_some());
             for value in score.unwrap_or_default() {
                 let _ = write!(csv, ",{}", value.map_or(String::new(), |it| format!("{it:.4}")));
@@ -78,9 +75,12 @@ pub(crate) fn write(suite: &Path, folder: &Path, page: &Path) -> Result<String, 
     for kind in REAL_TIME {
         let _ = write!(late, "| {} |", kind.name);
         for (scenario, it) in &jobs {
-            let missed = missed(&cells(it, &Choice::named(kind.name)));
-            let _ = writeln!(csv, "{scenario},{},true,,,,,,{missed:.4}", kind.name);
-            let _ = write!(late, " {:.1} % |", 100.0 * missed);
+            let ran = cells(it, &Choice::named(kind.name));
+            let missed = ran.as_deref().map(missed);
+            let value = missed.map_or(String::new(), |it| format!("{it:.4}"));
+            let _ = writeln!(csv, "{scenario},{},{},,,,,,{value}", kind.name, ran.is_some());
+            let shown = missed.map_or("refused".to_owned(), |it| format!("{:.1} %", 100.0 * it));
+            let _ = write!(late, " {shown} |");
         }
         late += "\n";
     }
@@ -95,19 +95,13 @@ pub(crate) fn write(suite: &Path, folder: &Path, page: &Path) -> Result<String, 
 
 /// The scenarios of a folder, by name.
 fn read(folder: &Path) -> Result<Vec<(String, Scenario)>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let entries = fs::read_dir(folder).map_err(failed)?;
-    let mut files: Vec<PathBuf> =
-        entries.map(|it| Ok(it.map_err(failed)?.path())).collect::<Result<_, String>>()?;
-    files.retain(|file| file.extension().is_some_and(|it| it == "toml"));
-    files.sort();
     let one = |file: PathBuf| {
-        let text = fs::read_to_string(&file).map_err(failed)?;
+        let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let scenario = wastenot_experiment::scenario(&file.display().to_string(), &text);
         Ok((name, scenario.map_err(|error| error.to_string())?))
     };
-    files.into_iter().map(one).collect()
+    files(folder, "toml")?.into_iter().map(one).collect()
 }
 
 fn called(choice: &Choice) -> String {
@@ -115,33 +109,26 @@ fn called(choice: &Choice) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// What the first variant of a scenario does under a scheduler, with each seed; `None` where the
-/// run never ends.
-fn cells(scenario: &Scenario, choice: &Choice) -> Vec<Option<Cell>> {
-    let run = |seed| {
-        let options = Options {
-            seeds: vec![seed],
-            variants: vec![scenario.variants[0].name.clone()],
-            scheduler: Some(choice.clone()),
-            ..Options::default()
-        };
-        let grid = Grid::new(scenario, &Sim, &options).ok()?;
-        let mut experiment = grid.run(|_| ()).ok()?;
-        experiment.variants.pop()?.cells.pop()
+/// What the first variant of a scenario does under a scheduler, with each seed; `None` where a run
+/// never ends, or the scheduler refuses the scenario.
+fn cells(scenario: &Scenario, choice: &Choice) -> Option<Vec<Cell>> {
+    let options = Options {
+        seeds: SEEDS.collect(),
+        variants: vec![scenario.variants[0].name.clone()],
+        scheduler: Some(choice.clone()),
+        ..Options::default()
     };
-    SEEDS.map(run).collect()
+    let mut experiment = Grid::new(scenario, &Sim, &options).ok()?.run(|_| ()).ok()?;
+    Some(experiment.variants.pop()?.cells)
 }
 
-fn score(cells: &[Option<Cell>], reference: &[Option<Cell>]) -> Score {
-    let mut all = Vec::new();
-    for (cell, reference) in cells.iter().zip(reference) {
-        all.push(measured(cell.as_ref()?, reference.as_ref()));
-    }
-    let mean = |n: usize| {
+fn score(cells: &[Cell], reference: Option<&[Cell]>) -> [Option<f64>; MEASURES.len()] {
+    let cell = |(n, cell)| measured(cell, reference.and_then(|all| all.get(n)));
+    let all: Vec<_> = cells.iter().enumerate().map(cell).collect();
+    std::array::from_fn(|n| {
         let known: Option<Vec<f64>> = all.iter().map(|it| it[n]).collect();
         known.map(|it| it.iter().sum::<f64>() / it.len().max(1) as f64)
-    };
-    Some(std::array::from_fn(mean))
+    })
 }
 
 fn measured(cell: &Cell, reference: Option<&Cell>) -> [Option<f64>; MEASURES.len()] {
@@ -164,8 +151,8 @@ fn measured(cell: &Cell, reference: Option<&Cell>) -> [Option<f64>; MEASURES.len
 }
 
 /// The share of all jobs that were late.
-fn missed(cells: &[Option<Cell>]) -> f64 {
-    let kinds = || cells.iter().flatten().flat_map(|cell| &cell.kinds);
+fn missed(cells: &[Cell]) -> f64 {
+    let kinds = || cells.iter().flat_map(|cell| &cell.kinds);
     let jobs: u64 = kinds().map(|kind| kind.deadlines.jobs).sum();
     kinds().map(|kind| kind.deadlines.missed).sum::<u64>() as f64 / jobs.max(1) as f64
 }

@@ -14,7 +14,7 @@ use wastenot_hunt::genome::Genome;
 use wastenot_hunt::oracle::Promise;
 use wastenot_hunt::search::{Outcome, Question};
 use wastenot_hunt::shrink::least;
-use wastenot_hunt::trial::{self, Seen};
+use wastenot_hunt::trial::{self, Notes};
 use wastenot_scenario::scenario::Choice;
 
 use super::hunt;
@@ -48,6 +48,7 @@ pub(crate) fn write(suite: &Path, page: &Path) -> Result<String, String> {
             trials: TRIALS,
             findings: usize::MAX,
             cause: None,
+            both: false,
         };
         let (outcome, _) = hunt(&question, Duration::MAX)?;
         if ["eevdf-6.12", "cfs-6.1"].contains(&name) {
@@ -71,32 +72,44 @@ pub(crate) fn write(suite: &Path, page: &Path) -> Result<String, String> {
 
     let mut all: Vec<Scene> = Vec::new();
     for (choice, finding) in found.values() {
-        all.push(Scene {
-            name: named(finding, &found),
-            text: finding.text(choice),
-            decisions: seen(&finding.genome, choice, SEEDS[0])?.decisions,
-        });
+        let name = named(finding, &found);
+        let text = finding.text(choice, &name);
+        all.push(Scene { name, text, decisions: decisions(&finding.genome, choice)? });
     }
     let findings = all.len();
+    add_decisions(&mut all, &shown)?;
+    fill(suite, &all).map_err(|error| format!("{}: {error}", suite.display()))?;
+    put(page, &[("coverage", coverage(&all))])?;
+    let (dir, more) = (suite.display(), all.len() - findings);
+    Ok(format!("{dir}: {findings} findings, and {more} scenarios for other decisions"))
+}
+
+/// For each kind of decision that none of `all` shows, work that shows it, if there is any.
+fn add_decisions(all: &mut Vec<Scene>, shown: &[(Choice, Genome)]) -> Result<(), String> {
     for kind in 0..KINDS {
         if all.iter().any(|scene| scene.decisions & 1 << kind != 0) {
             continue;
         }
-        for (choice, genome) in &shown {
+        for (choice, genome) in shown {
             if let Some(scene) = decided(kind, choice, genome)? {
                 all.push(scene);
                 break;
             }
         }
     }
-    fs::create_dir_all(suite).map_err(|error| format!("{}: {error}", suite.display()))?;
-    for scene in &all {
-        let file = suite.join(format!("{}.toml", scene.name));
-        fs::write(&file, &scene.text).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(())
+}
+
+/// Writes all, in place of the scenarios that are there.
+fn fill(suite: &Path, all: &[Scene]) -> std::io::Result<()> {
+    fs::create_dir_all(suite)?;
+    for entry in fs::read_dir(suite)? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|it| it == "toml") {
+            fs::remove_file(file)?;
+        }
     }
-    put(page, &[("coverage", coverage(&all))])?;
-    let (dir, more) = (suite.display(), all.len() - findings);
-    Ok(format!("{dir}: {findings} findings, and {more} scenarios for other decisions"))
+    all.iter().try_for_each(|it| fs::write(suite.join(format!("{}.toml", it.name)), &it.text))
 }
 
 /// What a finding is called in the suite: by its cause, with what is above it where another has the
@@ -124,23 +137,21 @@ fn largest(choice: &Choice, outcome: &Outcome) -> Vec<(u64, String)> {
     outcome.shrunk.iter().map(row).collect()
 }
 
-/// What a genome shows.
-fn seen(genome: &Genome, choice: &Choice, seed: u64) -> Result<Seen, String> {
+/// The decisions that a genome shows with all seeds.
+fn decisions(genome: &Genome, choice: &Choice) -> Result<u64, String> {
     let choice = Promise::of(choice.clone(), None).choice;
     let variant = trial::variant(genome, &choice).map_err(|error| error.to_string())?;
-    trial::look(&variant, seed).map_err(|error| error.to_string())
+    let mut all = u64::MAX;
+    for seed in SEEDS {
+        all &=
+            trial::look(&variant, seed, Notes::Tasks).map_err(|error| error.to_string())?.decisions;
+    }
+    Ok(all)
 }
 
 /// The smallest work that is reached from `genome` and shows a kind of decision with all seeds.
 fn decided(kind: u32, choice: &Choice, genome: &Genome) -> Result<Option<Scene>, String> {
-    let decisions = |genome: &Genome| -> Result<u64, String> {
-        let mut all = u64::MAX;
-        for seed in SEEDS {
-            all &= seen(genome, choice, seed)?.decisions;
-        }
-        Ok(all)
-    };
-    let shows = |genome: &Genome| decisions(genome).map(|all| all & 1 << kind != 0);
+    let shows = |genome: &Genome| decisions(genome, choice).map(|all| all & 1 << kind != 0);
     if !shows(genome)? {
         return Ok(None);
     }
@@ -149,7 +160,7 @@ fn decided(kind: u32, choice: &Choice, genome: &Genome) -> Result<Option<Scene>,
     let least = least(genome, &holds).map_err(|error| error.to_string())?;
     let genome = least.unwrap_or_else(|| genome.clone());
     let about = format!("Under {}: {}.", label(choice), words(kind));
-    let (text, decisions) = (genome.text(choice, &about), decisions(&genome)?);
+    let (text, decisions) = (genome.text(choice, &about), decisions(&genome, choice)?);
     Ok(Some(Scene { name: format!("decision-{kind}"), text, decisions }))
 }
 

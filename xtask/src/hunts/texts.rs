@@ -4,6 +4,9 @@
 //! They have to agree. What is proved and yet broken in a run is a hole in the prover, or in the
 //! simulator; what is refuted and not broken needs a machine or work that the hunt did not try, or
 //! a state that no run reaches.
+//!
+//! The operators of `mutants` change what a policy is compiled to. They leave no text, which is
+//! what a scenario names and a user can read.
 
 use std::fmt::Write;
 use std::fs;
@@ -17,8 +20,8 @@ use wastenot_prove::{Conclusion, Options, choose, judge_program};
 use wastenot_scenario::scenario::Choice;
 
 use super::hunt;
-use super::policies::{files, question, row};
-use crate::parts::put;
+use super::policies::{question, row};
+use crate::parts::{files, put};
 
 /// How many are made.
 const COUNT: usize = 50;
@@ -119,7 +122,7 @@ fn agreement(table: &[[usize; 2]; 3]) -> String {
 /// Those that the seed chooses, of all policies that have a meaning.
 fn chosen(folder: &Path) -> Result<Vec<Mutant>, String> {
     let mut all = Vec::new();
-    for file in files(folder)? {
+    for file in files(folder, "rota")? {
         let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         let policy = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         all.extend(made(&policy, &text));

@@ -157,7 +157,8 @@ pub(crate) fn rerun(
     let limit = Time(extracted.recorded.0.saturating_mul(PATIENCE));
     let options = Options { name: name.into(), seed, limit, notes: false };
     bench.run(variant, &options).map_err(|error| match error {
-        Error::Run { variant: scheduler, what, help, .. } => {
+        Error::Run { variant: scheduler, what, help, .. }
+        | Error::Wrong { variant: scheduler, what, help, .. } => {
             Error::Replay { scheduler, what, help }
         }
         error => error,

@@ -167,12 +167,12 @@ impl Genome {
         let kinds = 1 + draw.below(3);
         let mut kinds: Vec<Kind> =
             (0..kinds).map(|n| draw.kind(n, kinds, groups.len(), &machine)).collect();
-        for kind in kinds.iter_mut().filter(|_| space.sporadic) {
+        for kind in kinds.iter_mut().filter(|_| space.sporadic.is_some()) {
             kind.period_ns = Some(draw.period_ns());
         }
         let genome = Genome {
             costs: if draw.once_in(2) { draw.one(&Costs::ALL) } else { Costs::None },
-            even: draw.once_in(4),
+            paced: draw.once_in(4),
             sporadic: space.sporadic,
             tuned: if draw.once_in(8) { draw.tuned(space) } else { None },
             kworker: draw.once_in(5).then(|| draw.kworker()),

@@ -21,7 +21,7 @@ pub fn smaller(of: &Genome) -> Vec<Genome> {
     }
     add(&|it| it.kworker = None);
     add(&|it| it.costs = Costs::None);
-    add(&|it| it.even = false);
+    add(&|it| it.paced = false);
     add(&|it| it.tuned = None);
     for n in 0..of.toggles.len() {
         add(&|it| {
@@ -224,7 +224,7 @@ impl Genome {
             + 300 * self.toggles.len() as u64
             + 500 * u64::from(self.kworker.is_some())
             + 100 * u64::from(self.costs != Costs::None)
-            + 100 * u64::from(self.even)
+            + 100 * u64::from(self.paced)
             + 200 * u64::from(self.tuned.is_some())
     }
 
@@ -243,10 +243,22 @@ impl Genome {
             if from / each > usize::from(gone) {
                 kind.from = (from - each) as u8;
             }
-            if let Place::Nodes(mask) = &mut kind.place {
-                let below = *mask & ((1 << gone) - 1);
-                let above = if gone == 7 { 0 } else { (*mask >> (gone + 1)) << gone };
-                *mask = below | above;
+            let moves = kind.steps.iter_mut().filter_map(|step| match step {
+                Step::Move(place) => Some(place),
+                _ => None,
+            });
+            for place in moves.chain([&mut kind.place]) {
+                match place {
+                    Place::Nodes(mask) => {
+                        let below = *mask & ((1 << gone) - 1);
+                        let above = if gone == 7 { 0 } else { (*mask >> (gone + 1)) << gone };
+                        *mask = below | above;
+                    }
+                    Place::Cpus(first, _) if usize::from(*first) / each > usize::from(gone) => {
+                        *first -= each as u8;
+                    }
+                    _ => {}
+                }
             }
         }
         for toggle in &mut self.toggles {

@@ -8,8 +8,9 @@ use wastenot_sim::{REAL_TIME, Scheduler, Values};
 /// What genomes may have under a scheduler, or under two that are held against one another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// All tasks are sporadic: real-time schedulers schedule jobs, and nothing else.
-    pub sporadic: bool,
+    /// All tasks are sporadic: real-time schedulers schedule jobs, and nothing else. How many CPUs
+    /// run none of them: on one CPU 0 schedules for the others, or takes all interrupts.
+    pub sporadic: Option<u8>,
     /// What a user of the scheduler may set, with the values that a genome may ask for.
     pub tunables: Vec<(String, String)>,
 }
@@ -22,8 +23,15 @@ impl Space {
     /// That of a scheduler, and of the one that it is held against.
     pub fn of(choice: &Choice, against: Option<&Choice>) -> Space {
         // A real-time scheduler is held against others, which have other tunables.
-        let sporadic = is_real_time(choice);
-        let mut tunables = if sporadic { Vec::new() } else { settable(choice) };
+        let has_master = |it: &Choice| {
+            let is_dedicated = |(name, value): &(String, String)| {
+                (&**name, &**value) == ("interrupts", "dedicated")
+            };
+            it.name.ends_with("-mp") || it.tunables.iter().any(is_dedicated)
+        };
+        let has_master = has_master(choice) || against.is_some_and(has_master);
+        let sporadic = is_real_time(choice).then_some(u8::from(has_master));
+        let mut tunables = if sporadic.is_some() { Vec::new() } else { settable(choice) };
         if let Some(other) = against {
             let others = settable(other);
             tunables.retain(|it| others.contains(it));

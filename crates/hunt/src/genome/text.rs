@@ -33,17 +33,8 @@ impl Genome {
             LIMIT.exact()
         );
         let _ = writeln!(to, "\n[scheduler]\nname = {:?}", scheduler.name);
-        for (name, value) in &scheduler.tunables {
+        for (name, value) in self.settings(scheduler) {
             let _ = writeln!(to, "{name} = {value:?}");
-        }
-        // The reference runs as it is; and what is asked goes before what a genome has.
-        let tuned = self.tuned.as_ref().filter(|_| scheduler.name != YARDSTICK);
-        let is_set = |name: &str| scheduler.tunables.iter().any(|(set, _)| set == name);
-        if let Some((name, value)) = tuned.filter(|(name, _)| !is_set(name)) {
-            let _ = writeln!(to, "{name} = {value:?}");
-        }
-        if self.even && scheduler.text.is_some() {
-            let _ = writeln!(to, "{PACE} = \"even\"");
         }
         if self.costs != Costs::None {
             let _ = writeln!(to, "\n[costs]\nswitch = \"2us\"\nipi = \"{}\"", self.kick().exact());
@@ -72,6 +63,21 @@ impl Genome {
             let _ = writeln!(to, "\n[[hotplug]]\ncpu = {}\noff = \"{off}\"\non = \"{on}\"", it.cpu);
         }
         to
+    }
+
+    /// What is set of a scheduler: what is asked goes before what the genome has, and the reference
+    /// runs as it is.
+    pub(crate) fn settings(&self, scheduler: &Choice) -> Vec<(String, String)> {
+        let mut all = scheduler.tunables.clone();
+        let paced = (PACE.to_owned(), "even".to_owned());
+        let paced = Some(paced).filter(|_| self.paced && scheduler.text.is_some());
+        let tuned = self.tuned.clone().filter(|_| scheduler.name != YARDSTICK);
+        for (name, value) in tuned.into_iter().chain(paced) {
+            if !all.iter().any(|(set, _)| *set == name) {
+                all.push((name, value));
+            }
+        }
+        all
     }
 
     fn groups_text(&self, to: &mut String) {
@@ -247,9 +253,15 @@ impl Genome {
             Place::Any => range(0, self.machine.cpus()),
             Place::Nodes(mask) => {
                 let each = self.machine.cpus() / usize::from(self.machine.nodes);
-                let nodes = (0..8).filter(|node| mask & 1 << node != 0);
+                let mut ranges: Vec<(usize, usize)> = Vec::new();
+                for node in (0..8usize).filter(|node| mask & 1 << node != 0) {
+                    match ranges.last_mut() {
+                        Some((first, count)) if *first + *count == node * each => *count += each,
+                        _ => ranges.push((node * each, each)),
+                    }
+                }
                 let ranges: Vec<String> =
-                    nodes.map(|node: usize| range(node * each, each)).collect();
+                    ranges.into_iter().map(|(first, count)| range(first, count)).collect();
                 ranges.join(",")
             }
             Place::Cpus(first, count) => range(first.into(), count.into()),

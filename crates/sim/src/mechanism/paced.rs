@@ -59,7 +59,8 @@ impl<P: Steps> Paced<P> {
         Paced { direct: Direct(policy), pace, random, at: Vec::new() }
     }
 
-    /// How long a step takes: nothing half of the time, else of each order of magnitude as often.
+    /// How long a step takes: nothing half of the time, else the longest, or half of it, a quarter,
+    /// and so on to a 128th, each as often.
     fn takes(&mut self) -> Step {
         let most = self.pace.most.0;
         let span = match self.random.below(2) {

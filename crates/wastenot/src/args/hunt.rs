@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use wastenot_check::causes::node;
+use clap::{Args, value_parser};
+use wastenot_check::causes::{is_within, node};
+use wastenot_hunt::oracle::OTHERS;
 use wastenot_model::{Span, quantity};
 
 use super::check::Face;
@@ -12,13 +13,18 @@ use super::scheduler::{Scheduler, Under};
 /// Search for work on which a scheduler breaks its promise
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Machines and workloads are varied and simulated. A loss that lasts longer than
-the scheduler's own intervals, or that recurs, is a candidate; so is a task that
-starves or is moved without end. It is a finding if it is there with three seeds
-and disappears in a control: with one change to the scheduler, or under the
-work-conserving reference. With --against it is one if the other scheduler does
-better. Each finding is shrunk, and written as a scenario, with its trace and a
-picture (docs/hunt.md). Workloads at random run beside the search, as many.
+Machines and workloads are varied and simulated. A loss is a candidate if a CPU
+is idle while tasks wait that it may run, for longer than the scheduler's own
+intervals, or again and again; if a task starves, gets less than half of its
+share, or is moved without end; if a run hangs; or, under a real-time scheduler,
+if a job is late. It is a finding if it is there with three seeds of the run and
+disappears in a control: with one change to the scheduler, under the reference
+work-conserving, or under another real-time scheduler. With --against it is one
+if the work takes longer, or more is wasted, than under the other scheduler.
+
+Each finding is shrunk, which may take longer than the search, and written as a
+scenario, with its trace and a picture (docs/hunt.md). As many workloads are
+drawn at random, as a baseline. Trials come in steps of 64.
 
 The same seed and number of trials give the same findings. With --resume a hunt
 that was interrupted goes on where it was.
@@ -30,6 +36,7 @@ Examples:
   wastenot hunt --scheduler policies/work-stealing.rota --trials 100
   wastenot hunt --scheduler cfs-4.1 --cause scheduler/balancing/beyond-one-hop
   wastenot hunt --scheduler eevdf-6.12 --against cfs-6.1 --trials 200
+  wastenot hunt --scheduler gsn-edf --trials 600
   wastenot hunt --scheduler eevdf-6.12 --trials 100 --resume hunt.results")]
 pub(crate) struct Hunt {
     #[command(flatten)]
@@ -44,13 +51,14 @@ pub(crate) struct Hunt {
     #[arg(long = "for", value_name = "TIME", default_value = "1m", value_parser = quantity::some_span)]
     pub(crate) long: Span,
     /// Search for this many trials instead, half of them at random
-    #[arg(long, value_name = "N", conflicts_with = "long")]
+    #[arg(long, value_name = "N", conflicts_with = "long", value_parser = value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
-    /// Stop once this many causes of loss were found
-    #[arg(long, value_name = "N")]
-    pub(crate) findings: Option<usize>,
-    /// Stop once this cause of loss was found, and report only it (`wastenot list causes`)
-    #[arg(long, value_name = "CAUSE", conflicts_with = "findings", value_parser = node)]
+    /// Stop once this many losses were found
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) findings: Option<u64>,
+    /// Stop once a loss by this cause was found, and report only it: one within `scheduler`
+    /// (`wastenot list causes`), or deadline, hang, lost-wakeup, starvation, storm or unfairness
+    #[arg(long, value_name = "CAUSE", conflicts_with = "findings", value_parser = cause)]
     pub(crate) cause: Option<&'static str>,
     /// Write each finding into this folder, as a scenario
     #[arg(short, long, value_name = "DIR")]
@@ -63,4 +71,16 @@ pub(crate) struct Hunt {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) face: Face,
+}
+
+/// A cause that a hunt may find.
+fn cause(text: &str) -> Result<&'static str, String> {
+    if let Some(other) = OTHERS.into_iter().find(|it| *it == text) {
+        return Ok(other);
+    }
+    let node = node(text).map_err(|error| error.to_string())?;
+    match is_within(node, "scheduler") {
+        true => Ok(node),
+        false => Err(format!("{node} is no loss of a scheduler: name one within `scheduler`")),
+    }
 }

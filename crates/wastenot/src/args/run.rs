@@ -41,8 +41,8 @@ may be left out:
 --machine and --scheduler do the same; they also accept files.
 
 Exit codes: 0 it ran; 1 the kernel refused or ended a scheduler, a task starved,
-a run reached its limit under it only, or a figure is worse (--fail-if-worse);
-2 failure.
+a run reached its limit under it only, a figure is worse (--fail-if-worse), or
+lies out of its band (--fail-if-out-of-band); 2 failure.
 
 Examples:
   wastenot run scenarios/seeds/workpile.toml --seed 1-3
@@ -74,6 +74,9 @@ pub(crate) struct Run {
     /// Exit with 1 also if a figure is surely worse than under the scheduler before it
     #[arg(long, requires = "scheduler_cmd")]
     pub(crate) fail_if_worse: bool,
+    /// Exit with 1 also unless every figure is known and lies in its band
+    #[arg(long, conflicts_with = "scheduler")]
+    pub(crate) fail_if_out_of_band: bool,
     /// Run only this variant; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Vec<String>,

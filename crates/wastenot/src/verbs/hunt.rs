@@ -1,18 +1,19 @@
 //! `wastenot hunt`: a search for what a scheduler does badly.
 
-use std::path::{Path, PathBuf};
+use std::cell::RefCell;
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, path};
 
 use wastenot_check::Options;
-use wastenot_experiment::{Bench, Error, Sim};
+use wastenot_experiment::{Bench, Error, Sim, is_unsafe};
 use wastenot_export::picture::{self, Look};
-use wastenot_hunt::finding::{Finding, SEEDS};
-use wastenot_hunt::genome::{LIMIT, is_real_time};
-use wastenot_hunt::oracle::{Kind, Promise};
-use wastenot_hunt::search::{Outcome, Progress, Question, search};
-use wastenot_hunt::trial::{self, Seen};
-use wastenot_model::{History, Time};
+use wastenot_hunt::finding::{Control, Finding, SEEDS};
+use wastenot_hunt::genome::is_real_time;
+use wastenot_hunt::oracle::Promise;
+use wastenot_hunt::search::{Hooks, Progress, Question, search};
+use wastenot_hunt::trial::{self, Notes, Seen};
+use wastenot_model::History;
 use wastenot_scenario::scenario::Choice;
 use wastenot_store::Store;
 
@@ -37,36 +38,47 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     if let Some(other) = &against {
         comparable(&choice, other)?;
     }
+    let written = folder.map(|folder| Written::new(folder, &choice));
     let question = Question {
         choice,
         against,
         seed: args.seed,
         trials: args.trials.unwrap_or(u64::MAX),
-        findings: args.findings.unwrap_or(usize::MAX),
+        findings: args.findings.map_or(usize::MAX, |it| it as usize),
         cause: args.cause.map(str::to_owned),
+        both: false,
     };
     let (begin, long) = (Instant::now(), Duration::from_nanos(args.long.0));
-    let is_over = || args.trials.is_none() && begin.elapsed() >= long;
     let live = progress::Live::new(true);
-    let outcome = search(&question, store.as_ref(), &is_over, &|at| live.say(|| words(at)));
+    let hooks = Hooks {
+        is_over: &|| args.trials.is_none() && begin.elapsed() >= long,
+        progress: &|at| live.say(|| words(at)),
+        // What was found is kept, though the hunt is ended before all of it is shrunk.
+        found: &|finding| written.iter().for_each(|it| it.take(finding)),
+    };
+    let outcome = search(&question, store.as_ref(), &hooks);
     drop(live);
     let outcome = outcome.map_err(|error| failed(&error))?;
     let mut report = outcome.report(&question);
-    if let Some(folder) = folder {
-        let choice = Promise::of(question.choice, None).choice;
-        let files = write(&outcome, &choice, folder)?;
-        let first = files.first().and_then(|file| quoted(file));
-        report.next = first.map(|file| format!("wastenot run {file}"));
+    if let Some((written, first)) = written.as_ref().zip(outcome.shrunk.first()) {
+        let file = written.file(first);
+        let allow = if is_unsafe(&question.choice) { " --allow-unsafe" } else { "" };
+        report.next = quoted(&file).map(|file| format!("wastenot run {file}{allow}"));
     }
     print(&report, &args.face)?;
+    written.map_or(Ok(()), |it| it.failed.into_inner().map_or(Ok(()), Err))?;
     Ok(if outcome.shrunk.is_empty() { Answer::Yes } else { Answer::No })
 }
 
-/// Refuses to hold schedulers of sporadic tasks against those of threads.
+/// Refuses to hold a scheduler of sporadic tasks against one of threads, or one against itself.
 fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
     let (jobs, threads) = match (is_real_time(one), is_real_time(other)) {
         (true, false) => (one, other),
         (false, true) => (other, one),
+        _ if one == other => {
+            let what = "a scheduler is held against itself";
+            return Err(Stop::new(what, "name another one, or another setting of it"));
+        }
         _ => return Ok(()),
     };
     let what = format!("{} is a real-time scheduler, and {} is not", jobs.name, threads.name);
@@ -91,49 +103,96 @@ fn folder(args: &Hunt) -> Result<Option<&Path>, Stop> {
         let what = format!("{} is not empty", folder.display());
         return Err(Stop::new(what, "add `--force` to write over its files, or name another"));
     }
+    // A hunt is long: that nothing can be written there is known before.
+    tempfile::tempfile_in(folder).map_err(doing)?;
     Ok(Some(folder))
 }
 
-/// Writes each finding: the scenario, what it did with its first seed, and a picture of that. Gives
-/// the scenarios.
-fn write(outcome: &Outcome, choice: &Choice, folder: &Path) -> Result<Vec<PathBuf>, Stop> {
-    let mut choice = choice.clone();
-    if choice.text.is_some() {
-        // The scenario lies elsewhere.
-        let policy = path::absolute(&choice.name);
-        choice.name = policy.map_or(choice.name, |it| it.display().to_string());
-    }
-    let write = |finding: &Finding| {
-        let file = folder.join(format!("{}.toml", finding.name()));
-        let text = finding.text(&choice);
-        Target::new(&file, true)?.write(|to| to.write_all(text.as_bytes()))?;
-        // A run that never ends has no History.
-        if finding.kind != Kind::Hangs {
-            let history = history(finding, &choice)?;
-            Kept::named("-o", &file.with_extension("wn"), true)?.write(&history)?;
-            let options = Options { marks: true, ..Options::default() };
-            let check = wastenot_check::check(&history, &options);
-            let (look, marks) = (Look::of(&history), picture::found(&check));
-            let scene = picture::scene(picture::Picture::Cores, &history, &look, &marks);
-            let svg = scene.svg();
-            let target = Target::new(&file.with_extension("svg"), true)?;
-            target.write(|to| to.write_all(svg.as_bytes()))?;
-        }
-        Ok(file)
-    };
-    outcome.shrunk.iter().map(write).collect()
+/// Findings that are written as they come.
+struct Written<'f> {
+    folder: &'f Path,
+    /// The scheduler as it runs, and as a scenario in the folder names it.
+    choice: Choice,
+    named: Choice,
+    /// Why one could not be written.
+    failed: RefCell<Option<Stop>>,
 }
 
-/// What a finding does with its first seed.
-fn history(finding: &Finding, choice: &Choice) -> Result<History, Stop> {
+impl<'f> Written<'f> {
+    fn new(folder: &'f Path, choice: &Choice) -> Written<'f> {
+        let choice = Promise::of(choice.clone(), None).choice;
+        let mut named = choice.clone();
+        let profile = named.tunables.iter_mut().filter(|(name, _)| name == "profile");
+        let files = profile.map(|(_, value)| value).filter(|value| value.ends_with(".toml"));
+        let policy = Some(&mut named.name).filter(|_| choice.text.is_some());
+        files.chain(policy).for_each(|file| *file = from(folder, file));
+        Written { folder, choice, named, failed: RefCell::new(None) }
+    }
+
+    fn file(&self, finding: &Finding) -> PathBuf {
+        self.folder.join(format!("{}.toml", finding.name()))
+    }
+
+    fn take(&self, finding: &Finding) {
+        if let Err(stop) = self.write(finding) {
+            self.failed.borrow_mut().get_or_insert(stop);
+        }
+    }
+
+    /// Writes the scenario, what it did with its first seed, and a picture of that.
+    fn write(&self, finding: &Finding) -> Result<(), Stop> {
+        let (file, mut finding) = (self.file(finding), finding.clone());
+        let text = {
+            if let Control::Other(other) = &mut finding.control
+                && other.text.is_some()
+            {
+                other.name = from(self.folder, &other.name);
+            }
+            finding.text(&self.named, finding.name())
+        };
+        Target::new(&file, true)?.write(|to| to.write_all(text.as_bytes()))?;
+        // A run that never ends has no History.
+        let Some(history) = history(&finding, &self.choice)? else { return Ok(()) };
+        Kept::named("-o", &file.with_extension("wn"), true)?.write(&history)?;
+        let options = Options { marks: true, ..Options::default() };
+        let check = wastenot_check::check(&history, &options);
+        let (look, marks) = (Look::of(&history), picture::found(&check));
+        let scene = picture::scene(picture::Picture::Cores, &history, &look, &marks);
+        let svg = scene.svg();
+        let target = Target::new(&file.with_extension("svg"), true)?;
+        target.write(|to| to.write_all(svg.as_bytes()))
+    }
+}
+
+/// The name of a file for a scenario in `folder`: the way from there, where both are below the
+/// working directory.
+fn from(folder: &Path, file: &str) -> String {
+    let is_below = |path: &Path| path.components().all(|it| matches!(it, Component::Normal(_)));
+    if is_below(folder) && is_below(Path::new(file)) {
+        return "../".repeat(folder.components().count()) + file;
+    }
+    path::absolute(file).map_or_else(|_| file.to_owned(), |it| it.display().to_string())
+}
+
+/// What a finding does with its first seed, if it comes to an end.
+fn history(finding: &Finding, choice: &Choice) -> Result<Option<History>, Stop> {
     let variant = trial::variant(&finding.genome, choice);
     let variant = variant.map_err(|error| Stop::new(&error, error.help()))?;
-    let options = wastenot_sim::Options {
-        name: finding.name().to_owned(),
-        seed: SEEDS[0],
-        limit: Time(LIMIT.0),
-        notes: true,
-    };
-    let run = Sim.run(&variant, &options).map_err(|error| failed(&error))?;
-    Ok(run.history)
+    match Sim.run(&variant, &trial::options(finding.name(), SEEDS[0], Notes::Decisions)) {
+        Ok(run) => Ok(Some(run.history)),
+        Err(Error::Run { .. } | Error::Wrong { .. }) => Ok(None),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_names_a_policy_by_the_way_from_its_folder() {
+        assert_eq!(from(Path::new("found/a"), "policies/x.rota"), "../../policies/x.rota");
+        assert_eq!(from(Path::new("/tmp/found"), "/p/x.rota"), "/p/x.rota");
+        assert!(from(Path::new("/tmp/found"), "x.rota").starts_with('/'));
+    }
 }

@@ -215,6 +215,14 @@ fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> A
     if experiments.iter().any(Experiment::has_fault) {
         answer = Answer::No;
     }
+    if args.fail_if_out_of_band {
+        let figures = experiments.iter().flat_map(|it| &it.figures);
+        for it in figures.filter(|it| it.figure.band.is_some() && it.in_band() != Some(true)) {
+            let is = if it.value.is_some() { "is out of its band" } else { "is unknown" };
+            out::note(&format!("figure `{}` {is}", it.figure.name));
+            answer = Answer::No;
+        }
+    }
     for &(before, after) in pairs {
         if experiments[after].is_limited() && !experiments[before].is_limited() {
             let bench = &experiments[after].bench;

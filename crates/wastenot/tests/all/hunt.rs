@@ -34,9 +34,10 @@ fn the_test_that_a_finding_comes_with_fails_until_the_loss_is_gone() {
     assert_eq!(code, 1, "{text}");
     let found = fs::read_to_string(desk.path().join("found/deadline.toml")).expect("a finding");
     let line = found.lines().find_map(|line| line.strip_prefix("#   ")).expect("a test");
-    assert!(line.starts_with("wastenot run deadline.toml"), "{found}");
+    assert!(line.starts_with("wastenot run deadline.toml --fail-if-out-of-band"), "{found}");
     let (text, code) = said(&desk.bash(&format!("cd found; {line}")));
     assert_eq!(code, 1, "the scheduler has the loss: {text}");
+    assert!(text.contains("figure `loss` is out of its band"), "{text}");
     // What the scenario names `found` is now a scheduler without it.
     let control = found.lines().find_map(|line| line.strip_prefix("scheduler = { name = "));
     let control = control.and_then(|it| it.strip_suffix(" }")).expect("a control");
@@ -47,10 +48,41 @@ fn the_test_that_a_finding_comes_with_fails_until_the_loss_is_gone() {
 }
 
 #[test]
+fn a_policy_that_may_not_run_without_leave_is_found_wrong_and_named_by_the_way_to_it() {
+    let desk = Desk::laid();
+    let hunt = "wastenot hunt --scheduler policies/wrong/no-rescan.rota --allow-unsafe \
+                --trials 512 --findings 1 -o found";
+    let (text, code) = said(&desk.bash(hunt));
+    assert_eq!(code, 1, "{text}");
+    let next = text.lines().find_map(|line| line.strip_prefix("Next: ")).expect("what is next");
+    let (text, code) = said(&desk.bash(next));
+    assert_eq!(code, 0, "{text}");
+    let toml = next.split(' ').find(|it| it.ends_with(".toml")).expect("a scenario");
+    let found = fs::read_to_string(desk.path().join(toml)).expect("a scenario");
+    assert!(found.contains("name = \"../policies/wrong/no-rescan.rota\""), "{found}");
+}
+
+#[test]
 fn schedulers_of_jobs_and_of_threads_are_not_held_against_one_another() {
     let desk = Desk::new();
     let (text, code) = said(&desk.bash("wastenot hunt --scheduler gsn-edf --against cfs-6.1"));
     assert_eq!(code, 2);
     assert!(text.contains("gsn-edf is a real-time scheduler, and cfs-6.1 is not"), "{text}");
     assert!(text.contains("help: "), "{text}");
+}
+
+#[test]
+fn what_cannot_be_hunted_is_refused() {
+    let desk = Desk::new();
+    for (words, what) in [
+        ("--scheduler cfs-6.1 --against cfs-6.1", "held against itself"),
+        ("--scheduler cfs-6.1 --trials 0", "0 is not in 1.."),
+        ("--scheduler cfs-6.1 --cause host/steal", "no loss of a scheduler"),
+        ("--scheduler no-such", "there is no scheduler `no-such`"),
+        ("--trials 1", "no scheduler given"),
+    ] {
+        let (text, code) = said(&desk.bash(&format!("wastenot hunt {words}")));
+        assert_eq!(code, 2, "{words}: {text}");
+        assert!(text.contains(what), "{words}: {text}");
+    }
 }

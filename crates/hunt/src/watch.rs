@@ -1,0 +1,144 @@
+//! What a trial looks at beside the waste: how long tasks wait and what they get, and CPUs that a
+//! scheduler overlooks.
+
+use std::collections::BTreeMap;
+
+use wastenot_model::{
+    CpuId, History, MaskId, Observer, Phase, Span, State, TaskId, TaskState, Time,
+};
+
+use crate::trial::Served;
+
+/// How long tasks wait, how often they are moved in that time, and what they get while they want to
+/// run.
+#[derive(Default)]
+pub(crate) struct Waits {
+    /// The longest wait.
+    pub longest: Span,
+    /// The most moves in one wait.
+    pub moves: u64,
+    /// By task, where it wants to run.
+    wanting: Vec<Option<Wanting>>,
+    /// The least share by length, in steps of an eighth of a power of two.
+    pub served: BTreeMap<u64, Served>,
+}
+
+/// A task that runs or waits all the time.
+#[derive(Clone, Copy)]
+struct Wanting {
+    since: Time,
+    /// How long it ran until it was seen last, and when that was.
+    ran: Span,
+    seen: Time,
+}
+
+/// The shortest stretch that is kept: in shorter ones tasks take turns.
+const SHORTEST: Span = Span::ms(16);
+
+impl Waits {
+    fn see(&mut self, task: TaskId, was: &TaskState, now: Time, wants: bool) {
+        if was.phase == Phase::Waiting {
+            self.longest = self.longest.max(now - was.since);
+            self.moves = self.moves.max(was.moves.into());
+        }
+        let Some(index) = task.index() else { return };
+        if self.wanting.len() <= index {
+            self.wanting.resize(index + 1, None);
+        }
+        let wanting = &mut self.wanting[index];
+        if let Some(it) = wanting {
+            if was.phase == Phase::Running {
+                it.ran += now - it.seen;
+            }
+            it.seen = now;
+        }
+        if wants {
+            wanting.get_or_insert(Wanting { since: now, ran: Span::ZERO, seen: now });
+        } else if let Some(Wanting { since, ran, .. }) = wanting.take() {
+            let seen = Served { of_ns: (now - since).0, ns: ran.0 };
+            if seen.of_ns >= SHORTEST.0 {
+                let least = self.served.entry(eighth(seen.of_ns)).or_insert(seen);
+                if seen.share() < least.share() {
+                    *least = seen;
+                }
+            }
+        }
+    }
+}
+
+/// Which eighth of which power of two.
+fn eighth(ns: u64) -> u64 {
+    let power = ns.max(8).ilog2();
+    8 * u64::from(power) + ((ns >> (power - 3)) & 7)
+}
+
+impl Observer for Waits {
+    fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
+        // A move does not end a wait.
+        if (was.phase, now.phase) != (Phase::Waiting, Phase::Waiting) {
+            let wants = matches!(now.phase, Phase::Running | Phase::Waiting);
+            self.see(task, was, state.now(), wants);
+        }
+    }
+
+    fn end(&mut self, state: &State) {
+        for task in (0..state.task_count()).map(TaskId::nth) {
+            self.see(task, &state.task(task), state.now(), false);
+        }
+    }
+}
+
+/// CPUs that are idle with nothing queued on them, while all the time some task waits elsewhere
+/// that they may run. The tasks may be others from one moment to the next: a scheduler that looks
+/// at all queues within that time would have found one.
+pub(crate) struct Overlooked<'h> {
+    history: &'h History,
+    /// How many tasks wait that may run on these CPUs; `None`: on all.
+    waiting: BTreeMap<Option<MaskId>, u32>,
+    /// By CPU, since when it is overlooked.
+    since: Vec<Option<Time>>,
+    /// The longest stretch.
+    pub longest: Span,
+}
+
+impl<'h> Overlooked<'h> {
+    pub(crate) fn new(history: &'h History) -> Overlooked<'h> {
+        let since = vec![None; history.head.machine.cpus.len()];
+        Overlooked { history, waiting: BTreeMap::new(), since, longest: Span::ZERO }
+    }
+
+    fn is_wanted(&self, cpu: CpuId) -> bool {
+        self.waiting.keys().any(|mask| {
+            let cpus = mask.and_then(|mask| self.history.mask(mask));
+            cpus.is_none_or(|cpus| cpus.contains(cpu))
+        })
+    }
+}
+
+impl Observer for Overlooked<'_> {
+    fn task(&mut self, _: &State, _: TaskId, was: &TaskState, now: &TaskState) {
+        let counts = |it: &TaskState| it.phase == Phase::Waiting && !it.migration_disabled;
+        if counts(was)
+            && let Some(count) = self.waiting.get_mut(&was.mask)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.waiting.remove(&was.mask);
+            }
+        }
+        if counts(now) {
+            *self.waiting.entry(now.mask).or_default() += 1;
+        }
+    }
+
+    fn held(&mut self, state: &State, from: Time, to: Time) {
+        for (cpu, it) in state.cpus() {
+            let is_overlooked = !self.waiting.is_empty() && it.is_idle() && self.is_wanted(cpu);
+            let since = &mut self.since[cpu.index()];
+            match is_overlooked {
+                true => self.longest = self.longest.max(to - *since.get_or_insert(from)),
+                false => *since = None,
+            }
+        }
+    }
+}
