@@ -88,7 +88,8 @@ pub fn is_unsafe(choice: &Choice) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claims {
     /// No CPU stays idle for long while a task waits that it may run: no task or wakeup is lost,
-    /// and attempts of idle CPUs fail only while others were faster.
+    /// and attempts of idle CPUs fail only while others were faster. Of several policies each
+    /// claims this on its own CPUs: what they claim together is nothing.
     pub conserves: bool,
     /// Balancing ends if no event happens.
     pub settles: bool,
@@ -101,8 +102,9 @@ pub fn claims(choice: &Choice) -> Option<Claims> {
     let all = |is: &dyn Fn(&wastenot_rota::ir::ClaimKind) -> bool| {
         program.policies.iter().all(|policy| policy.claims.iter().any(|it| is(&it.kind)))
     };
+    let is_one = program.policies.len() == 1;
     let conserves = |it: &_| matches!(it, NoLostTask | NoLostWakeup | WorkConservation);
-    Some(Claims { conserves: all(&conserves), settles: all(&|it| matches!(it, Settles)) })
+    Some(Claims { conserves: is_one && all(&conserves), settles: all(&|it| matches!(it, Settles)) })
 }
 
 /// The tunables of a choice that are lengths of time, with their defaults.

@@ -1,8 +1,8 @@
 //! Findings: a candidate is there with three seeds and disappears in a control.
 //!
 //! The control of waste is the same work with one change to the scheduler that should remove the
-//! loss of its cause, where one is known ([`wastenot_experiment::confirm`]): the loss must shrink to
-//! a fifth. Where none is known, it is the same work under the reference scheduler, which wastes
+//! loss of its cause, where one is known ([`wastenot_experiment::confirm`]): the loss must shrink
+//! to a fifth. Where none is known, it is the same work under the reference scheduler, which wastes
 //! nothing by definition: the work must then be done in less time, so the loss had a price.
 //!
 //! A policy that claims not to waste needs no price, and losses that are no waste have none: the

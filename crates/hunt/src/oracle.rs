@@ -8,8 +8,8 @@
 //! - **Does it persist?** A CPU was idle, and all the time some task waited that it may run, for at
 //!   least as long as the scheduler takes to look at every CPU. The loss is that of the cause of
 //!   most of the waste of the run.
-//! - **Does it recur?** The cause took at least [`RECURS`] of the CPU time that tasks used, for at
-//!   least [`TIMES`] times as long as it ever kept one task waiting, and there were at least as many
+//! - **Does it recur?** The cause took at least [`RECURS`] of the CPU time that tasks used, at
+//!   least [`TIMES`] times as much as it took of one task's wait, and there were at least as many
 //!   stretches of waste: single losses may be short, but there is one after the other.
 //!
 //! Only causes within `scheduler` count: what affinities and quotas ask for is no loss of a
@@ -40,8 +40,8 @@ use crate::trial::{Ended, Seen, Took};
 
 /// The share of the CPU time that tasks used from which on a loss recurs.
 pub const RECURS: f64 = 0.05;
-/// How many times as long as its longest stretch a loss takes that recurs, and in how many
-/// stretches.
+/// How many times as much as of one task's wait a loss takes that recurs, and how many stretches of
+/// waste there are.
 pub const TIMES: f64 = 20.0;
 /// How much less than its share a task gets where it is unfair.
 pub const UNFAIR: f64 = 2.0;
@@ -192,15 +192,18 @@ impl Promise {
     /// Linux, CFS and EEVDF: an idle CPU balances each domain at least every 2 ms times the number
     /// of its CPUs (`sd->max_interval`, kernel/sched/topology.c), rounded up to ticks. The widest
     /// has all CPUs. Where all tasks that it saw were bound to other CPUs, it waits for up to twice
-    /// `MAX_PINNED_INTERVAL` of 512 ms. A task that is cache-hot is taken after `cache_nice_tries`
-    /// + 1 passes that failed, 3 at most, and a running one is pushed away after two more
+    /// `MAX_PINNED_INTERVAL` of 512 ms. A task that is cache-hot is taken after three failed
+    /// passes at most (`cache_nice_tries`), and a running one is pushed away after two more
     /// (`need_active_balance`, kernel/sched/fair.c).
     ///
     /// Policies in Rota, if they claim so: an idle CPU has to look again only as often as another
     /// CPU was faster (`rounds(<= idle_cpus)`, docs/proofs.md), and each time it has to be kicked,
-    /// and reads and tries every queue once.
+    /// and reads and tries every queue once. Before it looks it may have to put every task, as
+    /// where all are woken there at once.
     fn idle(&self, genome: &Genome) -> Option<Span> {
         const PASSES: u64 = 5;
+        /// Steps of a put: inserting, claiming a CPU, kicking it.
+        const PUT: u64 = 4;
         let cpus = genome.machine().cpus() as u64;
         match self.family {
             Family::Linux => {
@@ -210,7 +213,8 @@ impl Promise {
             Family::OneQueue => Some(Span::ms(1)),
             Family::Policy(claims, step) => {
                 let attempt = (2 * cpus + 8) * step.0 + genome.kick().0;
-                claims.conserves.then(|| Span((cpus + 1) * attempt).max(SHORTEST))
+                let puts = genome.all_tasks() as u64 * PUT * step.0;
+                claims.conserves.then(|| Span((cpus + 1) * attempt + puts).max(SHORTEST))
             }
             Family::RealTime | Family::Other => None,
         }
@@ -323,7 +327,7 @@ fn wasted<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Loss<'s
         let bound = bound.filter(|_| part >= MOST);
         let persists = bound.map_or(0.0, |it| seen.overlooked_ns as f64 / it.0.max(1) as f64);
         let share = part * seen.wasted();
-        let times = part * seen.wasteful_ns as f64 / took.longest_ns.max(1) as f64;
+        let times = took.ns as f64 / took.longest_ns.max(1) as f64;
         let times = times.min(seen.stretches as f64);
         // Both have to be: how far it is from that is the lesser of the two.
         let recurs = (share / RECURS).min(times / TIMES);

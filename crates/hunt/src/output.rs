@@ -54,8 +54,8 @@ impl Finding {
         }
     }
 
-    /// The scenario, which is to be called `name`: what was found, and its control, as variants. Its
-    /// figures lie in their bands once the scheduler has not got the loss.
+    /// The scenario, which is to be called `name`: what was found, and its control, as variants.
+    /// Its figures lie in their bands once the scheduler has not got the loss.
     pub fn text(&self, choice: &Choice, name: &str) -> String {
         let variants = format!(
             "

@@ -17,7 +17,7 @@ use wastenot_store::{Store, fill};
 
 use crate::archive::Archive;
 use crate::finding::{Control, Finding, confirm};
-use crate::genome::{Genome, Space, cross, vary};
+use crate::genome::{FEW, Genome, Space, cross, vary};
 use crate::oracle::{Promise, losses, worse};
 use crate::shrink::shrink;
 use crate::trial::{self, Notes, Seen};
@@ -29,6 +29,8 @@ const CONFIRMED: usize = 4;
 /// So many candidates of a cause are tried; of as many more every second, of twice as many more
 /// every fourth, and so on.
 const OFTEN: u64 = 64;
+/// How many other genomes are shrunk, where one is still large.
+const OTHERS: usize = 6;
 /// The seed with which candidates run.
 const SEED: u64 = 1;
 
@@ -179,13 +181,41 @@ pub fn search(
             found_at_random: random.found.len(),
             shrinks: true,
         });
-        let finding = shrink(finding, &promise, &look)?;
+        let finding = smallest(finding, [&search.archive, &random.archive], &promise, &look)?;
         (hooks.found)(&finding);
         shrunk.push(finding);
     }
     let rank = |it: &Finding| (it.control == Control::Reference, -it.grade);
     shrunk.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
     Ok(Outcome { search, random, shrunk, runs: runs.get() })
+}
+
+/// The smallest finding by the cause of one: shrunk from it, or, if that is still large, from other
+/// genomes with a loss of this cause, the smallest first.
+fn smallest(
+    finding: &Finding,
+    archives: [&Archive; 2],
+    promise: &Promise,
+    look: &crate::finding::Look<'_>,
+) -> Result<Finding, Error> {
+    let mut least = shrink(finding, promise, look)?;
+    let elites = archives.into_iter().flat_map(Archive::iter);
+    let same = elites.filter(|(niche, elite)| niche.cause == finding.cause && elite.grade >= 1.0);
+    let mut others: Vec<&Genome> = same.map(|(_, elite)| &elite.genome).collect();
+    others.sort_by_key(|it| it.size());
+    for genome in others.into_iter().take(OTHERS) {
+        if least.genome.machine().cpus() <= FEW {
+            break;
+        }
+        let other = confirm(genome, &finding.cause, promise, look)?;
+        if let Some(other) = other.filter(|it| it.control == least.control) {
+            let other = shrink(&other, promise, look)?;
+            if other.genome.size() < least.genome.size() {
+                least = other;
+            }
+        }
+    }
+    Ok(least)
 }
 
 /// What all of these show, each with its seed.
@@ -216,8 +246,8 @@ fn stream(which: Which, seed: u64, generation: u64, n: usize) -> Random {
     Random::stream(seed, purpose, generation * GENERATION as u64 + n as u64)
 }
 
-/// The causes by which a genome may be a finding, the greatest loss first, where the scheduler notes
-/// what it decides.
+/// The causes by which a genome may be a finding, the greatest loss first, where the scheduler
+/// notes what it decides.
 fn candidates(
     genome: &Genome,
     promise: &Promise,
@@ -272,8 +302,8 @@ impl Arm {
         &all[best.unwrap_or(0)].1.genome
     }
 
-    /// Counts a candidate of this cause. Whether it is tried: a greater loss is not more likely to be
-    /// a finding, so of a cause that was often refuted ever fewer candidates are tried.
+    /// Counts a candidate of this cause. Whether it is tried: a greater loss is not more likely to
+    /// be a finding, so of a cause that was often refuted ever fewer candidates are tried.
     fn is_tried(&mut self, cause: &str) -> bool {
         let candidates = self.candidates.entry(cause.to_owned()).or_default();
         *candidates += 1;

@@ -23,9 +23,7 @@ pub struct Seen {
     pub busy_ns: u64,
     /// CPU time that was idle while tasks that could have used it waited.
     pub waste_ns: u64,
-    /// For how long there was such a CPU, and in how many stretches.
-    pub wasteful_ns: u64,
-    /// See there.
+    /// In how many stretches there was such a CPU.
     pub stretches: u64,
     /// The longest stretch in which one CPU was idle, nothing was queued on it, and all the time
     /// some task waited elsewhere that it may run.
@@ -194,7 +192,6 @@ pub fn look(variant: &Variant, seed: u64, notes: Notes) -> Result<Seen, Error> {
         time_ns: run.outcome.time.0,
         busy_ns: waste.busy_ns,
         waste_ns: waste.cpu_ns,
-        wasteful_ns: waste.wasteful_ns,
         stretches: waste.episodes,
         overlooked_ns: overlooked.longest.0,
         asleep_ns: waste.wake_delay.longest_ns,

@@ -217,6 +217,23 @@ fn nothing_is_found_in_a_proved_policy() {
 }
 
 #[test]
+fn a_cpu_that_forgets_to_look_again_is_found_only_where_decisions_take_steps() {
+    let choice = policy("wrong/no-rescan.rota");
+    let outcome = ask(choice.clone(), None, 512);
+    let finding = outcome.shrunk.first().expect("a finding");
+    assert_eq!((finding.kind, finding.cause.as_str()), (Kind::Sleeps, "lost-wakeup"));
+    let asleep_ns = |choice: &Choice| {
+        let variant = trial::variant(&finding.genome, choice).expect("a scenario");
+        trial::look(&variant, 1, Notes::Tasks).expect("a run").asleep_ns
+    };
+    let with_steps = asleep_ns(&Promise::of(choice.clone(), None).choice);
+    assert!(with_steps >= 500_000, "{with_steps} ns");
+    // If a decision takes no time, no task comes between the last look and the idle flag.
+    let at_once = asleep_ns(&choice);
+    assert!(at_once < 100_000, "{at_once} ns");
+}
+
+#[test]
 fn a_wrong_decision_is_found_against_the_scheduler_without_it() {
     let right = Choice::named("cfs-6.1");
     let set = vec![(MUTANT.to_owned(), "4".to_owned())];
@@ -248,19 +265,11 @@ fn one_stretch_does_not_recur_and_a_cpu_that_is_overlooked_does_persist() {
     let genome = Genome::random(&Space::default(), &mut Random::stream(1, 0, 0));
     let osv = Promise::of(Choice::named("osv"), None);
     let took = vec![Took { cause: "scheduler/placement".into(), ns: 4000, longest_ns: 100 }];
-    let once = Seen {
-        busy_ns: 10_000,
-        waste_ns: 4000,
-        wasteful_ns: 4000,
-        stretches: 1,
-        causes: took,
-        ..Seen::default()
-    };
+    let once =
+        Seen { busy_ns: 10_000, waste_ns: 4000, stretches: 1, causes: took, ..Seen::default() };
     let most = |seen: &Seen| losses(seen, &genome, &osv).first().map_or(0.0, |it| it.grade);
     assert!(most(&once) < 1.0, "it is one stretch, though of many waits");
     assert!(most(&Seen { stretches: 20, ..once.clone() }) >= 1.0, "20 stretches are 20");
-    let at_once = Seen { stretches: 20, wasteful_ns: 200, ..once.clone() };
-    assert!(most(&at_once) < 1.0, "20 CPUs that idle at once are not 20 times");
     let fifo = Promise::of(Choice::named("global-fifo"), None);
     let long = Seen { overlooked_ns: 1_000_000, ..once };
     assert_eq!(losses(&long, &genome, &fifo)[0].kind, Kind::Persists);

@@ -1,6 +1,7 @@
-//! The suite: the smallest finding of each kind that hunts of several schedulers have, and work that
-//! shows the decisions which no finding shows.
+//! The suite: the smallest finding of each kind that hunts of several schedulers have, and work
+//! that shows the decisions which no finding shows.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -63,7 +64,7 @@ pub(crate) fn write(suite: &Path, page: &Path) -> Result<String, String> {
         let decided = outcome.search.archive.decided();
         shown.extend(decided.map(|elite| (choice.clone(), elite.genome.clone())));
     }
-    clusters.sort_by(|a, b| b.0.cmp(&a.0));
+    clusters.sort_by_key(|(genomes, _)| Reverse(*genomes));
     let mut text = String::from(
         "| genomes | scheduler | cause | it | CPUs | programs | gone with |\n|---|---|---|---|---|---|---|\n",
     );

@@ -13,7 +13,7 @@ mod vary;
 
 use wastenot_model::Span;
 
-pub use self::smaller::smaller;
+pub use self::smaller::{FEW, smaller};
 pub use self::space::{Space, is_real_time};
 pub use self::vary::{cross, vary};
 

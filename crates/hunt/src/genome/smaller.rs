@@ -3,7 +3,7 @@
 use super::{Costs, Genome, Length, Place, SHORTEST, Shape, Spread, Step, Waiting};
 
 /// CPUs of a machine that is small enough.
-const FEW: usize = 8;
+pub const FEW: usize = 8;
 
 /// All genomes that have one thing less than `of`, those that have much less first.
 pub fn smaller(of: &Genome) -> Vec<Genome> {

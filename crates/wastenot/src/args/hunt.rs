@@ -78,7 +78,7 @@ fn cause(text: &str) -> Result<&'static str, String> {
     if let Some(other) = OTHERS.into_iter().find(|it| *it == text) {
         return Ok(other);
     }
-    let node = node(text).map_err(|error| error.to_string())?;
+    let node = node(text)?;
     match is_within(node, "scheduler") {
         true => Ok(node),
         false => Err(format!("{node} is no loss of a scheduler: name one within `scheduler`")),
