@@ -56,8 +56,8 @@ pub(crate) struct Hunt {
     /// Stop once this many losses were found
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub(crate) findings: Option<u64>,
-    /// Stop once a loss by this cause was found, and report only it: one within `scheduler`
-    /// (`wastenot list causes`), or deadline, hang, lost-wakeup, starvation, storm or unfairness
+    /// Stop once a loss by this cause was found, and report only it: deadline, hang,
+    /// lost-wakeup, starvation, storm, unfairness, or one within `scheduler` (`wastenot list causes`)
     #[arg(long, value_name = "CAUSE", conflicts_with = "findings", value_parser = cause)]
     pub(crate) cause: Option<&'static str>,
     /// Write each finding into this folder, as a scenario
