@@ -51,13 +51,15 @@ pub(crate) struct Hunt {
     #[arg(long = "for", value_name = "TIME", default_value = "1m", value_parser = quantity::some_span)]
     pub(crate) long: Span,
     /// Search for this many trials instead, half of them at random
-    #[arg(long, value_name = "N", conflicts_with = "long", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "long")]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Stop once this many losses were found
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub(crate) findings: Option<u64>,
     /// Stop once a loss by this cause was found, and report only it: deadline, hang,
-    /// lost-wakeup, starvation, storm, unfairness, or one within `scheduler` (`wastenot list causes`)
+    /// lost-wakeup, starvation, storm, unfairness, or one within `scheduler`
+    /// (`wastenot list causes`)
     #[arg(long, value_name = "CAUSE", conflicts_with = "findings", value_parser = cause)]
     pub(crate) cause: Option<&'static str>,
     /// Write each finding into this folder, as a scenario
