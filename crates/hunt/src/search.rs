@@ -16,7 +16,7 @@ use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_store::{Store, fill};
 
 use crate::archive::Archive;
-use crate::finding::{Control, Finding, confirm};
+use crate::finding::{Control, Finding, Look, confirm};
 use crate::genome::{FEW, Genome, Space, cross, vary};
 use crate::oracle::{Promise, losses, worse};
 use crate::shrink::shrink;
@@ -51,6 +51,21 @@ pub struct Question {
     pub cause: Option<String>,
     /// It does not end before both arms have found as much: where they are compared.
     pub both: bool,
+}
+
+impl Question {
+    /// Whatever there is to find of a scheduler, without an end.
+    pub fn of(choice: Choice) -> Question {
+        Question {
+            choice,
+            against: None,
+            seed: 1,
+            trials: u64::MAX,
+            findings: usize::MAX,
+            cause: None,
+            both: false,
+        }
+    }
 }
 
 /// Which arm.
@@ -196,7 +211,7 @@ fn smallest(
     finding: &Finding,
     archives: [&Archive; 2],
     promise: &Promise,
-    look: &crate::finding::Look<'_>,
+    look: &Look<'_>,
 ) -> Result<Finding, Error> {
     let mut least = shrink(finding, promise, look)?;
     let elites = archives.into_iter().flat_map(Archive::iter);
@@ -248,11 +263,7 @@ fn stream(which: Which, seed: u64, generation: u64, n: usize) -> Random {
 
 /// The causes by which a genome may be a finding, the greatest loss first, where the scheduler
 /// notes what it decides.
-fn candidates(
-    genome: &Genome,
-    promise: &Promise,
-    look: &crate::finding::Look<'_>,
-) -> Result<Vec<String>, Error> {
+fn candidates(genome: &Genome, promise: &Promise, look: &Look<'_>) -> Result<Vec<String>, Error> {
     let seen = look(genome, &promise.choice, &[SEED])?;
     let than = promise.against.as_ref().map(|other| look(genome, other, &[SEED])).transpose()?;
     let losses = match than {
@@ -319,7 +330,7 @@ impl Arm {
         genomes: &[Genome],
         shown: &[(Seen, Option<Seen>)],
         promise: &Promise,
-        look: &crate::finding::Look<'_>,
+        look: &Look<'_>,
     ) -> Result<(), Error> {
         let mut confirmed = 0;
         for (genome, (seen, than)) in genomes.iter().zip(shown) {

@@ -129,23 +129,15 @@ fn what_genomes_do_ends_and_is_seen() {
 
 /// Until it has found what groups that are built from one CPU's view lose.
 fn hunt(trials: u64, store: Option<&Store<Seen>>) -> Outcome {
-    let question = Question {
-        choice: core0(),
-        against: None,
-        seed: 1,
-        trials,
-        findings: usize::MAX,
-        cause: Some("scheduler/balancing/beyond-one-hop".to_owned()),
-        both: false,
-    };
+    let cause = Some("scheduler/balancing/beyond-one-hop".to_owned());
+    let question = Question { trials, cause, ..Question::of(core0()) };
     search(&question, store, &QUIET).expect("a search")
 }
 
 const QUIET: Hooks<'_> = Hooks { is_over: &|| false, progress: &|_| (), found: &|_| () };
 
 fn ask(choice: Choice, against: Option<Choice>, trials: u64) -> Outcome {
-    let (findings, cause, both) = (1, None, false);
-    let question = Question { choice, against, seed: 1, trials, findings, cause, both };
+    let question = Question { against, trials, findings: 1, ..Question::of(choice) };
     search(&question, None, &QUIET).expect("a search")
 }
 

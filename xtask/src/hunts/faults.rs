@@ -59,15 +59,8 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
     let mut found = 0;
     for Fault(name, kernel, set, cause) in FAULTS {
         for seed in SEEDS {
-            let question = Question {
-                choice: choice(kernel, set),
-                against: None,
-                seed,
-                trials: u64::MAX,
-                findings: usize::MAX,
-                cause: Some(format!("scheduler/{cause}")),
-                both: false,
-            };
+            let path = Some(format!("scheduler/{cause}"));
+            let question = Question { seed, cause: path, ..Question::of(choice(kernel, set)) };
             let (outcome, took) = hunt(&question, LONG)?;
             let row = row(&outcome, cause, took);
             found += usize::from(!outcome.shrunk.is_empty());
@@ -80,9 +73,7 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
         "| scheduler | trials | gone with a change | gone with the reference only |\n|---|---|---|---|\n",
     );
     for kernel in ["cfs-4.1", "cfs-6.1"] {
-        let (trials, findings, cause) = (TRIALS, usize::MAX, None);
-        let (choice, against) = (choice(kernel, &[]), None);
-        let question = Question { choice, against, seed: 1, trials, findings, cause, both: false };
+        let question = Question { trials: TRIALS, ..Question::of(choice(kernel, &[])) };
         let (outcome, _) = hunt(&question, Duration::MAX)?;
         let by = |is_change: bool| {
             let of = outcome.shrunk.iter().filter(|it| it.control.is_change() == is_change);

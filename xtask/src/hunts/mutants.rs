@@ -32,13 +32,11 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
             let choice = Choice { tunables: set, ..Choice::named(name) };
             let against = Some(Choice::named(name));
             let question = Question {
-                choice,
                 against,
-                seed: 1,
                 trials: TRIALS,
                 findings: 1,
-                cause: None,
                 both: true,
+                ..Question::of(choice)
             };
             let (outcome, _) = hunt(&question, Duration::MAX)?;
             let after = |arm: &Arm| {

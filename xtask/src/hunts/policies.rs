@@ -49,8 +49,7 @@ pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
 }
 
 pub(super) fn question(choice: Choice) -> Question {
-    let (against, cause) = (None, None);
-    Question { choice, against, seed: 1, trials: u64::MAX, findings: 1, cause, both: false }
+    Question { findings: 1, ..Question::of(choice) }
 }
 
 pub(super) fn row(outcome: &Outcome, took: Duration) -> String {

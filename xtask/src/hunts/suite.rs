@@ -42,15 +42,7 @@ pub(crate) fn write(suite: &Path, page: &Path) -> Result<String, String> {
     let mut shown: Vec<(Choice, Genome)> = Vec::new();
     for name in SCHEDULERS {
         let choice = Choice::named(name);
-        let question = Question {
-            choice: choice.clone(),
-            against: None,
-            seed: 1,
-            trials: TRIALS,
-            findings: usize::MAX,
-            cause: None,
-            both: false,
-        };
+        let question = Question { trials: TRIALS, ..Question::of(choice.clone()) };
         let (outcome, _) = hunt(&question, Duration::MAX)?;
         if ["eevdf-6.12", "cfs-6.1"].contains(&name) {
             clusters.extend(largest(&choice, &outcome));

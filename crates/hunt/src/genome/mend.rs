@@ -98,7 +98,7 @@ impl Genome {
             kind.from %= cpus;
             kind.nice = kind.nice.clamp(-20, 19);
             kind.group = kind.group.filter(|group| usize::from(*group) < groups);
-            kind.place.mend(machine);
+            kind.places().for_each(|place| place.mend(machine));
             kind.steps.truncate(STEPS);
             // What works for others comes after them, so that there is no circle.
             let is_later = |it: u8| usize::from(it) > n && usize::from(it) < kinds;
@@ -108,7 +108,6 @@ impl Genome {
             });
             for step in &mut kind.steps {
                 match step {
-                    Step::Move(place) => place.mend(machine),
                     Step::Fork(_, count) => *count = (*count).clamp(1, 32),
                     Step::Nice(nice) => *nice = (*nice).clamp(-20, 19),
                     Step::Locked(lock, _) => *lock %= 2,

@@ -218,6 +218,15 @@ impl Kind {
         self.steps.iter().any(is)
     }
 
+    /// Where it may run: from the beginning, and what its steps change that to.
+    fn places(&mut self) -> impl Iterator<Item = &mut Place> {
+        let moves = self.steps.iter_mut().filter_map(|step| match step {
+            Step::Move(place) => Some(place),
+            _ => None,
+        });
+        moves.chain([&mut self.place])
+    }
+
     /// How long it computes and sleeps, step by step.
     fn lengths(&mut self) -> impl Iterator<Item = &mut Length> {
         self.steps.iter_mut().filter_map(|step| match step {

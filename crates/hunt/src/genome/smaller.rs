@@ -70,11 +70,7 @@ fn small_machines(of: &Genome, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
             genome.machine = shape.clone();
             for kind in &mut genome.kinds {
                 kind.from = fewer(kind.from.into()) as u8;
-                let steps = kind.steps.iter_mut().filter_map(|step| match step {
-                    Step::Move(place) => Some(place),
-                    _ => None,
-                });
-                for place in steps.chain([&mut kind.place]) {
+                for place in kind.places() {
                     if let Place::Cpus(first, count) = place {
                         (*first, *count) =
                             (fewer((*first).into()) as u8, fewer((*count).into()) as u8);
@@ -243,11 +239,7 @@ impl Genome {
             if from / each > usize::from(gone) {
                 kind.from = (from - each) as u8;
             }
-            let moves = kind.steps.iter_mut().filter_map(|step| match step {
-                Step::Move(place) => Some(place),
-                _ => None,
-            });
-            for place in moves.chain([&mut kind.place]) {
+            for place in kind.places() {
                 match place {
                     Place::Nodes(mask) => {
                         let below = *mask & ((1 << gone) - 1);
