@@ -80,6 +80,26 @@ impl Control {
 /// What a genome shows under a scheduler: one look for each seed.
 pub type Look<'l> = dyn Fn(&Genome, &Choice, &[u64]) -> Result<Vec<Seen>, Error> + 'l;
 
+/// What each cause of a loss of a genome is graded, the greatest first, where the scheduler notes
+/// what it decides: from 1 on it may be a finding.
+///
+/// # Errors
+/// Those of `look`.
+pub fn graded(
+    genome: &Genome,
+    promise: &Promise,
+    look: &Look<'_>,
+) -> Result<Vec<(String, f64)>, Error> {
+    let seen = look(genome, &promise.choice, &SEEDS[..1])?;
+    let than =
+        promise.against.as_ref().map(|other| look(genome, other, &SEEDS[..1])).transpose()?;
+    let losses = match than {
+        Some(than) => worse(&seen[0], &than[0]),
+        None => losses(&seen[0], genome, promise),
+    };
+    Ok(losses.iter().map(|it| (it.cause.to_owned(), it.grade)).collect())
+}
+
 /// Whether the loss of `genome` by `cause` is a finding.
 ///
 /// # Errors

@@ -16,10 +16,10 @@ use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_store::{Store, fill};
 
 use crate::archive::Archive;
-use crate::finding::{Control, Finding, Look, confirm};
-use crate::genome::{FEW, Genome, Space, cross, vary};
+use crate::finding::{Control, Finding, Look, SEEDS, confirm, graded};
+use crate::genome::{Genome, Space, cross, vary};
 use crate::oracle::{Promise, losses, worse};
-use crate::shrink::shrink;
+use crate::shrink::smallest;
 use crate::trial::{self, Notes, Seen};
 
 /// Genomes of each arm in a generation.
@@ -29,10 +29,6 @@ const CONFIRMED: usize = 4;
 /// So many candidates of a cause are tried; of as many more every second, of twice as many more
 /// every fourth, and so on.
 const OFTEN: u64 = 64;
-/// How many other genomes are shrunk, where one is still large.
-const OTHERS: usize = 6;
-/// The seed with which candidates run.
-const SEED: u64 = 1;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -171,7 +167,7 @@ pub fn search(
                     .collect()
             })
             .collect();
-        let all: Vec<(&Genome, u64)> = next.iter().flatten().map(|it| (it, SEED)).collect();
+        let all: Vec<(&Genome, u64)> = next.iter().flatten().map(|it| (it, SEEDS[0])).collect();
         let shown = run(&all, &promise.choice, Notes::Tasks)?;
         let than = match &promise.against {
             Some(other) => run(&all, other, Notes::Tasks)?.into_iter().map(Some).collect(),
@@ -196,41 +192,14 @@ pub fn search(
             found_at_random: random.found.len(),
             shrinks: true,
         });
-        let finding = smallest(finding, [&search.archive, &random.archive], &promise, &look)?;
+        let archives = [&search.archive, &random.archive];
+        let finding = smallest(finding, archives, &space, question.seed, &promise, &look)?;
         (hooks.found)(&finding);
         shrunk.push(finding);
     }
     let rank = |it: &Finding| (it.control == Control::Reference, -it.grade);
     shrunk.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
     Ok(Outcome { search, random, shrunk, runs: runs.get() })
-}
-
-/// The smallest finding by the cause of one: shrunk from it, or, if that is still large, from other
-/// genomes with a loss of this cause, the smallest first.
-fn smallest(
-    finding: &Finding,
-    archives: [&Archive; 2],
-    promise: &Promise,
-    look: &Look<'_>,
-) -> Result<Finding, Error> {
-    let mut least = shrink(finding, promise, look)?;
-    let elites = archives.into_iter().flat_map(Archive::iter);
-    let same = elites.filter(|(niche, elite)| niche.cause == finding.cause && elite.grade >= 1.0);
-    let mut others: Vec<&Genome> = same.map(|(_, elite)| &elite.genome).collect();
-    others.sort_by_key(|it| it.size());
-    for genome in others.into_iter().take(OTHERS) {
-        if least.genome.machine().cpus() <= FEW {
-            break;
-        }
-        let other = confirm(genome, &finding.cause, promise, look)?;
-        if let Some(other) = other.filter(|it| it.control == least.control) {
-            let other = shrink(&other, promise, look)?;
-            if other.genome.size() < least.genome.size() {
-                least = other;
-            }
-        }
-    }
-    Ok(least)
 }
 
 /// What all of these show, each with its seed.
@@ -259,19 +228,6 @@ fn stream(which: Which, seed: u64, generation: u64, n: usize) -> Random {
         Which::Random => 2,
     };
     Random::stream(seed, purpose, generation * GENERATION as u64 + n as u64)
-}
-
-/// The causes by which a genome may be a finding, the greatest loss first, where the scheduler
-/// notes what it decides.
-fn candidates(genome: &Genome, promise: &Promise, look: &Look<'_>) -> Result<Vec<String>, Error> {
-    let seen = look(genome, &promise.choice, &[SEED])?;
-    let than = promise.against.as_ref().map(|other| look(genome, other, &[SEED])).transpose()?;
-    let losses = match than {
-        Some(than) => worse(&seen[0], &than[0]),
-        None => losses(&seen[0], genome, promise),
-    };
-    let may_be = losses.iter().filter(|it| it.grade >= 1.0);
-    Ok(may_be.map(|it| it.cause.to_owned()).collect())
 }
 
 impl Arm {
@@ -344,8 +300,8 @@ impl Arm {
             if may_be.filter(|it| self.is_tried(it.cause)).count() == 0 {
                 continue;
             }
-            for cause in candidates(genome, promise, look)? {
-                if confirmed < CONFIRMED && self.finding(&cause).is_none() {
+            for (cause, grade) in graded(genome, promise, look)? {
+                if grade >= 1.0 && confirmed < CONFIRMED && self.finding(&cause).is_none() {
                     confirmed += 1;
                     if let Some(finding) = confirm(genome, &cause, promise, look)? {
                         self.found.push((finding, self.trials));

@@ -99,6 +99,9 @@ impl Genome {
             kind.nice = kind.nice.clamp(-20, 19);
             kind.group = kind.group.filter(|group| usize::from(*group) < groups);
             kind.places().for_each(|place| place.mend(machine));
+            if self.even {
+                kind.lengths().for_each(|length| length.spread = Spread::Fixed);
+            }
             kind.steps.truncate(STEPS);
             // What works for others comes after them, so that there is no circle.
             let is_later = |it: u8| usize::from(it) > n && usize::from(it) < kinds;
@@ -166,7 +169,7 @@ impl Genome {
             self.machine.cores = 2;
         }
         let cpus = self.machine.cpus() - usize::from(reserved);
-        (self.costs, self.paced, self.kworker) = (Costs::None, false, None);
+        (self.costs, self.even, self.kworker) = (Costs::None, false, None);
         self.groups.clear();
         self.toggles.clear();
         for kind in &mut self.kinds {

@@ -13,7 +13,7 @@ mod vary;
 
 use wastenot_model::Span;
 
-pub use self::smaller::{FEW, smaller};
+pub use self::smaller::{FEW, on_few, smaller};
 pub use self::space::{Space, is_real_time};
 pub use self::vary::{cross, vary};
 
@@ -43,8 +43,9 @@ pub const LIMIT: Span = Span::s(2);
 pub struct Genome {
     machine: Shape,
     costs: Costs,
-    /// Whether all steps of a policy's decisions take equally long.
-    paced: bool,
+    /// Whether nothing varies: lengths are what they say, and all steps of a policy's decisions take
+    /// equally long. Then what happens on several CPUs happens at the same moment.
+    even: bool,
     /// All tasks are sporadic: each computes once in a period, and has to be done at its end. They
     /// leave so many CPUs to the scheduler.
     sporadic: Option<u8>,

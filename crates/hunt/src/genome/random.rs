@@ -3,8 +3,8 @@
 use wastenot_model::workload::Random;
 
 use super::{
-    CPUS, Costs, Genome, Group, Kind, Length, Place, SHORTEST, Shape, Space, Spread, Step, Toggle,
-    Waiting,
+    CPUS, Costs, FEW, Genome, Group, Kind, Length, Place, SHORTEST, Shape, Space, Spread, Step,
+    Toggle, Waiting,
 };
 
 /// Draws parts of genomes.
@@ -45,8 +45,11 @@ impl Draw<'_> {
         Length { ns: self.time_ns(), spread }
     }
 
+    /// Half of all machines have few CPUs: most of what goes wrong can be seen there, and they take
+    /// less time to run.
     pub(super) fn shape(&mut self) -> Shape {
-        let nodes = self.one(&[1, 1, 2, 2, 3, 4, 4, 5, 6, 8]);
+        let most = if self.once_in(2) { FEW } else { CPUS } as u8;
+        let nodes = self.one(&[1, 1, 1, 2, 2, 3, 4, 4, 6, 8]);
         // A tree, and some more links: from a line to all.
         let mut links: Vec<(u8, u8)> = Vec::new();
         for node in 1..nodes {
@@ -60,10 +63,9 @@ impl Draw<'_> {
                 }
             }
         }
-        let caches = self.one(&[1, 1, 1, 2, 2, 4]);
-        let threads = self.one(&[1, 1, 2]);
-        let most = (CPUS / usize::from(nodes * caches * threads)).clamp(1, 8);
-        let cores = 1 + self.below(most) as u8;
+        let caches = self.one(&[1, 1, 1, 2, 2, 4]).min(most / nodes);
+        let threads = self.one(&[1, 1, 2]).min(most / (nodes * caches));
+        let cores = 1 + self.below((most / (nodes * caches * threads)).min(8).into()) as u8;
         Shape { nodes, links, caches, cores, threads }
     }
 
@@ -172,7 +174,7 @@ impl Genome {
         }
         let genome = Genome {
             costs: if draw.once_in(2) { draw.one(&Costs::ALL) } else { Costs::None },
-            paced: draw.once_in(4),
+            even: draw.once_in(2),
             sporadic: space.sporadic,
             tuned: if draw.once_in(8) { draw.tuned(space) } else { None },
             kworker: draw.once_in(5).then(|| draw.kworker()),

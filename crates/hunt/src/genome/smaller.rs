@@ -8,20 +8,22 @@ pub const FEW: usize = 8;
 /// All genomes that have one thing less than `of`, those that have much less first.
 pub fn smaller(of: &Genome) -> Vec<Genome> {
     let mut all = Vec::new();
-    let mut add = |change: &dyn Fn(&mut Genome)| {
-        let mut genome = of.clone();
-        change(&mut genome);
-        let genome = genome.mend();
+    let mut take = |genome: Genome| {
         if genome != *of && !all.contains(&genome) && genome.size() < of.size() {
             all.push(genome);
         }
+    };
+    let mut add = |change: &dyn Fn(&mut Genome)| {
+        let mut genome = of.clone();
+        change(&mut genome);
+        take(genome.mend());
     };
     for n in (0..of.kinds.len()).filter(|_| of.kinds.len() > 1) {
         add(&|it| it.without_kind(n));
     }
     add(&|it| it.kworker = None);
     add(&|it| it.costs = Costs::None);
-    add(&|it| it.paced = false);
+    add(&|it| it.even = false);
     add(&|it| it.tuned = None);
     for n in 0..of.toggles.len() {
         add(&|it| {
@@ -44,13 +46,14 @@ pub fn smaller(of: &Genome) -> Vec<Genome> {
     for n in 0..of.kinds.len() {
         kinds(of, n, &mut add);
     }
-    small_machines(of, &mut add);
+    // Where nothing smaller by a step is a finding, a much smaller machine may be one.
+    on_few(of).into_iter().for_each(take);
     all
 }
 
-/// Where nothing smaller by a step is a finding, a much smaller machine may be one: each with at
-/// most [`FEW`] CPUs, with as many tasks for each CPU, and with as many tasks.
-fn small_machines(of: &Genome, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
+/// The same on each machine that has at most [`FEW`] CPUs, and less of everything: with as many
+/// tasks for each CPU, and with as many tasks. None, if it is on few CPUs already.
+pub fn on_few(of: &Genome) -> Vec<Genome> {
     let cpus = of.machine.cpus();
     let Shape { nodes, caches, cores, threads, .. } = of.machine;
     let mut shapes = Vec::new();
@@ -63,32 +66,29 @@ fn small_machines(of: &Genome, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
         }
     }
     shapes.sort_by_key(Shape::cpus);
+    let mut all = Vec::new();
     for shape in shapes {
         let now = shape.cpus();
         let fewer = |n: usize| n * now / cpus;
-        let moved = |genome: &mut Genome| {
-            genome.machine = shape.clone();
-            for kind in &mut genome.kinds {
-                kind.from = fewer(kind.from.into()) as u8;
-                for place in kind.places() {
-                    if let Place::Cpus(first, count) = place {
-                        (*first, *count) =
-                            (fewer((*first).into()) as u8, fewer((*count).into()) as u8);
-                    }
+        let mut moved = Genome { machine: shape, ..of.clone() };
+        for kind in &mut moved.kinds {
+            kind.from = fewer(kind.from.into()) as u8;
+            for place in kind.places() {
+                if let Place::Cpus(first, count) = place {
+                    (*first, *count) = (fewer((*first).into()) as u8, fewer((*count).into()) as u8);
                 }
             }
-            for toggle in &mut genome.toggles {
-                toggle.cpu = fewer(toggle.cpu.into()) as u8;
-            }
-        };
-        add(&|it| {
-            moved(it);
-            for kind in &mut it.kinds {
-                kind.count = (usize::from(kind.count) * now).div_ceil(cpus) as u16;
-            }
-        });
-        add(&moved);
+        }
+        for toggle in &mut moved.toggles {
+            toggle.cpu = fewer(toggle.cpu.into()) as u8;
+        }
+        let mut lighter = moved.clone();
+        for kind in &mut lighter.kinds {
+            kind.count = (usize::from(kind.count) * now).div_ceil(cpus) as u16;
+        }
+        all.extend([lighter.mend(), moved.mend()]);
     }
+    all
 }
 
 fn machines(of: &Genome, add: &mut impl FnMut(&dyn Fn(&mut Genome))) {
@@ -220,7 +220,7 @@ impl Genome {
             + 300 * self.toggles.len() as u64
             + 500 * u64::from(self.kworker.is_some())
             + 100 * u64::from(self.costs != Costs::None)
-            + 100 * u64::from(self.paced)
+            + 100 * u64::from(self.even)
             + 200 * u64::from(self.tuned.is_some())
     }
 

@@ -70,7 +70,7 @@ impl Genome {
     pub(crate) fn settings(&self, scheduler: &Choice) -> Vec<(String, String)> {
         let mut all = scheduler.tunables.clone();
         let paced = (PACE.to_owned(), "even".to_owned());
-        let paced = Some(paced).filter(|_| self.paced && scheduler.text.is_some());
+        let paced = Some(paced).filter(|_| self.even && scheduler.text.is_some());
         let tuned = self.tuned.clone().filter(|_| scheduler.name != YARDSTICK);
         for (name, value) in tuned.into_iter().chain(paced) {
             if !all.iter().any(|(set, _)| *set == name) {

@@ -48,7 +48,7 @@ fn once(genome: &mut Genome, space: &Space, draw: &mut Draw<'_>) {
     match draw.below(21) {
         0..=2 => machine(genome, draw),
         20 => genome.tuned = if draw.once_in(2) { draw.tuned(space) } else { None },
-        3 if draw.once_in(3) => genome.paced = !genome.paced,
+        3 if draw.once_in(3) => genome.even = !genome.even,
         3 => genome.costs = draw.one(&Costs::ALL),
         4 => {
             genome.kworker = match genome.kworker {
