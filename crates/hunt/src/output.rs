@@ -169,8 +169,7 @@ why = {why:?}
         };
         if let Some(kernel) = kernel.filter(|_| self.kind != Kind::Hangs) {
             uses += &format!(
-                "# In a kernel:\n#   wastenot run {name}.toml --variant found --on {kernel}{allow} \
-                 -o {kernel}/ && wastenot check {kernel}/*\n"
+                "# In a kernel:\n#   wastenot run {name}.toml --variant found --on {kernel}{allow}\n"
             );
         }
         if uses.is_empty() { uses } else { uses + "\n" }

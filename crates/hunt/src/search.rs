@@ -296,12 +296,18 @@ impl Arm {
                 None => losses(seen, genome, promise),
             };
             self.archive.add(genome, &losses, seen.decisions);
-            let may_be = losses.iter().filter(|it| it.grade >= 1.0);
-            if may_be.filter(|it| self.is_tried(it.cause)).count() == 0 {
+            let may_be = || losses.iter().filter(|it| it.grade >= 1.0).map(|it| it.cause);
+            if may_be().filter(|cause| self.is_tried(cause)).count() == 0 {
                 continue;
             }
             for (cause, grade) in graded(genome, promise, look)? {
-                if grade >= 1.0 && confirmed < CONFIRMED && self.finding(&cause).is_none() {
+                if grade < 1.0 {
+                    continue;
+                }
+                if !may_be().any(|it| it == cause) {
+                    *self.candidates.entry(cause.clone()).or_default() += 1;
+                }
+                if confirmed < CONFIRMED && self.finding(&cause).is_none() {
                     confirmed += 1;
                     if let Some(finding) = confirm(genome, &cause, promise, look)? {
                         self.found.push((finding, self.trials));
