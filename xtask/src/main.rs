@@ -50,6 +50,7 @@ const USAGE: &str = "usage: xtask seeds SCENARIOS OUTPUT.md [figures]\n       \
                      xtask hunt-mutants PAGE.md\n       \
                      xtask hunt-texts POLICIES/ PAGE.md\n       \
                      xtask hunt-suite SUITE/ PAGE.md\n       \
+                     xtask hunt-kernel FOUND/ POLICY PAGE.md\n       \
                      xtask scoreboard SUITE/ POLICIES/ PAGE.md\n       \
                      xtask kernels SCENARIOS POLICIES TABLE.csv\n       \
                      xtask kernels TABLE.csv PAGE.md";
@@ -96,6 +97,9 @@ fn main() -> ExitCode {
         ["hunt", page] => hunts::faults(page.as_ref()),
         ["hunt-policies", folder, page] => hunts::policies(folder.as_ref(), page.as_ref()),
         ["hunt-texts", folder, page] => hunts::texts(folder.as_ref(), page.as_ref()),
+        ["hunt-kernel", found, policy, page] => {
+            hunts::confirmed(found.as_ref(), policy.as_ref(), page.as_ref())
+        }
         ["hunt-suite", suite, page] => hunts::suite(suite.as_ref(), page.as_ref()),
         ["scoreboard", suite, policies, page] => {
             hunts::scoreboard(suite.as_ref(), policies.as_ref(), page.as_ref())

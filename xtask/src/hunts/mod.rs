@@ -1,5 +1,6 @@
 //! Hunts: the tables of docs/hunt.md.
 
+mod confirmed;
 mod faults;
 mod mutants;
 mod policies;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use wastenot_hunt::search::{Hooks, Outcome, Progress, Question, search};
 
+pub(crate) use confirmed::write as confirmed;
 pub(crate) use faults::write as faults;
 pub(crate) use mutants::write as mutants;
 pub(crate) use policies::write as policies;

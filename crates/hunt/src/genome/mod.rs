@@ -43,7 +43,7 @@ pub const LIMIT: Span = Span::s(2);
 pub struct Genome {
     machine: Shape,
     costs: Costs,
-    /// Whether nothing varies: lengths are what they say, and all steps of a policy's decisions take
+    /// Whether nothing varies: lengths are what they say, and steps of a policy's decisions take
     /// equally long. Then what happens on several CPUs happens at the same moment.
     even: bool,
     /// All tasks are sporadic: each computes once in a period, and has to be done at its end. They

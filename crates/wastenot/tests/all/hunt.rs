@@ -7,7 +7,7 @@ use crate::shell::{Desk, said};
 #[test]
 fn a_hunt_that_was_killed_goes_on_to_the_same_answer() {
     let desk = Desk::new();
-    let hunt = "wastenot hunt --scheduler cfs-4.1,imbalance=minimum,wakeup=longest-idle --trials 512 \
+    let hunt = "wastenot hunt --scheduler cfs-4.1,imbalance=minimum,wakeup=longest-idle --trials 512 --seed 4 \
                 --cause scheduler/balancing/beyond-one-hop";
     let (whole, code) = said(&desk.bash(&format!("{hunt} -o whole")));
     assert_eq!(code, 1, "{whole}");
