@@ -14,13 +14,13 @@ use wastenot_experiment::{Error, YARDSTICK, label};
 use wastenot_scenario::scenario::Choice;
 
 use crate::genome::Genome;
-use crate::oracle::{Kind, Loss, Promise, losses, worse};
+use crate::oracle::{Kind, Loss, Promise, asked, losses, worse};
 use crate::trial::{Ended, Seen};
 
 /// Seeds with which a loss must be there.
 pub const SEEDS: [u64; 3] = [1, 2, 3];
 /// What may be left of a loss in a control.
-const LEFT: f64 = 0.2;
+pub const LEFT: f64 = 0.2;
 /// In what part of the time the reference must do the work.
 const FASTER: f64 = 0.95;
 
@@ -93,10 +93,7 @@ pub fn graded(
     let seen = look(genome, &promise.choice, &SEEDS[..1])?;
     let than =
         promise.against.as_ref().map(|other| look(genome, other, &SEEDS[..1])).transpose()?;
-    let losses = match than {
-        Some(than) => worse(&seen[0], &than[0]),
-        None => losses(&seen[0], genome, promise),
-    };
+    let losses = asked(&seen[0], than.as_ref().map(|it| &it[0]), genome, promise);
     Ok(losses.iter().map(|it| (it.cause.to_owned(), it.grade)).collect())
 }
 

@@ -282,6 +282,20 @@ impl Promise {
     }
 }
 
+/// What is asked of a run: its losses, or, if the scheduler is held against another one under which
+/// the same work shows `than`, what is worse. The greatest comes first.
+pub fn asked<'s>(
+    seen: &'s Seen,
+    than: Option<&Seen>,
+    genome: &Genome,
+    promise: &Promise,
+) -> Vec<Loss<'s>> {
+    match than {
+        Some(than) => worse(seen, than),
+        None => losses(seen, genome, promise),
+    }
+}
+
 /// The losses of a run, the greatest first.
 pub fn losses<'s>(seen: &'s Seen, genome: &Genome, promise: &Promise) -> Vec<Loss<'s>> {
     let other = |kind: Kind, cause, (is, most): (u64, u64)| {

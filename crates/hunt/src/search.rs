@@ -18,7 +18,7 @@ use wastenot_store::{Store, fill};
 use crate::archive::Archive;
 use crate::finding::{Control, Finding, Look, SEEDS, confirm, graded};
 use crate::genome::{Genome, Space, cross, vary};
-use crate::oracle::{Promise, losses, worse};
+use crate::oracle::{Promise, asked};
 use crate::shrink::smallest;
 use crate::trial::{self, Notes, Seen};
 
@@ -291,10 +291,7 @@ impl Arm {
         let mut confirmed = 0;
         for (genome, (seen, than)) in genomes.iter().zip(shown) {
             self.trials += 1;
-            let losses = match than {
-                Some(than) => worse(seen, than),
-                None => losses(seen, genome, promise),
-            };
+            let losses = asked(seen, than.as_ref(), genome, promise);
             self.archive.add(genome, &losses, seen.decisions);
             let may_be = || losses.iter().filter(|it| it.grade >= 1.0).map(|it| it.cause);
             if may_be().filter(|cause| self.is_tried(cause)).count() == 0 {

@@ -33,7 +33,7 @@ pub fn smallest(
 ) -> Result<Finding, Error> {
     let mut least = shrink(finding, promise, look)?;
     let is_small = |it: &Finding| it.genome.machine().cpus() <= FEW;
-    let smaller = |genome: &Genome, than: &Finding| -> Result<Option<Finding>, Error> {
+    let instead = |genome: &Genome, than: &Finding| -> Result<Option<Finding>, Error> {
         let other = confirm(genome, &finding.cause, promise, look)?;
         let Some(other) = other.filter(|it| it.control == than.control) else { return Ok(None) };
         let other = shrink(&other, promise, look)?;
@@ -47,7 +47,7 @@ pub fn smallest(
         if is_small(&least) {
             return Ok(least);
         }
-        if let Some(other) = smaller(genome, &least)? {
+        if let Some(other) = instead(genome, &least)? {
             least = other;
         }
     }
@@ -72,7 +72,7 @@ pub fn smallest(
             continue;
         }
         if grade >= 1.0
-            && let Some(other) = smaller(&genome, &least)?
+            && let Some(other) = instead(&genome, &least)?
         {
             least = other;
         }

@@ -2,24 +2,23 @@
 //! in the same kernel, as the control.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 use wastenot_check::causes::is_within;
 use wastenot_experiment::{Bench, Cell, Grid, Options, Sim, resolve};
+use wastenot_hunt::finding::LEFT;
 use wastenot_hunt::oracle::RECURS;
 use wastenot_lab::kernels::{Kernels, Lists};
 use wastenot_lab::{Guests, Qemu};
 use wastenot_scenario::scenario::{Choice, Scenario};
 
-use crate::parts::{files, put};
+use super::{read, wasted};
+use crate::parts::put;
 
 /// The kernel: the newest that takes policies.
 const KERNEL: &str = "7.2";
 /// Seeds of each run.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
-/// What of the loss of a seed may be left under the policy.
-const LEFT: f64 = 0.2;
 /// What of the waste the cause takes at least, in all runs together.
 const MOST: f64 = 0.5;
 
@@ -34,18 +33,14 @@ pub(crate) fn write(folder: &Path, policy: &Path, page: &Path) -> Result<String,
         "| scenario | cause | simulated | its control | Linux {version} | by that cause | under {policy} | confirmed |\n\
          |---|---|---|---|---|---|---|---|\n"
     );
-    let (scenarios, mut confirmed) = (files(folder, "toml")?, 0);
-    for file in &scenarios {
-        let read = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-        let scenario = wastenot_experiment::scenario(&file.display().to_string(), &read);
-        let scenario = scenario.map_err(|error| error.to_string())?;
-        let name = &scenario.name;
+    let (scenarios, mut confirmed) = (read(folder)?, 0);
+    for (name, scenario) in &scenarios {
         let cause = scenario.about.split(':').next().unwrap_or_default();
         let cause = cause.strip_prefix("scheduler/").unwrap_or(cause);
-        let [found, control] = ["found", "control"].map(|it| cells(&scenario, &Sim, it, None));
-        let own = cells(&scenario, &guests, "found", None)?;
-        let other = cells(&scenario, &guests, "found", Some(choice.clone()))?;
-        let is_sound = other.iter().all(|cell| cell.done && cell.fault.is_none());
+        let [found, control] = ["found", "control"].map(|it| cells(scenario, &Sim, it, None));
+        let own = cells(scenario, &guests, "found", None)?;
+        let other = cells(scenario, &guests, "found", Some(choice.clone()))?;
+        let is_sound = own.iter().chain(&other).all(|cell| cell.done && cell.fault.is_none());
         let is_gone = |(own, other): (&Cell, &Cell)| {
             wasted(own) >= RECURS && wasted(other) <= LEFT * wasted(own)
         };
@@ -102,12 +97,6 @@ fn cells(
     let grid = Grid::new(scenario, bench, &options).map_err(|error| error.to_string())?;
     let ran = grid.run(|_| ()).map_err(|error| error.to_string())?;
     Ok(ran.variants.into_iter().flat_map(|it| it.cells).collect())
-}
-
-/// What of the CPU time that tasks used was wasted.
-fn wasted(cell: &Cell) -> f64 {
-    let used_ns: u64 = cell.kinds.iter().map(|kind| kind.cpu_ns).sum();
-    cell.waste_cpu_ns as f64 / used_ns.max(1) as f64
 }
 
 /// What part of the waste of all runs a cause took, with those within it.

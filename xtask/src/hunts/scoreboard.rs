@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use wastenot_experiment::{Cell, Grid, Kind, Options, Sim, YARDSTICK, resolve};
 use wastenot_hunt::genome::is_real_time;
@@ -11,6 +11,7 @@ use wastenot_model::workload::Random;
 use wastenot_scenario::scenario::{Choice, Scenario};
 use wastenot_sim::{REAL_TIME, SCHEDULERS};
 
+use super::{read, used_ns, wasted};
 use crate::parts::{files, put};
 
 /// Seeds of each run.
@@ -93,17 +94,6 @@ pub(crate) fn write(suite: &Path, folder: &Path, page: &Path) -> Result<String, 
     Ok(format!("{}: {} schedulers on {count} scenarios", page.display(), choices.len()))
 }
 
-/// The scenarios of a folder, by name.
-fn read(folder: &Path) -> Result<Vec<(String, Scenario)>, String> {
-    let one = |file: PathBuf| {
-        let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let scenario = wastenot_experiment::scenario(&file.display().to_string(), &text);
-        Ok((name, scenario.map_err(|error| error.to_string())?))
-    };
-    files(folder, "toml")?.into_iter().map(one).collect()
-}
-
 fn called(choice: &Choice) -> String {
     let name = Path::new(&choice.name).file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
@@ -132,7 +122,6 @@ fn score(cells: &[Cell], reference: Option<&[Cell]>) -> [Option<f64>; MEASURES.l
 }
 
 fn measured(cell: &Cell, reference: Option<&Cell>) -> [Option<f64>; MEASURES.len()] {
-    let used_ns = cell.kinds.iter().map(|kind| kind.cpu_ns).sum::<u64>().max(1) as f64;
     let mut waits = Distribution::default();
     cell.kinds.iter().for_each(|kind| waits.merge(&kind.waits));
     let done = reference.filter(|it| it.done && cell.done);
@@ -142,11 +131,11 @@ fn measured(cell: &Cell, reference: Option<&Cell>) -> [Option<f64>; MEASURES.len
         alike.filter_map(|kind| Some(kind.first_ns? as f64 / kind.last_ns?.max(1) as f64));
     let migrations: u64 = cell.kinds.iter().map(|kind| kind.migrations).sum();
     [
-        Some(100.0 * cell.waste_cpu_ns as f64 / used_ns),
+        Some(100.0 * wasted(cell)),
         done.map(|it| cell.time_ns as f64 / it.time_ns.max(1) as f64),
         waits.quantile(0.99).map(|ns| ns as f64 / 1e6),
         fairness.reduce(f64::min),
-        Some(migrations as f64 * 1e9 / used_ns),
+        Some(migrations as f64 * 1e9 / used_ns(cell)),
     ]
 }
 
