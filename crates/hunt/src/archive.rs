@@ -26,7 +26,8 @@ pub struct Niche {
 pub struct Elite {
     /// The genome.
     pub genome: Genome,
-    /// How much it loses ([`Loss::grade`]).
+    /// How much it loses ([`Loss::grade`]), or how near that is to a finding
+    /// ([`crate::finding::nearness`]).
     pub grade: f64,
 }
 
@@ -44,11 +45,17 @@ impl Archive {
     pub fn add(&mut self, genome: &Genome, losses: &[Loss<'_>], decisions: u64) {
         let all = if losses.is_empty() { &[NONE] } else { losses };
         for loss in all {
-            put(&mut self.elites, Niche::of(genome, loss.cause), genome, loss.grade);
+            self.keep(genome, loss.cause, loss.grade);
         }
         for kind in (0..KINDS).filter(|kind| decisions & 1 << kind != 0) {
             put(&mut self.decided, kind, genome, all[0].grade);
         }
+    }
+
+    /// Takes a genome in with a loss by this cause, where it is the worst of its kind: whether it
+    /// is.
+    pub fn keep(&mut self, genome: &Genome, cause: &str, grade: f64) -> bool {
+        put(&mut self.elites, Niche::of(genome, cause), genome, grade)
     }
 
     /// One for each kind of decision that was seen.
@@ -59,6 +66,11 @@ impl Archive {
     /// All, in the order of their kinds.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Niche, &Elite)> {
         self.elites.iter()
+    }
+
+    /// Those with a loss by this cause.
+    pub fn of(&self, cause: &str) -> impl Iterator<Item = &Elite> {
+        self.iter().filter(move |(niche, _)| niche.cause == cause).map(|(_, elite)| elite)
     }
 
     /// How many kinds it has.
@@ -73,13 +85,15 @@ impl Archive {
 }
 
 /// Puts a genome into its niche, if it is worse than what is there, or as bad and smaller.
-fn put<N: Ord>(all: &mut BTreeMap<N, Elite>, niche: N, genome: &Genome, grade: f64) {
+fn put<N: Ord>(all: &mut BTreeMap<N, Elite>, niche: N, genome: &Genome, grade: f64) -> bool {
     let is_worse = |known: &Elite| {
         (grade, Reverse(genome.size())) > (known.grade, Reverse(known.genome.size()))
     };
-    if all.get(&niche).is_none_or(is_worse) {
+    let is_worst = all.get(&niche).is_none_or(is_worse);
+    if is_worst {
         all.insert(niche, Elite { genome: genome.clone(), grade });
     }
+    is_worst
 }
 
 /// That of a genome without any.

@@ -97,6 +97,31 @@ pub fn graded(
     Ok(losses.iter().map(|it| (it.cause.to_owned(), it.grade)).collect())
 }
 
+/// How near the loss of `genome` by `cause` is to a finding, with the first seed: what it is
+/// graded, up to 1, and how much of it the best change removes. 0 if it has none.
+///
+/// # Errors
+/// Those of `look`.
+pub fn nearness(
+    genome: &Genome,
+    cause: &str,
+    promise: &Promise,
+    look: &Look<'_>,
+) -> Result<f64, Error> {
+    let losses = graded(genome, promise, look)?;
+    let grade = losses.into_iter().find(|it| it.0 == cause).map_or(0.0, |(_, grade)| grade);
+    if grade < 1.0 || promise.against.is_some() {
+        return Ok(grade.min(1.0));
+    }
+    let before = look(genome, &promise.choice, &SEEDS[..1])?;
+    let mut best = 0.0_f64;
+    for (_, with) in removing(cause, &promise.choice) {
+        let after = look(genome, &with, &SEEDS[..1])?;
+        best = best.max(removed(cause, &before[0], &after[0]).clamp(0.0, 1.0));
+    }
+    Ok(1.0 + best)
+}
+
 /// Whether the loss of `genome` by `cause` is a finding.
 ///
 /// # Errors
@@ -218,25 +243,29 @@ fn changed(
     before: &[Seen],
     look: &Look<'_>,
 ) -> Result<Controlled, Error> {
-    let took = |seen: &Seen| {
-        let took = seen.causes.iter().find(|it| it.cause == cause);
-        took.map_or(0, |it| it.ns) as f64
-    };
     for (change, with) in removing(cause, choice) {
         let after = look(genome, &with, &SEEDS)?;
-        let is_gone = |(before, after): (&Seen, &Seen)| {
-            let (before_ns, after_ns) = (took(before), took(after));
-            let saved = before.waste_ns as f64 - after.waste_ns as f64;
-            after.is_sound()
-                && after_ns <= LEFT * before_ns
-                // It did not only get another cause.
-                && saved >= before_ns / 2.0
-        };
-        if before.iter().zip(&after).all(is_gone) {
+        if before.iter().zip(&after).all(|(before, after)| removed(cause, before, after) >= 1.0) {
             return Ok(Some((Control::Change(change), after)));
         }
     }
     Ok(None)
+}
+
+/// How much of a loss is removed: from 1 on, as much as a control has to.
+fn removed(cause: &str, before: &Seen, after: &Seen) -> f64 {
+    let took = |seen: &Seen| {
+        let took = seen.causes.iter().find(|it| it.cause == cause);
+        took.map_or(0, |it| it.ns) as f64
+    };
+    let (before_ns, after_ns) = (took(before), took(after));
+    if !after.is_sound() || before_ns <= 0.0 {
+        return 0.0;
+    }
+    let saved_ns = before.waste_ns as f64 - after.waste_ns as f64;
+    // Half of it at least did not only get another cause.
+    let of_cause = (before_ns - after_ns) / ((1.0 - LEFT) * before_ns);
+    of_cause.min(saved_ns / (before_ns / 2.0))
 }
 
 /// The reference, if it does the work in less time.

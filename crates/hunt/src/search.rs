@@ -17,7 +17,7 @@ use wastenot_store::{Store, fill};
 
 use crate::archive::Archive;
 use crate::finding::{Control, Finding, Look, SEEDS, confirm, graded};
-use crate::genome::{Genome, Space, cross, vary};
+use crate::genome::{Genome, Space, child};
 use crate::oracle::{Promise, asked};
 use crate::shrink::smallest;
 use crate::trial::{self, Notes, Seen};
@@ -238,24 +238,20 @@ impl Arm {
 
     /// A genome of the next generation.
     fn child(&self, which: Which, space: &Space, mut random: Random) -> Genome {
-        if which == Which::Random || self.archive.is_empty() || random.below(8) == 0 {
-            return Genome::random(space, &mut random);
-        }
-        let parent = self.parent(&mut random);
-        match random.below(5) {
-            0 => cross(parent, self.parent(&mut random), &mut random),
-            _ => vary(parent, space, &mut random),
+        match which {
+            Which::Random => Genome::random(space, &mut random),
+            Which::Search => child(space, &mut random, |random| self.parent(random)),
         }
     }
 
     /// The worst of three elites, where one of a cause that was found already counts less; or one
     /// of those that are kept for what was decided.
-    fn parent(&self, random: &mut Random) -> &Genome {
+    fn parent(&self, random: &mut Random) -> Option<&Genome> {
         let mut decided = self.archive.decided();
         if random.below(4) == 0 {
             let drawn = random.below(decided.len().max(1) as u64) as usize;
             if let Some(elite) = decided.nth(drawn) {
-                return &elite.genome;
+                return Some(&elite.genome);
             }
         }
         let all: Vec<_> = self.archive.iter().collect();
@@ -264,9 +260,11 @@ impl Arm {
             let is_found = self.finding(&niche.cause).is_some();
             if is_found { elite.grade.min(1.0) / 8.0 } else { elite.grade }
         };
-        let drawn = [0; 3].map(|_| random.below(all.len() as u64) as usize);
-        let best = drawn.into_iter().max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(b.cmp(a)));
-        &all[best.unwrap_or(0)].1.genome
+        let count = all.len() as u64;
+        let drawn = [0; 3].map(|_| (count > 0).then(|| random.below(count) as usize));
+        let drawn = drawn.into_iter().flatten();
+        let best = drawn.max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(b.cmp(a)));
+        best.map(|n| &all[n].1.genome)
     }
 
     /// Counts a candidate of this cause. Whether it is tried: a greater loss is not more likely to

@@ -6,20 +6,21 @@ use std::collections::HashSet;
 use wastenot_experiment::Error;
 use wastenot_model::workload::Random;
 
-use crate::archive::Archive;
-use crate::finding::{Finding, Look, confirm, graded};
-use crate::genome::{FEW, Genome, Space, on_few, smaller, vary};
+use crate::archive::{Archive, Elite};
+use crate::finding::{Finding, Look, confirm, nearness};
+use crate::genome::{FEW, Genome, Space, child, on_few, smaller};
 use crate::oracle::Promise;
 
 /// The most genomes that are tried for one.
 const TRIED: usize = 5000;
 /// How many other genomes are shrunk, where one is still large.
 const OTHERS: usize = 6;
-/// How many variations of it on few CPUs are tried, where it is large after that.
-const ON_FEW: u64 = 2048;
+/// How many genomes on few CPUs are tried, where it is large after that.
+const ON_FEW: usize = 4096;
 
 /// The smallest finding by the cause of one: shrunk from it, or, if that is still large, from other
-/// genomes with a loss of this cause, the smallest first, and from variations of it on few CPUs.
+/// genomes with a loss of this cause, the smallest first, and from what a search on few CPUs finds,
+/// which starts from all of them.
 ///
 /// # Errors
 /// Those of `look`.
@@ -31,54 +32,57 @@ pub fn smallest(
     promise: &Promise,
     look: &Look<'_>,
 ) -> Result<Finding, Error> {
+    let cause = &finding.cause;
     let mut least = shrink(finding, promise, look)?;
-    let is_small = |it: &Finding| it.genome.machine().cpus() <= FEW;
+    let is_large = |it: &Finding| it.genome.machine().cpus() > FEW;
     let instead = |genome: &Genome, than: &Finding| -> Result<Option<Finding>, Error> {
-        let other = confirm(genome, &finding.cause, promise, look)?;
+        let other = confirm(genome, cause, promise, look)?;
         let Some(other) = other.filter(|it| it.control == than.control) else { return Ok(None) };
         let other = shrink(&other, promise, look)?;
         Ok((other.genome.size() < than.genome.size()).then_some(other))
     };
-    let elites = archives.into_iter().flat_map(Archive::iter);
-    let same = elites.filter(|(niche, elite)| niche.cause == finding.cause && elite.grade >= 1.0);
-    let mut others: Vec<&Genome> = same.map(|(_, elite)| &elite.genome).collect();
-    others.sort_by_key(|it| it.size());
-    for genome in others.into_iter().take(OTHERS) {
-        if is_small(&least) {
-            return Ok(least);
-        }
-        if let Some(other) = instead(genome, &least)? {
+    let mut elites: Vec<&Elite> = archives.into_iter().flat_map(|it| it.of(cause)).collect();
+    elites.sort_by_key(|it| it.genome.size());
+    for other in elites.iter().filter(|it| it.grade >= 1.0).take(OTHERS) {
+        if is_large(&least)
+            && let Some(other) = instead(&other.genome, &least)?
+        {
             least = other;
         }
     }
-    let few = on_few(&least.genome);
-    let mut best: Option<(f64, Genome)> = None;
+    let known = elites.iter().map(|it| it.genome.clone());
+    let first: Vec<Genome> = on_few(&least.genome).into_iter().chain(known).collect();
+    let mut few = Archive::default();
     for n in 0..ON_FEW {
-        if is_small(&least) {
+        if !is_large(&least) {
             break;
         }
-        let mut random = Random::stream(seed, 3, n);
-        let drawn = &few[random.below(few.len() as u64) as usize];
-        let of = best.as_ref().filter(|_| random.below(2) == 0).map_or(drawn, |(_, it)| it);
-        let genome = vary(of, space, &mut random);
+        let genome = match first.get(n) {
+            Some(genome) => genome.clone(),
+            None => {
+                let mut random = Random::stream(seed, 3, n as u64);
+                child(space, &mut random, |random| parent(&few, random))
+            }
+        };
         if genome.machine().cpus() > FEW {
             continue;
         }
-        let losses = graded(&genome, promise, look)?;
-        let Some(&(_, grade)) = losses.iter().find(|(cause, _)| *cause == finding.cause) else {
-            continue;
-        };
-        if best.as_ref().is_some_and(|(it, _)| *it >= grade) {
-            continue;
-        }
-        if grade >= 1.0
+        let near = nearness(&genome, cause, promise, look)?;
+        if few.keep(&genome, cause, near)
+            && near >= 1.0
             && let Some(other) = instead(&genome, &least)?
         {
             least = other;
         }
-        best = Some((grade, genome));
     }
     Ok(least)
+}
+
+/// Of three of an archive that are drawn, the nearest to a finding.
+fn parent<'a>(of: &'a Archive, random: &mut Random) -> Option<&'a Genome> {
+    let drawn = [0; 3].map(|_| of.iter().nth(random.below(of.len().max(1) as u64) as usize));
+    let elites = drawn.into_iter().flatten().map(|(_, elite)| elite);
+    elites.max_by(|a, b| a.grade.total_cmp(&b.grade)).map(|it| &it.genome)
 }
 
 /// The smallest finding that is reached from this one by taking away one thing after the other.

@@ -200,11 +200,12 @@ impl Genome {
         }
     }
 
+    /// CPU 0 never goes off: Linux has no such thing on x86 since 6.5, and few other machines do.
     fn mend_toggles(&mut self) {
         let cpus = self.machine.cpus() as u8;
         let mut seen = 0u64;
         self.toggles.retain_mut(|it| {
-            it.cpu %= cpus;
+            it.cpu = (it.cpu % cpus).max(1);
             it.on_ns = it.on_ns.max(it.off_ns + 1_000_000);
             let is_new = seen & 1 << it.cpu == 0;
             seen |= 1 << it.cpu;

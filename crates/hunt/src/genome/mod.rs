@@ -15,7 +15,7 @@ use wastenot_model::Span;
 
 pub use self::smaller::{FEW, on_few, smaller};
 pub use self::space::{Space, is_real_time};
-pub use self::vary::{cross, vary};
+pub use self::vary::{child, cross, vary};
 
 /// The most CPUs.
 pub const CPUS: usize = 64;

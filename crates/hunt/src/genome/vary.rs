@@ -5,6 +5,22 @@ use wastenot_model::workload::Random;
 use super::random::Draw;
 use super::{Costs, Genome, KINDS, Kind, Space, Step};
 
+/// A new one, at random once in eight times: else one that differs from a parent a little, or has
+/// parts of two, where there is one.
+pub fn child<'g>(
+    space: &Space,
+    random: &mut Random,
+    parent: impl Fn(&mut Random) -> Option<&'g Genome>,
+) -> Genome {
+    let Some(one) = (random.below(8) > 0).then(|| parent(random)).flatten() else {
+        return Genome::random(space, random);
+    };
+    match random.below(5) {
+        0 => cross(one, parent(random).unwrap_or(one), random),
+        _ => vary(one, space, random),
+    }
+}
+
 /// One that differs from `of` in one to three places.
 pub fn vary(of: &Genome, space: &Space, random: &mut Random) -> Genome {
     let mut genome = of.clone();
