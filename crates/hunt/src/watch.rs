@@ -90,11 +90,14 @@ impl Observer for Waits {
 
 /// CPUs that are idle with nothing queued on them, while all the time some task waits elsewhere
 /// that they may run. The tasks may be others from one moment to the next: a scheduler that looks
-/// at all queues within that time would have found one.
+/// at all queues within that time would have found one. The only task on an idle CPU is not one of
+/// them: that CPU is about to run it.
 pub(crate) struct Overlooked<'h> {
     history: &'h History,
-    /// How many tasks wait that may run on these CPUs; `None`: on all.
-    waiting: BTreeMap<Option<MaskId>, u32>,
+    /// How many tasks wait, by which CPUs they may run on, `None` for all, and by where they are.
+    waiting: BTreeMap<(Option<MaskId>, Option<CpuId>), u32>,
+    /// On which CPUs those may run that wait now, but not where they alone are on an idle CPU.
+    wanted: Vec<Option<MaskId>>,
     /// By CPU, since when it is overlooked.
     since: Vec<Option<Time>>,
     /// The longest stretch.
@@ -104,11 +107,28 @@ pub(crate) struct Overlooked<'h> {
 impl<'h> Overlooked<'h> {
     pub(crate) fn new(history: &'h History) -> Overlooked<'h> {
         let since = vec![None; history.head.machine.cpus.len()];
-        Overlooked { history, waiting: BTreeMap::new(), since, longest: Span::ZERO }
+        Overlooked {
+            history,
+            waiting: BTreeMap::new(),
+            wanted: Vec::new(),
+            since,
+            longest: Span::ZERO,
+        }
+    }
+
+    fn see(&mut self, state: &State) {
+        self.wanted.clear();
+        for (mask, at) in self.waiting.keys() {
+            let at = at.map(|it| state.cpu(it));
+            let is_served = at.is_some_and(|it| it.is_waking() && it.waiting == 1);
+            if !is_served && self.wanted.last() != Some(mask) {
+                self.wanted.push(*mask);
+            }
+        }
     }
 
     fn is_wanted(&self, cpu: CpuId) -> bool {
-        self.waiting.keys().any(|mask| {
+        self.wanted.iter().any(|mask| {
             let cpus = mask.and_then(|mask| self.history.mask(mask));
             cpus.is_none_or(|cpus| cpus.contains(cpu))
         })
@@ -119,21 +139,22 @@ impl Observer for Overlooked<'_> {
     fn task(&mut self, _: &State, _: TaskId, was: &TaskState, now: &TaskState) {
         let counts = |it: &TaskState| it.phase == Phase::Waiting && !it.migration_disabled;
         if counts(was)
-            && let Some(count) = self.waiting.get_mut(&was.mask)
+            && let Some(count) = self.waiting.get_mut(&(was.mask, was.cpu))
         {
             *count -= 1;
             if *count == 0 {
-                self.waiting.remove(&was.mask);
+                self.waiting.remove(&(was.mask, was.cpu));
             }
         }
         if counts(now) {
-            *self.waiting.entry(now.mask).or_default() += 1;
+            *self.waiting.entry((now.mask, now.cpu)).or_default() += 1;
         }
     }
 
     fn held(&mut self, state: &State, from: Time, to: Time) {
+        self.see(state);
         for (cpu, it) in state.cpus() {
-            let is_overlooked = !self.waiting.is_empty() && it.is_idle() && self.is_wanted(cpu);
+            let is_overlooked = it.is_idle() && self.is_wanted(cpu);
             let since = &mut self.since[cpu.index()];
             match is_overlooked {
                 true => self.longest = self.longest.max(to - *since.get_or_insert(from)),

@@ -327,3 +327,27 @@ program = ["loop 2", "compute exp(500us)", "end"]
     // 131 ms of work on 16 CPUs; with a preemption for each kick it never ends.
     assert!(cell.done && cell.time_ns < 12_000_000, "{} ns", cell.time_ns);
 }
+
+#[test]
+fn a_cpu_is_not_overlooked_while_others_are_about_to_run_what_waits() {
+    let text = r#"
+schema = "wastenot.scenario/1"
+machine = "numa:1 l3:1 core:8 pu:1"
+limit = "1s"
+seeds = 1
+scheduler = { name = "global-fifo.rota", steps = "1us", pace = "even" }
+costs = { ipi = "200us" }
+
+[[tasks]]
+name = "worker"
+count = 4
+program = ["loop 50", "compute 50us", "sleep 100us", "end"]
+"#;
+    let scenario = wastenot_scenario::scenario("late.toml", text).expect("a scenario");
+    let mut variant = scenario.variants.into_iter().next().expect("a variant");
+    variant.scheduler.text = policy("global-fifo.rota").text;
+    let seen = trial::look(&variant, 1, Notes::Tasks).expect("a run");
+    // All the time some task waits for a CPU that was told late, and four others have nothing.
+    assert!(seen.asleep_ns >= 200_000, "{} ns", seen.asleep_ns);
+    assert!(seen.overlooked_ns < 20_000, "{} ns", seen.overlooked_ns);
+}
