@@ -20,7 +20,8 @@
 //!   turn, though all are alike.
 //! - **Is it unfair?** A task that wanted to run all the time, for longer than balancing takes, got
 //!   less than half of what each would get if all were spread evenly, though all are alike.
-//! - **Does it storm?** A task was moved from queue to queue, again and again, while it waited.
+//! - **Does it storm?** A task was moved from queue to queue, again and again, while it waited
+//!   and no task came or went.
 //! - **Does it hang?** The run never ends, though no task spins and the work of every genome ends.
 //! - **Does it miss deadlines?** Under a real-time scheduler, some job is late. This is all that is
 //!   asked of one.
@@ -273,7 +274,7 @@ impl Promise {
         hz.and_then(|(_, hz)| hz.parse().ok()).map_or(4, |hz: u64| 1000 / hz.max(1))
     }
 
-    /// How often a task may be moved while it waits.
+    /// How often a task may be moved while it waits and no task comes or goes.
     fn moves(&self) -> Option<u64> {
         match self.family {
             Family::Policy(Claims { settles: true, .. }, _) | Family::Linux => Some(MOVES),

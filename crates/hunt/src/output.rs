@@ -40,7 +40,10 @@ impl Finding {
                 self.genome.load(),
                 self.genome.machine().cpus()
             ),
-            Kind::Storms => "A task is moved again and again while it waits.".to_owned(),
+            Kind::Storms => {
+                "A task is moved again and again while it waits and no task comes or goes."
+                    .to_owned()
+            }
             Kind::Hangs => "The work never ends.".to_owned(),
             Kind::Worse => match &*self.cause {
                 SLOWER_WORK => format!("The work takes {share:.0} % longer."),

@@ -34,7 +34,7 @@ pub struct Seen {
     pub causes: Vec<Took>,
     /// The longest wait of a task.
     pub waited_ns: u64,
-    /// How often a task was moved at most while it waited once.
+    /// How often a task was moved at most while it waited once and no task came or went.
     pub moves: u64,
     /// Of stretches in which a task ran or waited all the time, by length: the one with the least
     /// CPU time for its length.

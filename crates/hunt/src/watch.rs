@@ -15,8 +15,10 @@ use crate::trial::Served;
 pub(crate) struct Waits {
     /// The longest wait.
     pub longest: Span,
-    /// The most moves in one wait.
+    /// The most moves of one task in one wait, while no task came or went.
     pub moves: u64,
+    /// How often a task came or went, or what it may use changed.
+    changes: u64,
     /// By task, where it wants to run.
     wanting: Vec<Option<Wanting>>,
     /// The least share by length, in steps of an eighth of a power of two.
@@ -30,6 +32,9 @@ struct Wanting {
     /// How long it ran until it was seen last, and when that was.
     ran: Span,
     seen: Time,
+    /// How often it was moved in this wait until the last of the changes that it saw, and which
+    /// that was.
+    moved: (u64, u64),
 }
 
 /// The shortest stretch that is kept: in shorter ones tasks take turns.
@@ -39,7 +44,6 @@ impl Waits {
     fn see(&mut self, task: TaskId, was: &TaskState, now: Time, wants: bool) {
         if was.phase == Phase::Waiting {
             self.longest = self.longest.max(now - was.since);
-            self.moves = self.moves.max(was.moves.into());
         }
         let Some(index) = task.index() else { return };
         if self.wanting.len() <= index {
@@ -51,9 +55,12 @@ impl Waits {
                 it.ran += now - it.seen;
             }
             it.seen = now;
+            it.moved = (0, self.changes);
         }
+        self.changes += u64::from(wanting.is_some() != wants);
         if wants {
-            wanting.get_or_insert(Wanting { since: now, ran: Span::ZERO, seen: now });
+            let moved = (0, self.changes);
+            wanting.get_or_insert(Wanting { since: now, ran: Span::ZERO, seen: now, moved });
         } else if let Some(Wanting { since, ran, .. }) = wanting.take() {
             let seen = Served { of_ns: (now - since).0, ns: ran.0 };
             if seen.of_ns >= SHORTEST.0 {
@@ -62,6 +69,18 @@ impl Waits {
                     *least = seen;
                 }
             }
+        }
+    }
+
+    fn see_move(&mut self, task: TaskId, was: &TaskState, now: &TaskState) {
+        let may = |it: &TaskState| (it.mask, it.throttled, it.migration_disabled);
+        self.changes += u64::from(may(was) != may(now));
+        let wanting = task.index().and_then(|it| self.wanting.get_mut(it));
+        if let Some(Some(Wanting { moved: (until, seen), .. })) = wanting {
+            if *seen != self.changes {
+                (*until, *seen) = (was.moves.into(), self.changes);
+            }
+            self.moves = self.moves.max(u64::from(now.moves).saturating_sub(*until));
         }
     }
 }
@@ -75,7 +94,9 @@ fn eighth(ns: u64) -> u64 {
 impl Observer for Waits {
     fn task(&mut self, state: &State, task: TaskId, was: &TaskState, now: &TaskState) {
         // A move does not end a wait.
-        if (was.phase, now.phase) != (Phase::Waiting, Phase::Waiting) {
+        if (was.phase, now.phase) == (Phase::Waiting, Phase::Waiting) {
+            self.see_move(task, was, now);
+        } else {
             let wants = matches!(now.phase, Phase::Running | Phase::Waiting);
             self.see(task, was, state.now(), wants);
         }

@@ -299,6 +299,25 @@ fn starvation_storms_and_hangs_are_losses() {
 }
 
 #[test]
+fn a_task_that_is_moved_as_others_come_and_go_is_no_storm() {
+    let moves = |choice: Choice, tasks: &str| {
+        let text = format!(
+            "schema = \"wastenot.scenario/1\"\nmachine = \"numa:2 core:1 pu:1\"\nlimit = \"2s\"\nseeds = 1\n\
+             scheduler = {{ name = \"cfs-6.1\" }}\n[[tasks]]\nname = \"worker\"\n{tasks}\n"
+        );
+        let scenario = wastenot_scenario::scenario("storm.toml", &text).expect("a scenario");
+        let mut variant = scenario.variants.into_iter().next().expect("a variant");
+        variant.scheduler = choice;
+        trial::look(&variant, 1, Notes::Tasks).expect("a run").moves
+    };
+    let sleep = "count = 22\nprogram = [\"loop 3\", \"sleep 1ms\", \"compute 1ms\", \"end\"]";
+    let compute = "count = 5\nprogram = [\"compute 175ms\"]";
+    // In one wait of a task it is moved 21 times.
+    assert!(moves(Choice::named("cfs-6.1"), sleep) < 10);
+    assert!(moves(policy("wrong/ping-pong.rota"), compute) > 20);
+}
+
+#[test]
 fn a_late_kick_does_not_preempt_what_a_cpu_found_by_itself() {
     let text = r#"
 schema = "wastenot.scenario/1"
