@@ -132,7 +132,8 @@ fn agreement(table: &[[usize; 2]; SAID.len()]) -> String {
     text
 }
 
-/// Those that the seed chooses, of all policies that have a meaning.
+/// Those that the seed chooses, of all that compile, where a text has one policy: what several claim
+/// together is nothing.
 fn chosen(folder: &Path) -> Result<Vec<Mutant>, String> {
     let mut all = Vec::new();
     for file in files(folder, "rota")? {
@@ -159,7 +160,7 @@ fn made(policy: &str, text: &str) -> Vec<Mutant> {
             }
             for to in *others {
                 let text = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
-                if wastenot_rota::compile(&text).is_ok() {
+                if wastenot_rota::compile(&text).is_ok_and(|it| it.policies.len() == 1) {
                     let what = text[line..].lines().next().unwrap_or_default().trim().to_owned();
                     all.push(Mutant { policy: policy.to_owned(), what, text });
                 }
