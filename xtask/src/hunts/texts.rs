@@ -132,8 +132,8 @@ fn agreement(table: &[[usize; 2]; SAID.len()]) -> String {
     text
 }
 
-/// Those that the seed chooses, of all that compile, where a text has one policy: what several claim
-/// together is nothing.
+/// Those that the seed chooses, of all that compile, where a text has one policy: what several
+/// claim together is nothing.
 fn chosen(folder: &Path) -> Result<Vec<Mutant>, String> {
     let mut all = Vec::new();
     for file in files(folder, "rota")? {
