@@ -110,15 +110,16 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
     assert!(verdict.contains("Affinity kept") && verdict.contains("wnpinned:"), "{verdict}");
 }
 
-/// That `found` is within a twentieth of an independent `truth`; `None` where that is too short to
-/// be compared.
-pub(crate) fn agrees(test: &str, found: u64, truth: u64) -> Option<bool> {
+/// Sees that `found` is within a twentieth of an independent `truth`, unless that is too short to be
+/// compared. `json` is of the check that found it.
+pub(crate) fn agree(test: &str, found: u64, truth: u64, json: &Value) {
     println!("{test}: {found} ns found, {truth} ns by other means");
     if truth < 30_000_000 {
         println!("SKIPPED {test}: too little was lost to be compared: stop what runs here");
-        return None;
+        return;
     }
-    Some(found.abs_diff(truth) * 20 <= truth)
+    let agree = found.abs_diff(truth) * 20 <= truth;
+    assert!(agree, "{found} ns found, {truth} ns by other means: {}", json["causes"]);
 }
 
 /// The window of the recording.
@@ -209,9 +210,7 @@ fn what_a_cpuset_keeps_from_an_idle_cpu_is_as_long_as_its_tasks_say() {
     let waited = either(&seen[0][0], &runnable.collect::<Vec<_>>());
     let truth = sum(&common(&common(&waited, &idle), &window(&json)));
     let found = lost(&json, "configuration/affinity");
-    if let Some(agrees) = agrees(test, found, truth) {
-        assert!(agrees, "{}", json["causes"]);
-    }
+    agree(test, found, truth, &json);
 }
 
 #[test]
@@ -264,12 +263,8 @@ fn what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself() {
     let [bound, free] = [0, 1].map(|kind| common(&seen[1][kind], &could));
     // It may also have waited behind other tasks than the loop.
     let (bound, free) = (sum(&bound), sum(&common(&free, &witness::runs(&rows, 0, "wnfifo"))));
-    if let Some(agrees) = agrees(test, lost(&json, "configuration/affinity"), bound) {
-        assert!(agrees, "{}", json["causes"]);
-    }
-    if let Some(agrees) = agrees(test, lost(&json, "host/higher-class"), free) {
-        assert!(agrees, "{}", json["causes"]);
-    }
+    agree(test, lost(&json, "configuration/affinity"), bound, &json);
+    agree(test, lost(&json, "host/higher-class"), free, &json);
 }
 
 /// Ticks of all CPUs that the hypervisor took so far, and when that was read.
