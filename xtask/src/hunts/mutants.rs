@@ -1,6 +1,7 @@
 //! Schedulers of Linux with one decision wrong, chosen by a seed: how many of them the search
 //! finds, and how many genomes at random, with equally many trials.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -15,65 +16,78 @@ use crate::parts::put;
 
 /// The schedulers, each with as many mutants.
 const SCHEDULERS: [&str; 2] = ["cfs-6.1", "eevdf-6.12"];
-/// Mutants of each. Seeds up to half of them were looked at while the search was written.
-const MUTANTS: u64 = 25;
+/// Mutants of each, no two alike. Seeds up to 12 were looked at while the search was written.
+const MUTANTS: usize = 25;
 /// Trials of each hunt, half of them at random.
-const TRIALS: u64 = 2048;
+const TRIALS: u64 = 4096;
+/// After so many trials of each arm they are compared.
+const BUDGETS: [u64; 4] = [8, 64, 512, TRIALS / 2];
 
-/// Hunts each, held against the scheduler without the error, and writes a table of `page`. The
+/// Hunts each, held against the scheduler without the error, and writes the tables of `page`. The
 /// verdict in a line.
 pub(crate) fn write(page: &Path) -> Result<String, String> {
-    let mut text = String::from("| scheduler | it | trials | at random |\n|---|---|---|---|\n");
-    let (mut searched, mut drawn, mut all) = (0, 0, 0);
-    let (mut only_searched, mut only_drawn) = (0, 0);
+    let head = "| mutant | it | trials | at random |\n|---|---|---|---|\n";
+    let mut text = head.to_owned();
+    // After how many trials the search and random work found each.
+    let mut all: Vec<[Option<u64>; 2]> = Vec::new();
     for name in SCHEDULERS {
-        for seed in 1..=MUTANTS {
-            let set = vec![(MUTANT.to_owned(), seed.to_string())];
-            let choice = Choice { tunables: set, ..Choice::named(name) };
-            let against = Some(Choice::named(name));
+        for choice in mutants(name) {
             let question = Question {
-                against,
+                against: Some(Choice::named(name)),
+                // Hunts that draw the same genomes would be one hunt.
+                seed: all.len() as u64 + 1,
                 trials: TRIALS,
                 findings: 1,
                 both: true,
                 ..Question::of(choice)
             };
             let (outcome, _) = hunt(&question, Duration::MAX)?;
-            let after = |arm: &Arm| {
-                let found = arm.found.first();
-                found.map_or("none".to_owned(), |(_, trials)| trials.to_string())
-            };
-            let found = outcome.shrunk.first();
-            let what = found.map_or("", |it| it.name());
-            all += 1;
-            let [by_search, by_random] =
-                [&outcome.search, &outcome.random].map(|arm| !arm.found.is_empty());
-            searched += u64::from(by_search);
-            drawn += u64::from(by_random);
-            only_searched += u64::from(by_search && !by_random);
-            only_drawn += u64::from(by_random && !by_search);
-            let (search, random) = (after(&outcome.search), after(&outcome.random));
-            let _ = writeln!(
-                text,
-                "| {seed}: {} | {what} | {search} | {random} |",
-                label(&question.choice)
-            );
+            let after = |arm: &Arm| arm.found.first().map(|(_, trials)| *trials);
+            let found = [after(&outcome.search), after(&outcome.random)];
+            let [search, random] = found.map(|it| it.map_or("none".into(), |it| it.to_string()));
+            let what = outcome.shrunk.first().map_or("", |it| it.name());
+            let (seed, label) = (&question.choice.tunables[0].1, label(&question.choice));
+            let _ = writeln!(text, "| {seed}: {label} | {what} | {search} | {random} |");
             put(page, &[("mutants", text.clone())])?;
+            all.push(found);
         }
     }
-    let (search, random) = (share(searched, all), share(drawn, all));
-    let _ = writeln!(text, "| **found, of {all}** | | {search} | {random} |");
-    let chance = paired(only_searched, only_drawn);
-    let _ = writeln!(
-        text,
-        "| only by one of them | p = {chance:.3} | {only_searched} | {only_drawn} |"
-    );
-    put(page, &[("mutants", text)])?;
-    Ok(format!("{}: the search found {searched} of {all}, random work {drawn}", page.display()))
+    put(page, &[("mutants-found", compared(&all))])?;
+    let found = |arm: usize| all.iter().filter(|it| it[arm].is_some()).count();
+    let (search, random, of) = (found(0), found(1), all.len());
+    Ok(format!("{}: the search found {search} of {of}, random work {random}", page.display()))
 }
 
-/// `found` of `of`, with the interval that has it with 95 %.
-fn share(found: u64, of: u64) -> String {
-    let (low, high) = wilson(found, of);
-    format!("{found} ({:.0} to {:.0} %)", low * 100.0, high * 100.0)
+/// The first mutants of this scheduler that differ.
+fn mutants(name: &str) -> Vec<Choice> {
+    let mutant = |seed: u64| {
+        let set = vec![(MUTANT.to_owned(), seed.to_string())];
+        Choice { tunables: set, ..Choice::named(name) }
+    };
+    let mut seen = HashSet::new();
+    (1..).map(mutant).filter(|it| seen.insert(label(it))).take(MUTANTS).collect()
+}
+
+/// How many each arm found after how many trials.
+fn compared(all: &[[Option<u64>; 2]]) -> String {
+    let of = all.len();
+    let mut text = format!(
+        "| trials | search, of {of} | at random | only by search | only at random | p |\n\
+         |---|---|---|---|---|---|\n"
+    );
+    for budget in BUDGETS {
+        let within = |it: &Option<u64>| it.is_some_and(|trials| trials <= budget);
+        let count = |is: &dyn Fn(bool, bool) -> bool| {
+            all.iter().filter(|[search, random]| is(within(search), within(random))).count() as u64
+        };
+        let [search, random] = [count(&|it, _| it), count(&|_, it| it)].map(|found| {
+            let (low, high) = wilson(found, of as u64);
+            format!("{found} ({:.0} to {:.0} %)", low * 100.0, high * 100.0)
+        });
+        let (only, other) = (count(&|a, b| a && !b), count(&|a, b| b && !a));
+        let chance = paired(only, other);
+        let chance = if chance < 0.001 { "< 0.001".into() } else { format!("{chance:.3}") };
+        let _ = writeln!(text, "| {budget} | {search} | {random} | {only} | {other} | {chance} |");
+    }
+    text
 }
