@@ -17,7 +17,7 @@ pub(crate) fn check(desk: &Desk) -> Value {
     check_with(desk, "")
 }
 
-fn check_with(desk: &Desk, options: &str) -> Value {
+pub(crate) fn check_with(desk: &Desk, options: &str) -> Value {
     let output = desk.bash(&format!("wastenot check a.wn --json {options}"));
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"))
 }

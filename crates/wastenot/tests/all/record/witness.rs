@@ -209,6 +209,8 @@ pub(crate) struct Noted {
     pub(crate) cpu: usize,
     /// ns of CLOCK_MONOTONIC.
     pub(crate) time: u64,
+    /// Whether it is of the idle task, or of what interrupted this.
+    of_idle: bool,
     pub(crate) event: String,
     pub(crate) text: String,
 }
@@ -249,7 +251,8 @@ impl Tracefs {
         assert_eq!(lost, None, "its buffer was too small");
         // `  name-123  [001] d..2.  12.345678: sched_switch: prev_comm=...`
         let row = |line: &str| {
-            let (_, rest) = line.split_once(" [")?;
+            let (task, rest) = line.split_once(" [")?;
+            let of_idle = task.trim() == "<idle>-0";
             let (cpu, rest) = rest.split_once("] ")?;
             let (_, rest) = rest.trim_start().split_once(' ')?;
             let (time, rest) = rest.trim_start().split_once(": ")?;
@@ -257,7 +260,7 @@ impl Tracefs {
             let (seconds, us) = time.split_once('.')?;
             let us = seconds.parse::<u64>().ok()? * 1_000_000 + us.parse::<u64>().ok()?;
             let (event, text) = (event.to_owned(), text.to_owned());
-            Some(Noted { cpu: cpu.parse().ok()?, time: us * 1_000, event, text })
+            Some(Noted { cpu: cpu.parse().ok()?, time: us * 1_000, of_idle, event, text })
         };
         lines.lines().filter(|line| !line.starts_with('#')).filter_map(row).collect()
     }
@@ -267,19 +270,42 @@ impl Tracefs {
 pub(crate) fn free(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
     // A task that is moved while it sleeps is about to be woken there.
     let texts = [format!(" target_cpu={cpu:03}"), format!(" dest_cpu={cpu}")];
-    let (mut all, waking) = (Vec::new(), about_to_run(rows, cpu, &texts));
-    let mut waking = waking.iter().peekable();
-    // Each of them ends with an idle stretch.
-    for (from, to) in idle(rows, cpu) {
-        while waking.next_if(|it| it.1 < to).is_some() {}
-        all.push((from, waking.next_if(|it| it.1 == to).map_or(to, |it| it.0)));
-    }
-    all
+    let comes = |row: &Noted| texts.iter().any(|text| row.text.ends_with(text));
+    let all = idle(rows, cpu, comes);
+    all.into_iter().map(|(from, woken, to)| (from, woken.unwrap_or(to))).collect()
 }
 
-/// When `cpu` ran no task.
-fn idle(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
-    switched_to(rows, cpu, " next_pid=0 ")
+/// When a task of this name that had been woken to run on `cpu` kept it from being idle any more,
+/// and it still was.
+pub(crate) fn waking(rows: &[Noted], cpu: usize, name: &str) -> Vec<Stretch> {
+    let (from, to) = (format!("comm={name} "), format!(" target_cpu={cpu:03}"));
+    let comes = |row: &Noted| row.text.starts_with(&from) && row.text.ends_with(&to);
+    let all = idle(rows, cpu, comes);
+    all.into_iter().filter_map(|(_, woken, to)| Some((woken?, to))).collect()
+}
+
+/// When `cpu` ran no task: from, since the first row with which a task `comes`, to.
+fn idle(
+    rows: &[Noted],
+    cpu: usize,
+    comes: impl Fn(&Noted) -> bool,
+) -> Vec<(u64, Option<u64>, u64)> {
+    let (mut since, mut all) = (None, Vec::new());
+    for row in rows {
+        let is_switch = row.event == "sched_switch";
+        // Some guests have no row of the idle task of some CPUs, except of interrupts: when it ended
+        // shows the next row of another task.
+        if row.cpu == cpu && (is_switch || !row.of_idle) {
+            all.extend(since.take().map(|(from, woken)| (from, woken, row.time)));
+            let is_idle = is_switch && row.text.contains(" next_pid=0 ");
+            since = is_idle.then_some((row.time, None));
+        } else if let Some((_, woken @ None)) = &mut since
+            && comes(row)
+        {
+            *woken = Some(row.time);
+        }
+    }
+    all
 }
 
 /// When `cpu` ran tasks of this name.
@@ -293,33 +319,6 @@ fn switched_to(rows: &[Noted], cpu: usize, next: &str) -> Vec<Stretch> {
     for row in rows.iter().filter(|row| row.cpu == cpu && row.event == "sched_switch") {
         all.extend(since.take().map(|since| (since, row.time)));
         since = row.text.contains(next).then_some(row.time);
-    }
-    all
-}
-
-/// When a task that had been woken to run on `cpu` kept it from being idle any more, and it still
-/// was.
-pub(crate) fn waking(rows: &[Noted], cpu: usize) -> Vec<Stretch> {
-    about_to_run(rows, cpu, &[format!(" target_cpu={cpu:03}")])
-}
-
-/// When `cpu` was idle after a row that ends with one of `texts`.
-fn about_to_run(rows: &[Noted], cpu: usize, texts: &[String]) -> Vec<Stretch> {
-    let (mut is_idle, mut since) = (false, None);
-    let mut all = Vec::new();
-    for row in rows {
-        match &*row.event {
-            "sched_switch" if row.cpu == cpu => {
-                if let Some(since) = since.take() {
-                    all.push((since, row.time));
-                }
-                is_idle = row.text.contains(" next_pid=0 ");
-            }
-            _ if is_idle && texts.iter().any(|text| row.text.ends_with(text)) => {
-                since = since.or(Some(row.time));
-            }
-            _ => {}
-        }
     }
     all
 }
