@@ -70,18 +70,20 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
         }
     }
     let mut without = String::from(
-        "| scheduler | trials | gone with a change | gone with the reference only |\n|---|---|---|---|\n",
+        "| scheduler | trials | in an hour | gone with a change | gone with the reference only |\n\
+         |---|---|---|---|---|\n",
     );
     for kernel in ["cfs-4.1", "cfs-6.1"] {
         let question = Question { trials: TRIALS, ..Question::of(choice(kernel, &[])) };
-        let (outcome, _) = hunt(&question, Duration::MAX)?;
+        let (outcome, took) = hunt(&question, Duration::MAX)?;
+        let hourly = TRIALS as f64 / took.as_secs_f64() * 3600.0;
         let by = |is_change: bool| {
             let of = outcome.shrunk.iter().filter(|it| it.control.is_change() == is_change);
             let names: Vec<&str> = of.map(|it| it.name()).collect();
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         };
-        let row = format!("{} | {TRIALS} | {} | {}", label(&question.choice), by(true), by(false));
-        let _ = writeln!(without, "| {row} |");
+        let (label, change, reference) = (label(&question.choice), by(true), by(false));
+        let _ = writeln!(without, "| {label} | {TRIALS} | {hourly:.0} | {change} | {reference} |");
         put(page, &[("without", without.clone())])?;
     }
     Ok(format!("{}: found {found} of {}", page.display(), FAULTS.len() * SEEDS.len()))
