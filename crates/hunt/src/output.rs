@@ -1,7 +1,7 @@
 //! What is written of a finding: sentences, and a scenario.
 
 use wastenot_experiment::confirm::Change;
-use wastenot_experiment::{YARDSTICK, is_unsafe, label};
+use wastenot_experiment::{YARDSTICK, is_unsafe};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::Choice;
 
@@ -45,15 +45,22 @@ impl Finding {
                     .to_owned()
             }
             Kind::Hangs => "The work never ends.".to_owned(),
-            Kind::Worse => match &*self.cause {
-                SLOWER_WORK => format!("The work takes {share:.0} % longer."),
-                LATE => format!("{share:.1} % more of the jobs miss their deadlines."),
-                HANG => "The work never ends.".to_owned(),
-                cause => format!(
-                    "{cause}: CPUs are idle while tasks wait that they may run, for {share:.1} % \
-                     more of the CPU time that tasks use."
-                ),
-            },
+            Kind::Worse => {
+                let other = self.control.words();
+                match &*self.cause {
+                    SLOWER_WORK => {
+                        format!("The work takes {share:.0} % longer than under {other}.")
+                    }
+                    LATE => format!(
+                        "{share:.1} % more of the jobs miss their deadlines than under {other}."
+                    ),
+                    HANG => format!("The work never ends, though it does under {other}."),
+                    cause => format!(
+                        "{cause}: CPUs are idle while tasks wait that they may run, for \
+                         {share:.1} % more of the CPU time that tasks use than under {other}."
+                    ),
+                }
+            }
         }
     }
 
@@ -144,12 +151,17 @@ why = {why:?}
 
     /// Why a control has no loss.
     fn why(&self) -> String {
+        let other = self.control.words();
         match (&self.control, self.kind) {
             (Control::Change(Change::Tunable { how, .. }), _) => (*how).to_owned(),
-            (Control::Other(other), Kind::Misses) => format!("{} meets all deadlines.", other.name),
-            (Control::Other(other), _) => format!("{} loses less with this work.", label(other)),
+            (Control::Other(_), Kind::Misses) => format!("{other} meets all deadlines."),
             (Control::Reference, _) => "The work can be done in less time.".to_owned(),
-            _ => format!("{YARDSTICK} loses little with this work."),
+            _ if self.cause == HANG => format!("Under {other} the work ends."),
+            (_, Kind::Starves) => format!("Under {other} no task waits for so long."),
+            (_, Kind::Worse) if self.cause == SLOWER_WORK => {
+                format!("Under {other} the work takes less time.")
+            }
+            _ => format!("{other} loses less with this work."),
         }
     }
 
@@ -157,25 +169,27 @@ why = {why:?}
     fn uses(&self, choice: &Choice, name: &str, is_measured: bool) -> String {
         let allow = if is_unsafe(choice) { " --allow-unsafe" } else { "" };
         let mut uses = String::new();
-        if is_measured {
-            uses += &format!(
+        uses += &match is_measured {
+            true => format!(
                 "# A test, which fails as long as the scheduler has this loss:\n#   wastenot run \
                  {name}.toml --fail-if-out-of-band{allow}\n"
-            );
-        }
+            ),
+            false => "# No figure of `wastenot run` shows this loss.\n".to_owned(),
+        };
         let linux = ["cfs-", "eevdf-"].iter().find_map(|it| choice.name.strip_prefix(it));
         let kernel = match linux {
-            // There is no package of it.
-            Some("4.1") => Some("5.10"),
-            None if choice.text.is_some() => Some("7.2"),
-            linux => linux,
+            Some("4.1") => {
+                Some(("the oldest kernel that can be tried, which may not have it", "5.10"))
+            }
+            Some(linux) => Some(("a kernel", linux)),
+            None => choice.text.is_some().then_some(("a kernel", "7.2")),
         };
-        if let Some(kernel) = kernel.filter(|_| self.kind != Kind::Hangs) {
+        if let Some((what, kernel)) = kernel.filter(|_| self.kind != Kind::Hangs) {
             uses += &format!(
-                "# In a kernel:\n#   wastenot run {name}.toml --variant found --on {kernel}{allow}\n"
+                "# In {what}:\n#   wastenot run {name}.toml --variant found --on {kernel}{allow}\n"
             );
         }
-        if uses.is_empty() { uses } else { uses + "\n" }
+        uses + "\n"
     }
 }
 

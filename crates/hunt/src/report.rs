@@ -41,36 +41,60 @@ impl Outcome {
 
     fn verdict(&self, question: &Question) -> String {
         let trials = self.search.trials;
-        let Some(first) = self.shrunk.first() else {
-            let cause = question.cause.as_ref().map_or(String::new(), |it| format!(" by {it}"));
-            return format!(
-                "No loss{cause} was found in {trials} trials of the search and as many at random."
+        let what = match &*self.shrunk {
+            [] => {
+                let cause = question.cause.as_ref().map_or(String::new(), |it| format!(" by {it}"));
+                format!("No loss{cause} was found")
+            }
+            [_] => "1 loss was found".to_owned(),
+            all => format!("{} losses were found", all.len()),
+        };
+        let mut verdict = format!("{what} in {trials} trials of the search and as many at random");
+        if let Some(first) = self.shrunk.first() {
+            let by = |arm: &Arm| {
+                let has_it = |it: &&Finding| arm.finding(&it.cause).is_some();
+                self.shrunk.iter().filter(has_it).count()
+            };
+            let (cpus, kinds) = (first.genome.machine().cpus(), first.genome.kinds());
+            verdict += &format!(
+                ": {} by the search, {} at random. Each is there with three seeds, and gone in \
+                 its control. The first, on {} with {}: {}",
+                by(&self.search),
+                by(&self.random),
+                if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") },
+                match kinds {
+                    1 => "tasks of one kind".to_owned(),
+                    n => format!("{n} kinds of tasks"),
+                },
+                first.about(),
             );
-        };
-        let count = |n: usize| if n == 1 { "1 loss".to_owned() } else { format!("{n} losses") };
-        let by = |arm: &Arm| {
-            let has_it = |it: &&Finding| arm.finding(&it.cause).is_some();
-            self.shrunk.iter().filter(has_it).count()
-        };
-        format!(
-            "{} found in {trials} trials of the search and as many at random: {} by the search, {} \
-             at random. Each is there with three seeds, and gone in its control. The first, on {} \
-             CPUs with {}: {}",
-            count(self.shrunk.len()),
-            by(&self.search),
-            by(&self.random),
-            first.genome.machine().cpus(),
-            match first.genome.kinds() {
-                1 => "tasks of one kind".to_owned(),
-                n => format!("{n} kinds of tasks"),
-            },
-            first.about(),
-        )
+        } else {
+            verdict.push('.');
+        }
+        // The question may ask for so many, or for one cause.
+        let is_left_out = |cause: &&str| !self.shrunk.iter().any(|it| it.cause == *cause);
+        let more: Vec<&str> = self.confirmed().into_iter().filter(is_left_out).collect();
+        if !more.is_empty() {
+            verdict += &format!(" Confirmed as well, but not shrunk: {}.", more.join(", "));
+        }
+        verdict
+    }
+
+    /// The causes that were confirmed, by either arm.
+    fn confirmed(&self) -> Vec<&str> {
+        let mut causes: Vec<&str> = Vec::new();
+        let found = [&self.search, &self.random].into_iter().flat_map(|arm| &arm.found);
+        for (finding, _) in found {
+            if !causes.contains(&finding.cause.as_str()) {
+                causes.push(&finding.cause);
+            }
+        }
+        causes
     }
 
     fn findings(&self) -> Table {
         let mut table = Table::new(
-            "losses",
+            "found",
             "Losses",
             [
                 Column::new("cause", "cause", Unit::None),
@@ -108,27 +132,24 @@ impl Outcome {
             "Trials until a cause was found",
             [
                 Column::new("cause", "cause", Unit::None),
-                Column::new("search", "search", Unit::None),
-                Column::new("random", "random", Unit::None),
-                Column::new("genomes", "genomes", Unit::None),
+                Column::for_programs("search", Unit::None),
+                Column::for_people("search", Unit::None),
+                Column::for_programs("random", Unit::None),
+                Column::for_people("random", Unit::None),
+                Column::new("candidates", "candidates", Unit::None),
             ],
         );
-        let mut causes: Vec<&str> = Vec::new();
-        let found = [&self.search, &self.random].into_iter().flat_map(|arm| &arm.found);
-        for (finding, _) in found {
-            if !causes.contains(&finding.cause.as_str()) {
-                causes.push(&finding.cause);
+        for cause in self.confirmed() {
+            let mut row: Vec<Value> = vec![cause.into()];
+            for arm in [&self.search, &self.random] {
+                let after = arm.finding(cause).map(|(_, trials)| *trials);
+                let words =
+                    after.map_or_else(|| format!("over {}", arm.trials), |it| it.to_string());
+                row.extend([after.into(), words.into()]);
             }
-        }
-        let after = |arm: &Arm, cause: &str| -> Value {
-            let found = arm.finding(cause);
-            found.map_or_else(|| format!("over {}", arm.trials), |(_, it)| it.to_string()).into()
-        };
-        for cause in causes {
-            let (search, random) = (after(&self.search, cause), after(&self.random, cause));
-            let genomes = [&self.search, &self.random].map(|arm| arm.candidates.get(cause));
-            let genomes: u64 = genomes.into_iter().flatten().sum();
-            table.push(vec![cause.into(), search, random, genomes.into()]);
+            let all = [&self.search, &self.random].map(|arm| arm.candidates.get(cause));
+            row.push(all.into_iter().flatten().sum::<u64>().into());
+            table.push(row);
         }
         table
     }

@@ -42,6 +42,9 @@ impl Serialize for Row<'_> {
     }
 }
 
+/// Keys that every report has.
+const OWN: [&str; 6] = ["schema", "verdict", "summary", "findings", "losses", "assumptions"];
+
 /// The whole report. Keys: `schema`, `verdict`, the measures, the tables by name, `findings`,
 /// `losses`, `assumptions`; what has no name is only for people. Tables may have a row for each of
 /// a million tasks, so nothing is built of them on the way.
@@ -51,6 +54,11 @@ impl Serialize for Report {
         for measure in self.measures.iter().filter(|measure| !measure.name.is_empty()) {
             insert(&mut measures, &measure.name, json!(measure.value));
         }
+        let tables = self.tables.iter().filter(|table| !table.name.is_empty());
+        debug_assert!(
+            tables.clone().all(|it| !OWN.contains(&&*it.name) && !measures.contains_key(&it.name)),
+            "two parts of an answer have one name"
+        );
         let findings: Vec<Json> = self.findings.iter().map(finding).collect();
         let losses: Vec<Json> = self.losses.iter().map(loss).collect();
         let mut object = to.serialize_map(None)?;
@@ -65,7 +73,7 @@ impl Serialize for Report {
         for (name, value) in &measures {
             object.serialize_entry(name, value)?;
         }
-        for table in self.tables.iter().filter(|table| !table.name.is_empty()) {
+        for table in tables {
             object.serialize_entry(&table.name, table)?;
         }
         object.serialize_entry("findings", &findings)?;
@@ -139,6 +147,15 @@ mod tests {
         assert!(json.get("").is_none(), "{json}");
         let text = report.text();
         assert!(text.contains("seeds  1-2") && text.matches("five").count() == 2, "{text}");
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "two parts of an answer have one name")]
+    fn a_table_with_the_name_of_another_part_is_a_bug() {
+        let mut report = Report::new("try/1", "a try");
+        report.tables.push(Table::new("losses", "Losses", []));
+        let _ = serde_json::to_value(&report);
     }
 
     #[test]

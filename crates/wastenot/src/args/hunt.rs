@@ -24,10 +24,10 @@ if the work takes longer, or more is wasted, than under the other scheduler.
 
 Each finding is shrunk, which may take longer than the search, and written as a
 scenario, with its trace and a picture (docs/hunt.md). As many workloads are
-drawn at random, as a baseline. Trials come in steps of 64.
+drawn at random, as a baseline. Trials are rounded up to a multiple of 64.
 
 The same seed and number of trials give the same findings. With --resume a hunt
-that was interrupted goes on where it was.
+that was interrupted goes on where it was: repeat the same command.
 
 Exit codes: 0 nothing was found; 1 something was; 2 failure.
 
@@ -65,7 +65,7 @@ pub(crate) struct Hunt {
     /// Write each finding into this folder, as a scenario
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Overwrite files in it
+    /// Overwrite files in it; not needed to go on with --resume
     #[arg(long)]
     pub(crate) force: bool,
     /// Store the result of each run in this file, and run only what is not in it
@@ -80,7 +80,8 @@ fn cause(text: &str) -> Result<&'static str, String> {
     if let Some(other) = OTHERS.into_iter().find(|it| *it == text) {
         return Ok(other);
     }
-    let node = node(text)?;
+    let node =
+        node(text).map_err(|error| format!("{error}; beside these, {}", OTHERS.join(", ")))?;
     match is_within(node, "scheduler") {
         true => Ok(node),
         false => Err(format!("{node} is no loss of a scheduler: name one within `scheduler`")),

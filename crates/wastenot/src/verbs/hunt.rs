@@ -10,7 +10,7 @@ use wastenot_experiment::{Bench, Error, Sim, is_unsafe};
 use wastenot_export::picture::{self, Look};
 use wastenot_hunt::finding::{Control, Finding, SEEDS};
 use wastenot_hunt::genome::is_real_time;
-use wastenot_hunt::oracle::Promise;
+use wastenot_hunt::oracle::{HANG, LATE, Promise};
 use wastenot_hunt::search::{Hooks, Progress, Question, search};
 use wastenot_hunt::trial::{self, Notes, Seen};
 use wastenot_model::History;
@@ -38,7 +38,8 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     if let Some(other) = &against {
         comparable(&choice, other)?;
     }
-    let written = folder.map(|folder| Written::new(folder, &choice));
+    args.cause.map_or(Ok(()), |cause| is_asked(cause, &choice))?;
+    let written = folder.map(|(folder, force)| Written::new(folder, force, &choice));
     let question = Question {
         choice,
         against,
@@ -70,6 +71,23 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     Ok(if outcome.shrunk.is_empty() { Answer::Yes } else { Answer::No })
 }
 
+/// Refuses a cause that is not asked of this scheduler.
+fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
+    let what = match (is_real_time(choice), cause) {
+        (false, LATE) => {
+            format!("{} is no real-time scheduler: no job is late under it", choice.name)
+        }
+        (true, LATE | HANG) | (false, _) => return Ok(()),
+        (true, _) => {
+            format!("{} is a real-time scheduler: {cause} is not asked of it", choice.name)
+        }
+    };
+    Err(Stop::new(
+        what,
+        "of real-time schedulers `deadline` and `hang` are asked, of others not `deadline`",
+    ))
+}
+
 /// Refuses to hold a scheduler of sporadic tasks against one of threads, or one against itself.
 fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
     let (jobs, threads) = match (is_real_time(one), is_real_time(other)) {
@@ -93,24 +111,28 @@ fn words(at: Progress) -> String {
     }
 }
 
-/// The folder of the findings: it is empty, or may be written over.
-fn folder(args: &Hunt) -> Result<Option<&Path>, Stop> {
+/// The folder of the findings, and whether its files may be written over. One that is not empty may
+/// have what this hunt wrote before it was interrupted.
+fn folder(args: &Hunt) -> Result<Option<(&Path, bool)>, Stop> {
     let Some(folder) = args.output.as_deref() else { return Ok(None) };
-    let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another");
+    let help = "name another folder";
+    let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, help);
     fs::create_dir_all(folder).map_err(doing)?;
     let is_empty = fs::read_dir(folder).map_err(doing)?.next().is_none();
-    if !is_empty && !args.force {
+    if !is_empty && !args.force && args.resume.is_none() {
         let what = format!("{} is not empty", folder.display());
         return Err(Stop::new(what, "add `--force` to write over its files, or name another"));
     }
     // A hunt is long: that nothing can be written there is known before.
     tempfile::tempfile_in(folder).map_err(doing)?;
-    Ok(Some(folder))
+    Ok(Some((folder, is_empty || args.force)))
 }
 
 /// Findings that are written as they come.
 struct Written<'f> {
     folder: &'f Path,
+    /// Whether its files may be written over.
+    force: bool,
     /// The scheduler as it runs, and as a scenario in the folder names it.
     choice: Choice,
     named: Choice,
@@ -119,14 +141,14 @@ struct Written<'f> {
 }
 
 impl<'f> Written<'f> {
-    fn new(folder: &'f Path, choice: &Choice) -> Written<'f> {
+    fn new(folder: &'f Path, force: bool, choice: &Choice) -> Written<'f> {
         let choice = Promise::of(choice.clone(), None).choice;
         let mut named = choice.clone();
         let profile = named.tunables.iter_mut().filter(|(name, _)| name == "profile");
         let files = profile.map(|(_, value)| value).filter(|value| value.ends_with(".toml"));
         let policy = Some(&mut named.name).filter(|_| choice.text.is_some());
         files.chain(policy).for_each(|file| *file = from(folder, file));
-        Written { folder, choice, named, failed: RefCell::new(None) }
+        Written { folder, force, choice, named, failed: RefCell::new(None) }
     }
 
     fn file(&self, finding: &Finding) -> PathBuf {
@@ -150,16 +172,18 @@ impl<'f> Written<'f> {
             }
             finding.text(&self.named, finding.name())
         };
-        Target::new(&file, true)?.write(|to| to.write_all(text.as_bytes()))?;
+        // A hunt that goes on writes again what it wrote before.
+        let force = self.force || fs::read(&file).is_ok_and(|it| it == text.as_bytes());
+        Target::new(&file, force)?.write(|to| to.write_all(text.as_bytes()))?;
         // A run that never ends has no History.
         let Some(history) = history(&finding, &self.choice)? else { return Ok(()) };
-        Kept::named("-o", &file.with_extension("wn"), true)?.write(&history)?;
+        Kept::named("-o", &file.with_extension("wn"), force)?.write(&history)?;
         let options = Options { marks: true, ..Options::default() };
         let check = wastenot_check::check(&history, &options);
         let (look, marks) = (Look::of(&history), picture::found(&check));
         let scene = picture::scene(picture::Picture::Cores, &history, &look, &marks);
         let svg = scene.svg();
-        let target = Target::new(&file.with_extension("svg"), true)?;
+        let target = Target::new(&file.with_extension("svg"), force)?;
         target.write(|to| to.write_all(svg.as_bytes()))
     }
 }

@@ -45,6 +45,11 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
 
 /// Runs scenarios, each with what takes the place of its own schedulers, and reports.
 fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer, Stop> {
+    let mut figures = scenarios.iter().flat_map(|(scenario, _)| &scenario.figures);
+    if args.fail_if_out_of_band && !figures.any(|figure| figure.band.is_some()) {
+        let help = "run it without --fail-if-out-of-band, or add a figure: docs/scenario.md";
+        return Err(Stop::new("no figure has a band that it could be out of", help));
+    }
     let page = page(args)?;
     let pictures = page.is_some().then(Pictures::default);
     let benches = benches(args)?;

@@ -25,6 +25,17 @@ fn a_hunt_that_was_killed_goes_on_to_the_same_answer() {
     assert!(fs::metadata(desk.path().join("results")).expect("results").len() > stored);
     let (text, code) = said(&desk.bash("diff -r whole again"));
     assert_eq!(code, 0, "{text}");
+    // The same command again: what was written is taken for its own, unless somebody edited it.
+    let (text, code) = said(&desk.bash(&format!(
+        "rm again/*.svg; {hunt} --resume results -o again >/dev/null; test $? -eq 1 && diff -r whole again"
+    )));
+    assert_eq!(code, 0, "{text}");
+    let edited = format!("echo '# mine' | tee -a again/*.toml; {hunt} --resume results -o again");
+    let (text, code) = said(&desk.bash(&edited));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("beyond-one-hop.toml exists already"), "{text}");
+    let (text, code) = said(&desk.bash("grep -h mine again/*.toml"));
+    assert_eq!(code, 0, "{text}");
 }
 
 #[test]
@@ -61,6 +72,28 @@ fn a_policy_that_may_not_run_without_leave_is_found_wrong_and_named_by_the_way_t
     let toml = next.split(' ').find(|it| it.ends_with(".toml")).expect("a scenario");
     let found = fs::read_to_string(desk.path().join(toml)).expect("a scenario");
     assert!(found.contains("name = \"../policies/wrong/no-rescan.rota\""), "{found}");
+}
+
+#[test]
+fn what_is_not_asked_of_a_scheduler_is_refused() {
+    let desk = Desk::new();
+    for (line, why) in [
+        ("cfs-4.1 --cause deadline", "cfs-4.1 is no real-time scheduler"),
+        ("gsn-edf --cause scheduler/placement", "scheduler/placement is not asked of it"),
+        ("cfs-4.1 --cause nope", "beside these, deadline, lost-wakeup, starvation"),
+    ] {
+        let (text, code) = said(&desk.bash(&format!("wastenot hunt --scheduler {line}")));
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(why), "{text}");
+    }
+}
+
+#[test]
+fn a_scenario_without_figures_is_no_test() {
+    let line = "wastenot run scenarios/suite/storm.toml --fail-if-out-of-band";
+    let (text, code) = said(&Desk::laid().bash(line));
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("no figure has a band"), "{text}");
 }
 
 #[test]

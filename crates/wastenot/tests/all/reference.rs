@@ -130,6 +130,8 @@ fn the_pages_on_json_name_all_that_is_printed_and_nothing_else() {
     names_all("bounds-measure.md", "wastenot bounds measure --span 5ms --json");
     let calibrate = "wastenot bounds calibrate scenarios/measured/epyc-2.csv --within 100% --json";
     names_all("bounds-calibrate.md", calibrate);
+    let hunt = "wastenot hunt --scheduler cfs-4.1,groups=core0 --trials 512 --findings 1 --json";
+    names_all("hunt.md", hunt);
     names_all("what-if.md", "wastenot what-if trace.dat --scheduler cfs-4.1 --json");
 }
 

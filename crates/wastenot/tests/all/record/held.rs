@@ -110,8 +110,8 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
     assert!(verdict.contains("Affinity kept") && verdict.contains("wnpinned:"), "{verdict}");
 }
 
-/// Sees that `found` is within a twentieth of an independent `truth`, unless that is too short to be
-/// compared. `json` is of the check that found it.
+/// Sees that `found`, by the check of `json`, is within a twentieth of an independent `truth`,
+/// unless that is too short to be compared.
 pub(crate) fn agree(test: &str, found: u64, truth: u64, json: &Value) {
     println!("{test}: {found} ns found, {truth} ns by other means");
     if truth < 30_000_000 {

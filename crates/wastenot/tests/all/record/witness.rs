@@ -293,8 +293,8 @@ fn idle(
     let (mut since, mut all) = (None, Vec::new());
     for row in rows {
         let is_switch = row.event == "sched_switch";
-        // Some guests have no row of the idle task of some CPUs, except of interrupts: when it ended
-        // shows the next row of another task.
+        // Some guests have no row of the idle task of some CPUs, except of interrupts: the next row
+        // of another task shows that it ended.
         if row.cpu == cpu && (is_switch || !row.of_idle) {
             all.extend(since.take().map(|(from, woken)| (from, woken, row.time)));
             let is_idle = is_switch && row.text.contains(" next_pid=0 ");
