@@ -73,7 +73,7 @@ impl Outcome {
         }
         // The question may ask for so many, or for one cause.
         let is_left_out = |cause: &&str| !self.shrunk.iter().any(|it| it.cause == *cause);
-        let more: Vec<&str> = self.confirmed().into_iter().filter(is_left_out).collect();
+        let more: Vec<&str> = self.confirmed().filter(is_left_out).collect();
         if !more.is_empty() {
             verdict += &format!(" Confirmed as well, but not shrunk: {}.", more.join(", "));
         }
@@ -81,15 +81,11 @@ impl Outcome {
     }
 
     /// The causes that were confirmed, by either arm.
-    fn confirmed(&self) -> Vec<&str> {
-        let mut causes: Vec<&str> = Vec::new();
-        let found = [&self.search, &self.random].into_iter().flat_map(|arm| &arm.found);
-        for (finding, _) in found {
-            if !causes.contains(&finding.cause.as_str()) {
-                causes.push(&finding.cause);
-            }
-        }
-        causes
+    fn confirmed(&self) -> impl Iterator<Item = &str> {
+        let is_new = |cause: &&str| self.search.finding(cause).is_none();
+        let [search, random] = [&self.search, &self.random]
+            .map(|arm| arm.found.iter().map(|(finding, _)| finding.cause.as_str()));
+        search.chain(random.filter(is_new))
     }
 
     fn findings(&self) -> Table {

@@ -25,7 +25,7 @@ fn a_hunt_that_was_killed_goes_on_to_the_same_answer() {
     assert!(fs::metadata(desk.path().join("results")).expect("results").len() > stored);
     let (text, code) = said(&desk.bash("diff -r whole again"));
     assert_eq!(code, 0, "{text}");
-    // The same command again: what was written is taken for its own, unless somebody edited it.
+    // The same command replaces what it wrote before, and refuses to replace an edited file.
     let (text, code) = said(&desk.bash(&format!(
         "rm again/*.svg; {hunt} --resume results -o again >/dev/null; test $? -eq 1 && diff -r whole again"
     )));

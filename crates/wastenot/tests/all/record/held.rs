@@ -118,8 +118,8 @@ pub(crate) fn agree(test: &str, found: u64, truth: u64, json: &Value) {
         println!("SKIPPED {test}: too little was lost to be compared: stop what runs here");
         return;
     }
-    let agree = found.abs_diff(truth) * 20 <= truth;
-    assert!(agree, "{found} ns found, {truth} ns by other means: {}", json["causes"]);
+    let is_near = found.abs_diff(truth) * 20 <= truth;
+    assert!(is_near, "{found} ns found, {truth} ns by other means: {}", json["causes"]);
 }
 
 /// The window of the recording.

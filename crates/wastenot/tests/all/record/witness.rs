@@ -308,17 +308,13 @@ fn idle(
     all
 }
 
-/// When `cpu` ran tasks of this name.
+/// When `cpu` ran tasks of this name: from each switch to one to the next switch.
 pub(crate) fn runs(rows: &[Noted], cpu: usize, name: &str) -> Vec<Stretch> {
-    switched_to(rows, cpu, &format!(" next_comm={name} "))
-}
-
-/// From each switch of `cpu` with this text to the next switch.
-fn switched_to(rows: &[Noted], cpu: usize, next: &str) -> Vec<Stretch> {
+    let next = format!(" next_comm={name} ");
     let (mut since, mut all) = (None, Vec::new());
     for row in rows.iter().filter(|row| row.cpu == cpu && row.event == "sched_switch") {
         all.extend(since.take().map(|since| (since, row.time)));
-        since = row.text.contains(next).then_some(row.time);
+        since = row.text.contains(&next).then_some(row.time);
     }
     all
 }
