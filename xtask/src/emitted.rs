@@ -1,6 +1,6 @@
 //! The corpus of emitted schedulers that kernels must verify: the policies of a folder, each of
 //! them made wrong in one place, and random ones. Whatever can be emitted is written once, with
-//! what clang makes of it; `crates/deploy/examples/verify.rs` loads it.
+//! what clang makes of it; `crates/policy/deploy/examples/verify.rs` loads it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -27,7 +27,7 @@ mod policies;
 mod power;
 mod seeds;
 #[expect(dead_code, reason = "the tests look at more of a run")]
-#[path = "../../crates/prove/tests/all/together.rs"]
+#[path = "../../crates/policy/prove/tests/all/together.rs"]
 mod together;
 mod trial;
 

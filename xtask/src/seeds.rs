@@ -24,7 +24,7 @@ const NEAR: f64 = 0.25;
 /// Where `docs/pictures/draw` draws, beside the page.
 const PICTURES: &str = "pictures";
 /// What `cargo test -p wastenot-tests seeds` holds Histories to.
-const GOLDEN: &str = "tests/golden/simulate.txt";
+const GOLDEN: &str = "testing/tests/golden/simulate.txt";
 /// What one knob does to one figure: the elasticity.
 struct Sensitivity {
     knob: String,

@@ -1,0 +1,88 @@
+//! Every policy of the repository, emitted and compiled: what a loader must find is there.
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they skipped")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wastenot_deploy::{Error, Object, compile};
+use wastenot_model::Machine;
+use wastenot_rota::emit::{Tables, emit};
+use wastenot_rota::{Tree, partitions};
+
+/// The policies that can be emitted.
+fn policies() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../policies");
+    let mut all: Vec<PathBuf> =
+        fs::read_dir(root).expect("policies").map(|it| it.unwrap().path()).collect();
+    all.retain(|path| path.extension().is_some_and(|it| it == "rota"));
+    all.sort();
+    all.into_iter().map(|path| (path.clone(), fs::read_to_string(path).expect("text"))).collect()
+}
+
+fn tables(text: &str, cpus: usize) -> Tables {
+    let program = wastenot_rota::compile(text).expect("a policy without faults");
+    let mut machine = Machine::flat(cpus);
+    for (n, cpu) in machine.cpus.iter_mut().enumerate() {
+        cpu.node = Some((2 * n / cpus) as u32);
+    }
+    let trees: Vec<Tree> =
+        partitions::cpus(&program, &machine).iter().map(|cpus| Tree::of(&machine, cpus)).collect();
+    Tables::of(&trees).expect("a CPU for each partition")
+}
+
+#[test]
+fn every_policy_compiles_and_takes_the_tables_of_machines_of_any_size() {
+    for (path, text) in policies() {
+        let program = wastenot_rota::compile(&text).expect("a policy without faults");
+        let elf = match compile(&emit(&program).expect("it can be emitted")) {
+            Err(error @ Error::NoClang { .. }) => return println!("SKIPPED: {error}"),
+            elf => elf.unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+        };
+        for cpus in [8, 64, 1024] {
+            let mut object = Object::of(&path, &elf).expect("an object");
+            match object.fill(&tables(&text, cpus)) {
+                Err(error @ Error::Failed { .. }) => return println!("SKIPPED: {error}"),
+                filled => filled.unwrap_or_else(|error| panic!("{cpus} CPUs: {error}")),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_emitted_scheduler_is_refused() {
+    let path = Path::new("x.o");
+    let why = |elf: &[u8]| Object::of(path, elf).map(drop).expect_err("refused").to_string();
+    assert!(why(b"text").contains("x.o is no compiled scheduler"), "{}", why(b"text"));
+    let this = fs::read("/proc/self/exe").expect("a program");
+    assert!(why(&this).contains("x.o is no compiled scheduler"), "{}", why(&this));
+    let cut = &this[..this.len().min(4096)];
+    assert!(why(cut).contains("x.o is no compiled scheduler"), "{}", why(cut));
+    match compile("int x = ;") {
+        Err(Error::NoClang { name }) => println!("SKIPPED: {name} is missing"),
+        other => {
+            let said = other.expect_err("no C").to_string();
+            assert!(said.contains("error: expected expression"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn an_object_of_other_partitions_takes_no_tables() {
+    let text = |name: &str| {
+        let all = policies();
+        all.into_iter().find(|it| it.0.ends_with(name)).expect("a policy").1
+    };
+    let program = wastenot_rota::compile(&text("work-stealing.rota")).expect("no faults");
+    let elf = match compile(&emit(&program).expect("it can be emitted")) {
+        Err(error) => return println!("SKIPPED: {error}"),
+        Ok(elf) => elf,
+    };
+    let mut object = Object::of(Path::new("w.o"), &elf).expect("an object");
+    match object.fill(&tables(&text("partitions.rota"), 8)) {
+        Err(error @ Error::Failed { .. }) => println!("SKIPPED: {error}"),
+        other => {
+            let said = other.expect_err("another program").to_string();
+            assert!(said.contains("its table groups has another size"), "{said}");
+        }
+    }
+}

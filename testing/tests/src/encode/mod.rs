@@ -1,0 +1,16 @@
+//! One History in every format, written from the descriptions of those formats.
+//!
+//! Nothing of `crates/observe/read` is used: the reader and these writers share only the bytes.
+
+mod all;
+mod bytes;
+pub mod perf;
+pub mod perfetto;
+pub mod ring;
+pub mod text;
+pub mod tracedat;
+pub mod tracepoint;
+pub mod wn;
+
+pub use all::{Encoded, Family, encoded, tampered};
+pub use bytes::Bytes;
