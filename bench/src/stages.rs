@@ -14,7 +14,7 @@ use wastenot_check::{
 };
 use wastenot_model::{History, Silent, replay};
 use wastenot_read::{Options, Until};
-use wastenot_tiles::Builder;
+use wastenot_view::tiles::Builder;
 
 use crate::dat::{Dat, each_record};
 use crate::error::Error;

@@ -216,7 +216,7 @@ fn key(files: &[PathBuf], what: &str) -> Option<String> {
         // Commands to try next name the file as the user did.
         known += &format!(" {file:?} {:?}", Known::of(file)?);
     }
-    Some(Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(wastenot_host::hex(&Sha256::digest(known)))
 }
 
 #[cfg(test)]

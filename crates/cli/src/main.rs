@@ -3,6 +3,7 @@
 
 mod args;
 mod cache;
+mod export;
 mod fail;
 mod known;
 mod map;

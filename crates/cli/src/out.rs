@@ -11,7 +11,7 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 use wastenot_draw::{Scene, ascii};
 use wastenot_model::{is_printable, printable, printable_lines};
-use wastenot_record::part;
+use wastenot_host::part;
 
 use crate::fail::Stop;
 

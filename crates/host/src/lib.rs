@@ -1,14 +1,21 @@
-//! Facts about the machine that the program runs on, read from the files of its kernel: mounts,
-//! cgroups, tasks, and which ways of tracing it allows ([`checks`]). Nothing is changed.
+//! The machine that the program runs on.
+//!
+//! Facts about it are read from the files of its kernel: mounts, cgroups, tasks, and the ways of tracing
+//! that it allows ([`checks`]). Reading them changes nothing. Programs share three things here: a [`store`]
+//! of results that survives a kill, the lock on a file that is being written ([`part`]), and a small
+//! HTTP server ([`serve`]).
 
 pub mod cgroup;
 pub mod cgroups;
 pub mod checks;
 mod mounts;
+pub mod part;
 mod proc;
 pub mod recipe;
 pub mod sched_ext;
+pub mod serve;
 mod shares;
+pub mod store;
 pub mod tracefs;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -31,6 +38,11 @@ pub fn fdinfo(file: BorrowedFd<'_>, key: &str) -> Option<u64> {
     let info = read(&format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
     let is = |line: &str| line.strip_prefix(key)?.strip_prefix(':').map(str::to_owned);
     info.lines().find_map(is)?.trim().parse().ok()
+}
+
+/// `bytes` in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Release and architecture of the kernel: `6.12.1 x86_64`.

@@ -6,7 +6,7 @@ use wastenot_check::{Options, check_beside};
 use wastenot_model::{Activity, CpuId, History, TaskId, Time};
 use wastenot_read::{glance, read};
 use wastenot_tests::Rng;
-use wastenot_tiles::{Builder, Tiles};
+use wastenot_view::tiles::{Builder, Tiles};
 
 use crate::traces::{name, traces};
 

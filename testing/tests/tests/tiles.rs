@@ -11,7 +11,7 @@ use wastenot_read::read;
 use wastenot_tests::Rng;
 use wastenot_tests::random::Plan;
 use wastenot_tests::reference::{Piece, lanes};
-use wastenot_tiles::{Builder, Bytes, Cell, Sum, Tiles, Total, Was};
+use wastenot_view::tiles::{Builder, Bytes, Cell, Sum, Tiles, Total, Was};
 
 use crate::cases;
 use crate::traces::{name, traces};

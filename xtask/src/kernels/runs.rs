@@ -168,7 +168,7 @@ impl Runs {
         self.workloads.iter().for_each(|it| all.extend(it.text.bytes()));
         let texts = self.policies.iter().filter_map(|it| it.choice.text.as_ref());
         texts.for_each(|text| all.extend(text.bytes()));
-        Ok(wastenot_store::hex(&all))
+        Ok(wastenot_host::store::digest(&all))
     }
 
     /// Runs what `rows` lacks, and adds it: as many guests at once as there are CPUs here.

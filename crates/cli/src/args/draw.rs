@@ -142,9 +142,9 @@ pub(crate) enum Palette {
     Published,
 }
 
-impl From<Picture> for wastenot_export::picture::Picture {
-    fn from(picture: Picture) -> wastenot_export::picture::Picture {
-        use wastenot_export::picture::Picture as Kind;
+impl From<Picture> for crate::export::picture::Picture {
+    fn from(picture: Picture) -> crate::export::picture::Picture {
+        use crate::export::picture::Picture as Kind;
         match picture {
             Picture::Cores => Kind::Cores,
             Picture::Waiting => Kind::Waiting,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_check::Check as Found;
 use wastenot_check::budget::Judged;
-use wastenot_export::picture::{command, interval};
+use crate::export::picture::{command, interval};
 use wastenot_model::machine::Costs;
 use wastenot_model::{CpuSet, History, Report, Window};
 

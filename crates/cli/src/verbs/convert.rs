@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use wastenot_export::tables;
+use crate::export::tables;
 use wastenot_model::{History, Missing};
 use wastenot_read::{Error, write};
 

@@ -7,7 +7,7 @@ use std::{fs, path};
 
 use wastenot_check::Options;
 use wastenot_experiment::{Bench, Error, Sim, is_unsafe};
-use wastenot_export::picture::{self, Look};
+use crate::export::picture::{self, Look};
 use wastenot_hunt::finding::{Control, Finding, SEEDS};
 use wastenot_hunt::genome::is_real_time;
 use wastenot_hunt::oracle::{HANG, LATE, Promise};
@@ -15,7 +15,7 @@ use wastenot_hunt::search::{Hooks, Progress, Question, search};
 use wastenot_hunt::trial::{self, Notes, Seen};
 use wastenot_model::History;
 use wastenot_scenario::scenario::Choice;
-use wastenot_store::Store;
+use wastenot_host::store::Store;
 
 use super::check::print;
 use super::convert::Kept;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use wastenot_check::{Check, Options};
 use wastenot_draw::Palette;
-use wastenot_export::page;
-use wastenot_export::picture::Look;
+use crate::export::page;
+use crate::export::picture::Look;
 use wastenot_model::{History, Report, Window};
 use wastenot_view::{Recording, Spill};
 

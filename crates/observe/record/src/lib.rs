@@ -15,7 +15,6 @@ mod host;
 mod interrupts;
 mod merge;
 mod newidle;
-pub mod part;
 mod quota;
 mod recording;
 mod sched_ext;

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-pub use wastenot_serve::Server;
-use wastenot_serve::{Reply, Request, Site};
+pub use wastenot_host::serve::Server;
+use wastenot_host::serve::{Reply, Request, Site};
 
 use crate::Error;
 

@@ -29,7 +29,7 @@ use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
 use wastenot_draw::html::Words;
 use wastenot_model::Window;
-use wastenot_tiles::LEVELS;
+use crate::tiles::LEVELS;
 
 use crate::recording::tile;
 use crate::{Recording, View};
@@ -150,7 +150,7 @@ mod tests {
         Annex, Builder, By, CpuId, CpuSet, Entry, Event, Head, History, How, Left, Machine, Prio,
         Sink, Span, Task, TaskId, Time,
     };
-    use wastenot_tiles::{Bytes, Cell};
+    use crate::tiles::{Bytes, Cell};
 
     use super::*;
     use crate::{FIRST_ROWS, TILE_CELLS, check};

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use wastenot_model::Span;
-use wastenot_tiles::{LEVELS, width_ns};
+use crate::tiles::{LEVELS, width_ns};
 
 use crate::recording::{TILE_CELLS, TILE_LANES, tile};
 use crate::{Answer, Recording, View};

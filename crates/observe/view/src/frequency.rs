@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use wastenot_model::{CpuId, Entry, Event, Observer, State, Time, Window};
-use wastenot_tiles::kept::{Reader, Writer};
-use wastenot_tiles::width_ns;
+use crate::tiles::kept::{Reader, Writer};
+use crate::tiles::width_ns;
 
 use crate::folds::Lane;
 use crate::recording::TILE_CELLS;

@@ -1,7 +1,7 @@
 //! Recordings on a page of a browser.
 //!
 //! A [`Recording`] holds what a page shows of one History: the report of its check, the machine,
-//! the names of tasks, and [`Tiles`](wastenot_tiles::Tiles). A [`View`] is one of them, or two side
+//! the names of tasks, and [`Tiles`](crate::tiles::Tiles). A [`View`] is one of them, or two side
 //! by side. It answers the page's questions (`answer`): [`Server`] passes them on over HTTP, for a
 //! browser of this machine alone, and [`View::file`] puts the answers into the page itself, which
 //! then is a file that opens from disk. The page's script is in `page/` (TypeScript); its built
@@ -19,6 +19,7 @@ mod recording;
 mod server;
 mod sums;
 mod tasks;
+pub mod tiles;
 mod way;
 
 use std::sync::OnceLock;
@@ -31,7 +32,7 @@ pub use self::account::{Events, Read};
 pub use self::answer::Answer;
 pub use self::recording::{Content, Recording, TILE_CELLS, TILE_LANES, check};
 pub use self::server::{Error, Server};
-pub use wastenot_tiles::{Bytes, Spill};
+pub use crate::tiles::{Bytes, Spill};
 
 /// What one page shows.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use wastenot_tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
+use crate::tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
 
 use crate::account::Events;
 use crate::annexes;

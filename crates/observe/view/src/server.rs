@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use wastenot_draw::html::{self, Extra};
-use wastenot_serve::{Reply, Request, Site};
+use wastenot_host::serve::{Reply, Request, Site};
 
 use crate::{Answer, View};
 
@@ -45,7 +45,7 @@ impl Error {
 /// so and that loads itself again.
 #[derive(Debug)]
 pub struct Server {
-    server: wastenot_serve::Server,
+    server: wastenot_host::serve::Server,
     token: String,
     views: Arc<Views>,
 }
@@ -77,7 +77,7 @@ impl Server {
             here: Arc::clone(&here),
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let server = wastenot_serve::Server::begin(address, guarded);
+        let server = wastenot_host::serve::Server::begin(address, guarded);
         let server = server.map_err(|why| Error::Listen { port, why })?;
         let _ = here.set(server.address().port());
         Ok(Server { server, token, views })
@@ -195,7 +195,7 @@ fn elsewhere(headers: &'static [(&'static str, &'static str)]) -> Reply {
 fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(wastenot_host::hex(&bytes))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use wastenot_model::CpuId;
-use wastenot_tiles::{LEVELS, Sum, width_ns};
+use crate::tiles::{LEVELS, Sum, width_ns};
 
 use crate::Recording;
 

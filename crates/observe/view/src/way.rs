@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wastenot_model::{Activity, CpuId, TaskId, Time, Window};
-use wastenot_tiles::{Stretch, Was};
+use crate::tiles::{Stretch, Was};
 
 use crate::Recording;
 

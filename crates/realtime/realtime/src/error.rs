@@ -75,7 +75,7 @@ pub enum Error {
     },
     /// Results cannot be kept.
     #[error("{0}")]
-    Store(#[from] wastenot_store::Error),
+    Store(#[from] wastenot_host::store::Error),
     /// Nothing can be measured.
     #[error("{0}")]
     Measure(#[from] wastenot_measure::Error),

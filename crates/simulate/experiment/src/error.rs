@@ -143,7 +143,7 @@ pub enum Error {
     },
     /// Results cannot be kept.
     #[error("{0}")]
-    Store(#[from] wastenot_store::Error),
+    Store(#[from] wastenot_host::store::Error),
 }
 
 impl Error {

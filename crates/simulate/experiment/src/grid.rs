@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
-use wastenot_store::{Store, fill, fill_each};
+use wastenot_host::store::{Store, fill, fill_each};
 
 use crate::choice::label;
 use crate::experiment::Experiment;

@@ -19,7 +19,7 @@ use wastenot_model::report::Value;
 use wastenot_model::workload::{Program, Step, Template, Variate};
 use wastenot_model::{CpuId, Source, Span, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
-use wastenot_store::Error as Kept;
+use wastenot_host::store::Error as Kept;
 
 /// A scenario whose figures depend on the seed.
 const TEXT: &str = r#"

@@ -11,7 +11,7 @@ use wastenot_hunt::trial::{self, Notes, Seen, Served, Took};
 use wastenot_model::workload::Random;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::REAL_TIME;
-use wastenot_store::Store;
+use wastenot_host::store::Store;
 
 /// CFS of Linux 4.1 with all published fixes but that of scheduling groups.
 fn core0() -> Choice {

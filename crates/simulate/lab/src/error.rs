@@ -13,7 +13,7 @@ use crate::Unbuildable;
 pub enum Error {
     /// Its tasks cannot be run.
     #[error("{0}")]
-    Runner(#[from] wastenot_runner::Error),
+    Runner(#[from] crate::runner::Error),
     /// It cannot be recorded.
     #[error("{0}")]
     Record(#[from] wastenot_record::Error),

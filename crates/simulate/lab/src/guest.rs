@@ -13,7 +13,7 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use wastenot_model::History;
 use wastenot_rota::steps::Log;
-use wastenot_runner::Told;
+use crate::runner::Told;
 
 use crate::job::{self, Cell, Done, Evidence, Job};
 use crate::loaded::Loaded;

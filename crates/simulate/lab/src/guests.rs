@@ -99,14 +99,14 @@ impl Guests {
     ) -> Result<Guests, Error> {
         let mut name = shifts::named(&of.version, of.shift);
         // Who boots it says that it is not there.
-        let mut digest = fs::read(&of.kernel).map_or(String::new(), |it| hex(&it));
+        let mut digest = fs::read(&of.kernel).map_or(String::new(), |it| sha256(&it));
         if let Some(program) = of.command.first() {
             let bytes = fs::read(program).ok().filter(|_| Path::new(program).is_file());
             let bytes = bytes.ok_or_else(|| Error::NoProgram { program: program.clone() })?;
             if !bytes.starts_with(ELF) {
                 return Err(Error::Script { program: program.clone() });
             }
-            let _ = write!(digest, " {} {}", hex(&bytes), of.command[1..].join(" "));
+            let _ = write!(digest, " {} {}", sha256(&bytes), of.command[1..].join(" "));
             let _ = write!(name, " {}", of.scheduler().unwrap_or_default());
         }
         let emulator = qemu.version()?;
@@ -255,8 +255,8 @@ impl Guests {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+fn sha256(bytes: &[u8]) -> String {
+    wastenot_host::hex(&Sha256::digest(bytes))
 }
 
 /// What tells the scheduler of a cell.

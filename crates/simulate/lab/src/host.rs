@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use wastenot_experiment::{Bench, Error, Run};
 use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
-use wastenot_runner::Plan;
+use crate::runner::Plan;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::Options;
 

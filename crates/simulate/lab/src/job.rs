@@ -1,7 +1,7 @@
 //! What a guest has to do, and what it sends back.
 
 use serde::{Deserialize, Serialize};
-use wastenot_runner::{Plan, Told};
+use crate::runner::{Plan, Told};
 
 use crate::kmsg::Line;
 

@@ -20,6 +20,7 @@ mod object;
 mod pack;
 mod qemu;
 mod real;
+pub mod runner;
 mod topology;
 
 pub use error::Error;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use wastenot_runner::Program;
+use crate::runner::Program;
 
 use crate::Error;
 use crate::guests::Options;

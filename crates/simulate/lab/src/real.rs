@@ -9,7 +9,7 @@ use wastenot_model::{
 };
 use wastenot_read::write::edit;
 use wastenot_record::Begun;
-use wastenot_runner::{End, Plan, Told};
+use crate::runner::{End, Plan, Told};
 use wastenot_sim::{Mark, Outcome};
 
 use crate::Error;
@@ -132,7 +132,7 @@ fn adopt(
 #[cfg(test)]
 mod tests {
     use wastenot_model::{By, CpuId, Entry, Head, Machine};
-    use wastenot_runner::Did;
+    use crate::runner::Did;
 
     use super::*;
 

@@ -12,7 +12,7 @@ use wastenot_host::{Hierarchy, Share, sched_ext};
 use wastenot_model::{Builder, Column, Head, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::{Options, digest};
 use wastenot_rota::steps::Log;
-use wastenot_runner::class;
+use wastenot_lab::runner::class;
 
 use self::scheduling::{Scheduled, Shown, schedule};
 use super::check::print;

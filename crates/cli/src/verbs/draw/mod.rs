@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wastenot_check::Options;
 use wastenot_draw::Scene;
-use wastenot_export::picture::{self, Look, Shown};
+use crate::export::picture::{self, Look, Shown};
 use wastenot_model::{CpuId, History};
 
 use super::select;

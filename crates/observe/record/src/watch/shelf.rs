@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use wastenot_host::part;
 use wastenot_model::{History, Span, Time};
 
-use crate::{Error, part};
+use crate::Error;
 
 /// The limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use wastenot_bounds::overheads::Overheads;
 use wastenot_bounds::verdict::{Budgets, Charge, Question, Spend, Test};
 use wastenot_model::sporadic::Criterion;
 use wastenot_scenario::sweep::{Costs, Curve, Point, Sweep};
-use wastenot_store::{Store, fill, hex};
+use wastenot_host::store::{Store, digest, fill};
 
 use crate::{Error, Implementation};
 
@@ -175,7 +175,7 @@ impl<'s> Plan<'s> {
         // All that goes into every row of so many CPUs.
         let all = |questions: &Vec<Question>| {
             let Sweep { seed, sets, .. } = sweep;
-            hex(format!("{seed} {sets} {questions:?}").as_bytes())
+            digest(format!("{seed} {sets} {questions:?}").as_bytes())
         };
         let all: BTreeMap<u32, String> =
             self.questions.iter().map(|(cpus, of)| (*cpus, all(of))).collect();

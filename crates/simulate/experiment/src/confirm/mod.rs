@@ -23,7 +23,7 @@ use wastenot_model::workload::{Program, Step, Variate};
 use wastenot_model::{History, Span};
 use wastenot_scenario::Extracted;
 use wastenot_scenario::scenario::{Choice, Variant};
-use wastenot_store::{Store, fill};
+use wastenot_host::store::{Store, fill};
 
 pub use change::{Change, removing};
 pub use interval::{FEWEST, MOST, Median};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use wastenot_host::hex;
 
 use super::Error;
 use super::image;
@@ -167,8 +168,4 @@ fn checksum(path: &Path) -> io::Result<String> {
             length => sum.update(&buffer[..length]),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

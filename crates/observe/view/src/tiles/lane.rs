@@ -2,12 +2,12 @@
 
 use wastenot_model::{Activity, CpuId, Time, Window};
 
-use crate::clock::Clock;
-use crate::codes::Codes;
-use crate::heap::Heap;
-use crate::strip::{Change, Strip, Waiter};
-use crate::totals::Totals;
-use crate::{Cell, Doing, FACTOR, Sum};
+use crate::tiles::clock::Clock;
+use crate::tiles::codes::Codes;
+use crate::tiles::heap::Heap;
+use crate::tiles::strip::{Change, Strip, Waiter};
+use crate::tiles::totals::Totals;
+use crate::tiles::{Cell, Doing, FACTOR, Sum};
 
 /// One CPU.
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use wastenot_model::Time;
 
-use crate::bytes::Reader;
-use crate::plan::{self, at};
-use crate::{Error, Program};
+use crate::runner::bytes::Reader;
+use crate::runner::plan::{self, at};
+use crate::runner::{Error, Program};
 
 /// What came of a run. Times are those of `CLOCK_MONOTONIC`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

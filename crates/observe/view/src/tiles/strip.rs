@@ -24,9 +24,9 @@ use std::collections::HashMap;
 
 use wastenot_model::{Activity, CpuId, CpuState, Origin, TaskId, TaskState, Time};
 
-use crate::heap::Heap;
-use crate::kept::{self, Writer};
-use crate::leb128;
+use crate::tiles::heap::Heap;
+use crate::tiles::kept::{self, Writer};
+use crate::tiles::leb128;
 
 /// Records of a block, at least.
 const BLOCK: u32 = 256;

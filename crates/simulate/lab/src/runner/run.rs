@@ -12,9 +12,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 #[cfg(task)]
-use crate::class::{in_memory, memory, memory_for};
-use crate::groups::Groups;
-use crate::{Error, Plan, Program, Told, told};
+use crate::runner::class::{in_memory, memory, memory_for};
+use crate::runner::groups::Groups;
+use crate::runner::{Error, Plan, Program, Told, told};
 
 /// The program, without a C library.
 #[cfg(task)]

@@ -7,7 +7,7 @@ use wastenot_model::{CpuId, CpuSet, History, Silent, Span, TaskId, Time, Window}
 
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Picture {
+pub(crate) enum Picture {
     /// The task on each CPU.
     Cores,
     /// How many tasks run and wait.
@@ -18,35 +18,35 @@ pub enum Picture {
 
 /// How a picture shall look.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub(crate) struct Look {
     /// The part that was asked for, if any was: the title names it.
-    pub window: Option<Window>,
+    pub(crate) window: Option<Window>,
     /// CPUs by package, node, cache and core.
-    pub socket_order: bool,
+    pub(crate) socket_order: bool,
     /// Its colours.
-    pub palette: Palette,
+    pub(crate) palette: Palette,
     /// What a CPU without any event is taken for.
-    pub silent: Silent,
+    pub(crate) silent: Silent,
     /// Cores: one colour per command.
-    pub color_by_command: bool,
+    pub(crate) color_by_command: bool,
     /// Cores: colour only tasks of this name.
-    pub target: Option<String>,
+    pub(crate) target: Option<String>,
     /// Queues: mark the CPUs that decisions of this CPU examined.
-    pub considered: Option<CpuId>,
+    pub(crate) considered: Option<CpuId>,
 }
 
 /// The CPUs and the tasks that a picture shows; `None` where it shows all.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// These CPUs.
-    pub cpus: Option<CpuSet>,
+    pub(crate) cpus: Option<CpuSet>,
     /// These tasks.
-    pub tasks: Option<Vec<TaskId>>,
+    pub(crate) tasks: Option<Vec<TaskId>>,
 }
 
 impl Look {
     /// The usual one of a whole History.
-    pub fn of(history: &History) -> Look {
+    pub(crate) fn of(history: &History) -> Look {
         Look {
             window: None,
             socket_order: history.head.machine.topology_known(),
@@ -73,12 +73,12 @@ impl Look {
 }
 
 /// One picture of everything.
-pub fn scene(picture: Picture, history: &History, look: &Look, marks: &Marks) -> Scene {
+pub(crate) fn scene(picture: Picture, history: &History, look: &Look, marks: &Marks) -> Scene {
     part(picture, history, look, &Shown::default(), marks)
 }
 
 /// One picture of some CPUs or tasks.
-pub fn part(
+pub(crate) fn part(
     picture: Picture,
     history: &History,
     look: &Look,
@@ -101,14 +101,14 @@ pub fn part(
 }
 
 /// A moment with half as much time before it and behind it, so that it is seen what it breaks.
-pub fn around(moment: Window, history: &History) -> Window {
+pub(crate) fn around(moment: Window, history: &History) -> Window {
     let (all, margin) = (history.window(), Span(moment.span().0 / 2));
     let from = Time(moment.from.0.saturating_sub(margin.0)).max(all.from);
     Window { from, to: (moment.to + margin).min(all.to) }
 }
 
 /// The command line that draws `moment` of `file` in a terminal, of these CPUs or of all.
-pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuSet>) -> String {
+pub(crate) fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuSet>) -> String {
     let interval = interval(history, around(moment, history));
     let cpus = cpus.filter(|cpus| !cpus.is_empty());
     let cpus = cpus.map_or(String::new(), |cpus| format!(" --cpus {cpus}"));
@@ -116,7 +116,7 @@ pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuS
 }
 
 /// The arguments that select `window`, in tenths of a millisecond, outwards: short to type.
-pub fn interval(history: &History, window: Window) -> String {
+pub(crate) fn interval(history: &History, window: Window) -> String {
     let start = history.window().from;
     let tenth = Span::us(100).0;
     let (first, last) = ((window.from - start).0 / tenth, (window.to - start).0.div_ceil(tenth));
@@ -125,7 +125,7 @@ pub fn interval(history: &History, window: Window) -> String {
 }
 
 /// The marks of a check that was asked for them: where it found causes, waste by their classes.
-pub fn found(check: &Check) -> Marks {
+pub(crate) fn found(check: &Check) -> Marks {
     let marks = &check.violations.marks;
     let waited = marks.waited.iter().map(|it| Mark {
         window: it.window,

@@ -4,7 +4,7 @@ use std::io;
 
 use wastenot_model::Span;
 
-use crate::{plan, program};
+use crate::runner::{plan, program};
 
 /// A workload that cannot be run for real.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

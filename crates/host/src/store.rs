@@ -12,6 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use crate::hex;
 use sha2::{Digest, Sha256};
 
 /// Why results cannot be kept.
@@ -105,7 +106,7 @@ impl<C: Clone + Serialize + DeserializeOwned> Store<C> {
     }
 
     fn key(&self, from: &str) -> String {
-        hex(format!("{} {from}", self.program).as_bytes())
+        digest(format!("{} {from}", self.program).as_bytes())
     }
 
     fn put(&self, from: &str, cell: &C) -> Result<(), Error> {
@@ -189,20 +190,20 @@ fn program() -> Result<&'static str, Error> {
     match PROGRAM.get() {
         Some(program) => Ok(program),
         None => {
-            let program = digest(std::env::current_exe())?;
+            let program = program_digest(std::env::current_exe())?;
             Ok(PROGRAM.get_or_init(|| program))
         }
     }
 }
 
-fn digest(program: io::Result<PathBuf>) -> Result<String, Error> {
+fn program_digest(program: io::Result<PathBuf>) -> Result<String, Error> {
     let bytes = program.and_then(fs::read).map_err(|error| Error::Program { error })?;
-    Ok(hex(&bytes))
+    Ok(digest(&bytes))
 }
 
-/// A digest as text.
-pub fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+/// The first 16 bytes of the SHA-256 of `bytes`, in hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes)[..16])
 }
 
 /// Why a file is not gone on with.
@@ -246,7 +247,7 @@ fn read<C: DeserializeOwned>(file: &mut File) -> io::Result<Result<HashMap<Strin
 /// `text`, an object in JSON, with its digest as a last name.
 fn sealed(text: &str) -> String {
     let body = text.strip_suffix('}').unwrap_or(text);
-    format!("{body}{SUM}{}\"}}", hex(text.as_bytes()))
+    format!("{body}{SUM}{}\"}}", digest(text.as_bytes()))
 }
 
 /// What a line holds.
@@ -265,7 +266,7 @@ fn opened(line: &[u8]) -> Opened {
         return Opened::Unsealed;
     };
     let text = format!("{body}}}");
-    if hex(text.as_bytes()) == sum { Opened::Whole(text) } else { Opened::Edited }
+    if digest(text.as_bytes()) == sum { Opened::Whole(text) } else { Opened::Edited }
 }
 
 /// Whether a line that holds no cell may still be one of ours: cut short, or of another version.
@@ -286,10 +287,10 @@ mod tests {
 
     #[test]
     fn a_program_that_cannot_be_read_has_no_results_of_its_own() {
-        let missing = digest(Ok("/nowhere/wastenot".into())).expect_err("missing");
+        let missing = program_digest(Ok("/nowhere/wastenot".into())).expect_err("missing");
         assert!(missing.to_string().starts_with("cannot read the running program"), "{missing}");
         assert!(missing.help().contains("without"), "{}", missing.help());
-        let unknown = digest(Err(io::ErrorKind::NotFound.into())).expect_err("unknown");
+        let unknown = program_digest(Err(io::ErrorKind::NotFound.into())).expect_err("unknown");
         assert!(matches!(unknown, Error::Program { .. }), "{unknown}");
         assert_eq!(program().expect("this test").len(), 32);
     }

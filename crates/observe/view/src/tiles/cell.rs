@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use wastenot_model::{Activity, TaskId};
 
-use crate::Doing;
+use crate::tiles::Doing;
 
 /// What held for longer than all else together, if something did so; else something that held. By
 /// votes of which unequal ones cancel each other out (Boyer and Moore, 1981).

@@ -5,11 +5,11 @@ use wastenot_check::{Check, Options, check};
 use wastenot_draw::{Class, Mark, MarkKind, Marks, Scene};
 use wastenot_model::{Frame, History, Picture as Drawn, Report, Window};
 
-use crate::picture::{self, Look, Picture, Shown};
+use crate::export::picture::{self, Look, Picture, Shown};
 
 /// Adds a picture of the worst moment to the report of what `options` found. It is checked again
 /// for that moment alone: marks of a whole recording may take more than all else.
-pub fn with_worst(
+pub(crate) fn with_worst(
     report: &mut Report,
     history: &History,
     found: &Check,
@@ -24,7 +24,7 @@ pub fn with_worst(
 }
 
 /// The picture of what each CPU ran, with what was found.
-pub fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
+pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
     let caption = "One line per CPU, one colour per task; white is idle, tinted red while a task waited. \
                    Below a CPU is marked when a task waited there. Each frame is a finding.";
     let marks = picture::found(check);

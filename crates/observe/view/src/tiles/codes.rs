@@ -2,8 +2,8 @@
 
 use wastenot_model::{Time, Window};
 
-use crate::kept::{Reader, Writer};
-use crate::leb128;
+use crate::tiles::kept::{Reader, Writer};
+use crate::tiles::leb128;
 
 /// Changes of a block.
 const BLOCK: usize = 256;

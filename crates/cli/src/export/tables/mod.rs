@@ -19,7 +19,7 @@ use self::schema::{EPISODES, LOSSES, TASKS, VIOLATIONS};
 use self::spans::{Spans, Waits};
 
 /// The files of a folder.
-pub const FILES: [&str; 7] = [
+pub(crate) const FILES: [&str; 7] = [
     "events.parquet",
     "tasks.parquet",
     "spans.parquet",
@@ -36,7 +36,7 @@ const ALL: usize = usize::MAX / 4;
 ///
 /// # Errors
 /// The disk is full, or the directory cannot be written.
-pub fn write(history: &History, path: &Path) -> io::Result<()> {
+pub(crate) fn write(history: &History, path: &Path) -> io::Result<()> {
     let options = Options { limit: ALL, ..Options::default() };
     let check = check(history, &options);
     let losses = check.report(history, &options).losses;

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use wastenot_model::workload::{Class, Step, Template, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuSet, Span, Workload};
 
-use crate::Unfit;
-use crate::bytes::{Reader, Writer};
-use crate::groups::Wanted;
-use crate::program::{self, Program};
+use crate::runner::Unfit;
+use crate::runner::bytes::{Reader, Writer};
+use crate::runner::groups::Wanted;
+use crate::runner::program::{self, Program};
 
 /// Most tasks of a run.
 pub(crate) const TASKS: u32 = 32_768;

@@ -11,7 +11,7 @@ use wastenot_host::Hierarchy;
 use wastenot_model::Workload;
 use wastenot_model::workload::{Group, Quota};
 
-use crate::{Error, Unfit};
+use crate::runner::{Error, Unfit};
 
 /// What a group of a workload needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use wastenot_model::Activity;
 
-use crate::{Doing, FACTOR, Sum};
+use crate::tiles::{Doing, FACTOR, Sum};
 
 /// What all CPUs did in a stretch of time: CPU time in ns, unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

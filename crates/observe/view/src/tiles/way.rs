@@ -2,8 +2,8 @@
 
 use wastenot_model::{Activity, CpuId, Origin, TaskId, Time, Window};
 
-use crate::Tiles;
-use crate::strip::{Doing, Queue, Reader, Waiter, Waiting};
+use crate::tiles::Tiles;
+use crate::tiles::strip::{Doing, Queue, Reader, Waiter, Waiting};
 
 /// What a task did in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

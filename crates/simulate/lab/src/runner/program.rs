@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use wastenot_model::Workload;
 use wastenot_model::workload::{Command, Step};
 
-use crate::Unfit;
-use crate::bytes::Writer;
-use crate::class;
+use crate::runner::Unfit;
+use crate::runner::bytes::Writer;
+use crate::runner::class;
 
 /// Where the plan is mapped: `c/plan.h`.
 const PLAN: u64 = 0x1000_0000_0000;

@@ -4,13 +4,13 @@
 
 use wastenot_model::{CpuId, Time, Window};
 
-use crate::cell::Cell;
-use crate::clock::Clock;
-use crate::codes::Codes;
-use crate::lane::{Lane, Level};
-use crate::strip::Strip;
-use crate::totals::{Total, Totals};
-use crate::{Bytes, FACTOR, NARROWEST_NS, Tiles};
+use crate::tiles::cell::Cell;
+use crate::tiles::clock::Clock;
+use crate::tiles::codes::Codes;
+use crate::tiles::lane::{Lane, Level};
+use crate::tiles::strip::Strip;
+use crate::tiles::totals::{Total, Totals};
+use crate::tiles::{Bytes, FACTOR, NARROWEST_NS, Tiles};
 
 /// Bytes that grow.
 #[derive(Debug, Default)]
