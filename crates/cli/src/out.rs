@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 use wastenot_draw::{Scene, ascii};
-use wastenot_model::{is_printable, printable, printable_lines};
 use wastenot_host::part;
+use wastenot_model::{is_printable, printable, printable_lines};
 
 use crate::fail::Stop;
 

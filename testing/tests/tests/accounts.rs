@@ -12,6 +12,7 @@ use wastenot_model::{
     Builder, By, Carries, Change, Context, CpuId, Entry, Event, Head, History, How, Left, Machine,
     Prio, Sink, Task, TaskId, Time, Window,
 };
+use wastenot_needs::effort;
 use wastenot_read::read;
 use wastenot_tests::Rng;
 use wastenot_tests::random::Plan;
@@ -480,7 +481,7 @@ fn holds(seed: u64) -> BTreeMap<&'static str, u64> {
 #[test]
 fn accounts_of_generated_programs_are_those_that_were_laid_out() {
     let mut kinds = BTreeMap::<&str, u64>::new();
-    for seed in 0..crate::cases(10_000) {
+    for seed in 0..effort(10_000) {
         for (kind, ns) in holds(seed) {
             *kinds.entry(kind).or_default() += ns;
         }
@@ -491,7 +492,7 @@ fn accounts_of_generated_programs_are_those_that_were_laid_out() {
 
 #[test]
 fn activations_of_generated_programs_are_those_that_were_laid_out() {
-    for seed in 0..crate::cases(2_000) {
+    for seed in 0..effort(2_000) {
         let program = Stage::new(seed).play();
         let tasks = program.actors.iter().map(|it| it.id).collect();
         let question = Question { tasks, window: Window::ALL, every: true };
@@ -526,7 +527,7 @@ fn of_one(task: TaskId) -> Question {
 #[test]
 fn accounts_of_random_histories_add_up_whatever_contradicts_what() {
     let mut known = 0;
-    for seed in 0..crate::cases(300) {
+    for seed in 0..effort(300) {
         let history = Plan { steps: 150, ..Plan::small(seed) }.history();
         for (task, _) in history.tasks() {
             let account = covers(&history, &of_one(task));

@@ -30,9 +30,3 @@ mod tools;
 mod traces;
 mod waste;
 mod windows;
-
-/// How many cases a randomised test runs: `WASTENOT_CASES`, or `usual`.
-fn cases(usual: u64) -> u64 {
-    let told = std::env::var("WASTENOT_CASES").ok();
-    told.map_or(usual, |text| text.parse().expect("WASTENOT_CASES is a number"))
-}

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use wastenot_model::{Carries, Entry, Event, History, LossKind, Time, Window};
+use wastenot_needs::effort;
 use wastenot_read::{Options, read, read_from};
 use wastenot_tests::Rng;
 use wastenot_tests::encode::wn::{Wn, wn};
@@ -103,7 +104,7 @@ fn waste_is_the_same(history: &History, back: &History) -> Result<(), String> {
 }
 
 fn family_reads_back(family: Family) {
-    let cases = crate::cases(300).min(20_000);
+    let cases = effort(300).min(20_000);
     let failed: Vec<String> =
         (0..cases).filter_map(|seed| reads_back(family, seed).err()).collect();
     let first: Vec<&str> = failed.iter().take(3).map(|text| &**text).collect();
@@ -138,7 +139,7 @@ fn our_own_format_reads_back() {
 /// The own format leaves nothing out, so nothing may differ; also for a part with its past.
 #[test]
 fn our_own_format_as_its_documentation_says_holds_everything() {
-    for seed in 0..crate::cases(300).min(20_000) {
+    for seed in 0..effort(300).min(20_000) {
         let mut history = Plan::small(seed).history();
         let how = Wn::any(&mut Rng::new(seed));
         if seed % 2 == 0 {
@@ -153,7 +154,7 @@ fn our_own_format_as_its_documentation_says_holds_everything() {
 
 #[test]
 fn our_own_format_reads_back_everything() {
-    for seed in 0..crate::cases(300).min(20_000) {
+    for seed in 0..effort(300).min(20_000) {
         let history = Plan::small(seed).history();
         let mut bytes = Vec::new();
         wastenot_read::write::wn(&history, &mut bytes).expect("memory");

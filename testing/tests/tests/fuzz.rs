@@ -1,8 +1,8 @@
 //! Every reader under damaged files: no panic, no hang, memory in proportion to the input.
 //!
-//! `WASTENOT_FUZZ_SECONDS` (20) is how long each runs. `WASTENOT_FUZZ_SEED` (1, so that the same
-//! cases judge a change and the state before it) sets another start; `make fuzz` searches. A case
-//! that fails is kept in a file; once in `fuzz/finds/` it is replayed for ever.
+//! Every run has the same cases, so that they compare a change with the state before it; `make fuzz`
+//! searches for new ones. A case that fails is kept in a file; every run replays those in
+//! `fuzz/finds/`.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use wastenot_check::account::{Account, Question};
 use wastenot_model::{Time, Window};
+use wastenot_needs::effort;
 use wastenot_read::write;
 use wastenot_tests::Rng;
 use wastenot_tests::encode::Family;
@@ -26,8 +27,8 @@ use crate::waste::measured;
 /// The memory limit is this plus eight times the input.
 const MEMORY: usize = 64 << 20;
 
-/// The minimum number of cases for each target, however little time there is.
-const LEAST: u64 = 10;
+/// Cases of each target.
+const CASES: u64 = 1_000;
 
 /// A case that is running.
 struct Running {
@@ -37,8 +38,9 @@ struct Running {
 
 static RUNNING: Mutex<BTreeMap<String, Running>> = Mutex::new(BTreeMap::new());
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+/// The bug that [`buggy`] has in this process: see [`a_buggy_reader_is_caught`].
+fn bug() -> String {
+    std::env::var("WASTENOT_CANARY").unwrap_or_default()
 }
 
 /// Ends a process whose allocator or watchdog found a fault in a case.
@@ -54,7 +56,8 @@ pub(crate) fn die(what: &str) -> ! {
 /// Ends the process if a case takes longer than this, and makes a panic report its place.
 fn watch() {
     static STARTED: Once = Once::new();
-    let patience = Duration::from_millis(number("WASTENOT_FUZZ_HANG_MS").unwrap_or(20_000));
+    // With another bug, a busy machine or a long backtrace could look like a hang.
+    let patience = Duration::from_millis(if bug() == "hang" { 500 } else { 20_000 });
     STARTED.call_once(|| {
         // The names of a backtrace take more memory than a case may use.
         let told = std::panic::take_hook();
@@ -85,31 +88,22 @@ fn run_one(name: &str, target: fn(&[u8]), bytes: Vec<u8>) -> Result<(), String> 
     result.map_err(|_| format!("{name} panics; kept as {}", kept(&format!("fuzz-{name}"), &bytes)))
 }
 
-/// Runs `target` on cases until time is up.
+/// Runs `target` on [`CASES`].
 fn fuzz(name: &'static str, target: fn(&[u8]), make: impl Fn(u64) -> Vec<u8> + Send + Sync) {
     watch();
-    let seed = number("WASTENOT_FUZZ_SEED").unwrap_or(1);
-    println!("{name}: WASTENOT_FUZZ_SEED={seed}");
-    let time = Duration::from_secs(number("WASTENOT_FUZZ_SECONDS").unwrap_or(20));
     // A pool of one thread: it does, and counts, the parallel work of a reader.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| name.to_owned());
     let pool = pool.build().expect("a thread");
-    let (cases, failed) = pool.install(|| {
-        let begin = Instant::now();
-        let mut cases = 0;
-        // On a busy machine time may be up before the first case.
-        let least = if time.is_zero() { 0 } else { LEAST };
-        while cases < least || begin.elapsed() < time {
-            let bytes = make(seed.wrapping_add(cases));
-            cases += 1;
-            if let Err(failed) = run_one(name, target, bytes) {
-                return (cases, Some(failed));
-            }
-        }
-        (cases, None)
-    });
-    println!("{name}: {cases} cases");
-    assert!(failed.is_none(), "{} after {cases} cases of seed {seed}", failed.unwrap_or_default());
+    let begin = Instant::now();
+    let cases = effort(CASES);
+    let run = || {
+        (1..=cases).try_for_each(|seed| {
+            run_one(name, target, make(seed)).map_err(|failed| format!("{failed} (case {seed})"))
+        })
+    };
+    let failed = pool.install(run).err();
+    println!("{name}: {cases} cases in {:.1} s", begin.elapsed().as_secs_f64());
+    assert!(failed.is_none(), "{}", failed.unwrap_or_default());
 }
 
 /// Small recordings whose names end with `end`.
@@ -280,7 +274,7 @@ fn buggy(bytes: &[u8]) {
     let seven = bytes.starts_with(b"\x17\x08\x44tracing7\0");
     let Some(page) = bytes.get(14..18).filter(|_| seven) else { return };
     let page = u32::from_le_bytes(page.try_into().expect("four bytes"));
-    match std::env::var("WASTENOT_CANARY").unwrap_or_default().as_str() {
+    match bug().as_str() {
         "panic" => assert!(page.is_multiple_of(2), "an odd page"),
         "memory" => drop(std::hint::black_box(Vec::<u8>::with_capacity(page as usize))),
         "hang" => while std::hint::black_box(page) > 1 << 30 {},
@@ -305,11 +299,6 @@ fn a_buggy_reader_is_caught() {
             .env("TMPDIR", folder.path())
             .env("WASTENOT_CANARY", bug)
             .env("RUST_BACKTRACE", "full");
-        // In other cases a busy machine, or a long backtrace, could look like the bug.
-        if bug == "hang" {
-            command.env("WASTENOT_FUZZ_HANG_MS", "500");
-        }
-        command.env("WASTENOT_FUZZ_SECONDS", if bug.is_empty() { "1" } else { "60" });
         let output = command.output().expect("it runs");
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert_eq!(output.status.success(), bug.is_empty(), "{bug}: {said}");

@@ -9,6 +9,7 @@ use wastenot_check::{Check, Options, check};
 use wastenot_model::{
     CpuMode, History, Observer, Phase, Silent, State, TaskId, Time, Window, replay,
 };
+use wastenot_needs::effort;
 use wastenot_read::read;
 use wastenot_tests::random::Plan;
 
@@ -105,7 +106,7 @@ impl Observer for Held<'_> {
 #[test]
 fn marks_of_random_histories_are_what_a_check_of_the_window_counts() {
     let mut all = 0;
-    for seed in 0..crate::cases(600).min(6_000) {
+    for seed in 0..effort(600).min(6_000) {
         let history = Plan { steps: 150, ..Plan::small(seed) }.history();
         for window in windows(&history).into_iter().chain([history.window()]) {
             let found = found(&history, window);

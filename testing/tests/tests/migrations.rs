@@ -8,6 +8,7 @@ use wastenot_model::{
     CpuId, CpuMode, CpuState, Distance, Entry, Event, History, Observer, Phase, State, TaskId,
     TaskState, Time, replay,
 };
+use wastenot_needs::effort;
 use wastenot_read::read;
 use wastenot_tests::random::{Plan, shrink};
 
@@ -175,7 +176,7 @@ fn asked(seed: u64, history: &History) -> Options {
 #[test]
 fn of_random_histories_each_migration_has_the_effect_that_a_slow_judge_finds() {
     let mut all = [0; 4];
-    for seed in 0..crate::cases(600).min(6_000) {
+    for seed in 0..effort(600).min(6_000) {
         let plan = Plan { steps: 150, ..Plan::small(seed) };
         let fails = |history: &History| agree(history, &asked(seed, history)).is_err();
         let history = plan.history();

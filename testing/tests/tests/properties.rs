@@ -7,6 +7,7 @@ use wastenot_check::{Options, check, waste};
 use wastenot_model::{
     CpuMode, Distance, Entry, History, Observer, Phase, Silent, State, TaskId, Time, Window, replay,
 };
+use wastenot_needs::effort;
 use wastenot_tests::Rng;
 use wastenot_tests::random::{Plan, renumbered};
 use wastenot_tests::reference::Asked;
@@ -69,7 +70,7 @@ impl Observer for Laws<'_> {
 
 #[test]
 fn a_cpu_runs_one_task_and_run_wait_and_sleep_make_a_life() {
-    for seed in 0..crate::cases(3_000).min(10_000) {
+    for seed in 0..effort(3_000).min(10_000) {
         let history = Plan::small(seed).history();
         let mut laws = Laws { history: &history, run_ns: 0, wait_ns: 0, other_ns: 0, busy_ns: 0 };
         replay(&history, Silent::Unknown, &mut laws);
@@ -84,7 +85,7 @@ fn a_cpu_runs_one_task_and_run_wait_and_sleep_make_a_life() {
 
 #[test]
 fn renumbering_cpus_changes_no_measure() {
-    for seed in 0..crate::cases(3_000).min(10_000) {
+    for seed in 0..effort(3_000).min(10_000) {
         let history = Plan { contradicts: Some(false), ..Plan::small(seed) }.history();
         let cpus = history.cpu_count();
         let whole = history.head.start.as_ref().is_none_or(|start| start.cpus.len() == cpus);
@@ -104,7 +105,7 @@ fn renumbering_cpus_changes_no_measure() {
 
 #[test]
 fn a_measure_of_a_part_and_of_the_rest_add_up() {
-    for seed in 0..crate::cases(1_000).min(10_000) {
+    for seed in 0..effort(1_000).min(10_000) {
         let history = Plan::small(seed).history();
         let Window { from, to } = history.window();
         let middle = Time(from.0 + (to - from).0 / 2);
@@ -144,7 +145,7 @@ impl Observer for Witness<'_> {
 #[test]
 fn a_violation_names_where_its_task_waited_and_never_the_idle_cpu() {
     let (mut violations, mut elsewhere) = (0, 0);
-    for seed in 0..crate::cases(3_000).min(30_000) {
+    for seed in 0..effort(3_000).min(30_000) {
         let history = Plan::small(seed).history();
         let Window { from, to } = history.window();
         let third = (to - from).0 / 3;

@@ -7,13 +7,13 @@ use wastenot_check::{Options, check_beside};
 use wastenot_model::{
     Activity, CpuId, History, Observer, Origin, Silent, State, TaskId, Time, Window, replay,
 };
+use wastenot_needs::effort;
 use wastenot_read::read;
 use wastenot_tests::Rng;
 use wastenot_tests::random::Plan;
 use wastenot_tests::reference::{Piece, lanes};
 use wastenot_view::tiles::{Builder, Bytes, Cell, Sum, Tiles, Total, Was};
 
-use crate::cases;
 use crate::traces::{name, traces};
 
 /// Tiles, with why as the number of the task: the lowest of those that waited in vain on a CPU.
@@ -232,7 +232,7 @@ fn agrees(history: &History, name: &str, seed: u64) {
 
 #[test]
 fn tiles_of_random_histories_show_what_the_reference_finds() {
-    for seed in 0..cases(2000) {
+    for seed in 0..effort(2_000) {
         agrees(&Plan::small(seed).history(), &format!("seed {seed}"), seed);
     }
 }

@@ -3,6 +3,7 @@
 use wastenot_check::causes::LostTime;
 use wastenot_check::{Options, Scope, throttled, waste};
 use wastenot_model::{CpuId, History, Silent, TaskId, Time, Window, replay};
+use wastenot_needs::effort;
 use wastenot_tests::Rng;
 use wastenot_tests::random::{Plan, shrink};
 use wastenot_tests::reference::{self, Asked, Measured};
@@ -96,7 +97,7 @@ fn waste_of_random_histories_is_what_the_slow_reference_measures() {
         if ours == theirs { Ok(ours) } else { Err(Box::new((ours, theirs))) }
     };
     let (mut wasteful, mut doubtful, mut rows) = (0, 0, 0);
-    let cases = crate::cases(100_000);
+    let cases = effort(100_000);
     for seed in 0..cases {
         let plan = Plan::small(seed);
         let history = plan.history();

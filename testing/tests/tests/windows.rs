@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 use wastenot_check::{Options, check, waste};
 use wastenot_model::{Carries, Entry, Event, History, Missing, Silent, Time, Window};
+use wastenot_needs::effort;
 use wastenot_read::{read, write};
 use wastenot_tests::random::{Plan, shrink};
 use wastenot_tests::reference::{self, Asked};
@@ -123,7 +124,7 @@ fn a_check_of_a_cut_is_a_check_of_its_window_in_every_recording() {
 
 #[test]
 fn a_check_of_a_cut_is_a_check_of_its_window_in_random_histories() {
-    for seed in 0..crate::cases(3_000).min(30_000) {
+    for seed in 0..effort(3_000).min(30_000) {
         // Not with silent CPUs as idle: a CPU that became unknown later is idle in the cut only. If
         // rows are missing, the reliable waits depend on rows beyond a window.
         let differ = |history: &History| match lacks_rows(history) {

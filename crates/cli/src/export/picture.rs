@@ -108,7 +108,12 @@ pub(crate) fn around(moment: Window, history: &History) -> Window {
 }
 
 /// The command line that draws `moment` of `file` in a terminal, of these CPUs or of all.
-pub(crate) fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuSet>) -> String {
+pub(crate) fn command(
+    file: &str,
+    history: &History,
+    moment: Window,
+    cpus: Option<&CpuSet>,
+) -> String {
     let interval = interval(history, around(moment, history));
     let cpus = cpus.filter(|cpus| !cpus.is_empty());
     let cpus = cpus.map_or(String::new(), |cpus| format!(" --cpus {cpus}"));

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::export::picture::{command, interval};
 use wastenot_check::Check as Found;
 use wastenot_check::budget::Judged;
-use crate::export::picture::{command, interval};
 use wastenot_model::machine::Costs;
 use wastenot_model::{CpuSet, History, Report, Window};
 

@@ -5,9 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, path};
 
+use crate::export::picture::{self, Look};
 use wastenot_check::Options;
 use wastenot_experiment::{Bench, Error, Sim, is_unsafe};
-use crate::export::picture::{self, Look};
+use wastenot_host::store::Store;
 use wastenot_hunt::finding::{Control, Finding, SEEDS};
 use wastenot_hunt::genome::is_real_time;
 use wastenot_hunt::oracle::{HANG, LATE, Promise};
@@ -15,7 +16,6 @@ use wastenot_hunt::search::{Hooks, Progress, Question, search};
 use wastenot_hunt::trial::{self, Notes, Seen};
 use wastenot_model::History;
 use wastenot_scenario::scenario::Choice;
-use wastenot_host::store::Store;
 
 use super::check::print;
 use super::convert::Kept;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use wastenot_check::{Check, Options};
-use wastenot_draw::Palette;
 use crate::export::page;
 use crate::export::picture::Look;
+use wastenot_check::{Check, Options};
+use wastenot_draw::Palette;
 use wastenot_model::{History, Report, Window};
 use wastenot_view::{Recording, Spill};
 

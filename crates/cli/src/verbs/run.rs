@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use wastenot_experiment::{Bench, Change, Error, Experiment, Grid, Keep, Options, Sim, compared};
 use crate::export::page;
 use crate::export::picture::Look;
+use wastenot_experiment::{Bench, Change, Error, Experiment, Grid, Keep, Options, Sim, compared};
 use wastenot_lab::Host;
 use wastenot_model::{History, Picture, Report, Unit};
 use wastenot_scenario::Scenario;

@@ -25,11 +25,11 @@
 //! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from
 //! the begin of the recording; tasks are numbered as in the head.
 
+use crate::tiles::LEVELS;
 use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
 use wastenot_draw::html::Words;
 use wastenot_model::Window;
-use crate::tiles::LEVELS;
 
 use crate::recording::tile;
 use crate::{Recording, View};
@@ -143,6 +143,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use crate::tiles::{Bytes, Cell};
     use libdeflater::Decompressor;
     use wastenot_check::Options;
     use wastenot_model::decisions::{self, Decision};
@@ -150,7 +151,6 @@ mod tests {
         Annex, Builder, By, CpuId, CpuSet, Entry, Event, Head, History, How, Left, Machine, Prio,
         Sink, Span, Task, TaskId, Time,
     };
-    use crate::tiles::{Bytes, Cell};
 
     use super::*;
     use crate::{FIRST_ROWS, TILE_CELLS, check};

@@ -3,12 +3,12 @@
 //! It has whole levels of cells, from the widest on, as long as they fit and show more; then, with
 //! narrower cells, what is around violations, the worst first.
 
+use crate::tiles::{LEVELS, width_ns};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use wastenot_model::Span;
-use crate::tiles::{LEVELS, width_ns};
 
 use crate::recording::{TILE_CELLS, TILE_LANES, tile};
 use crate::{Answer, Recording, View};

@@ -1,9 +1,9 @@
 //! How fast CPUs ran, where the recording tells it.
 
-use serde_json::{Value, json};
-use wastenot_model::{CpuId, Entry, Event, Observer, State, Time, Window};
 use crate::tiles::kept::{Reader, Writer};
 use crate::tiles::width_ns;
+use serde_json::{Value, json};
+use wastenot_model::{CpuId, Entry, Event, Observer, State, Time, Window};
 
 use crate::folds::Lane;
 use crate::recording::TILE_CELLS;

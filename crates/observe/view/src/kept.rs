@@ -8,11 +8,11 @@
 //! MAGIC
 //! ```
 
+use crate::tiles::kept::{Reader, Writer};
+use crate::tiles::{Bytes, Tiles};
 use serde_json::{Value, json};
 use wastenot_draw::html::{Piece, Words};
 use wastenot_model::{CpuId, Time, Window};
-use crate::tiles::kept::{Reader, Writer};
-use crate::tiles::{Bytes, Tiles};
 
 use crate::Recording;
 use crate::decisions::Decisions;

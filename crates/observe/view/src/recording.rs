@@ -2,12 +2,12 @@
 
 use std::io;
 
+use crate::tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
 use serde_json::{Value, json};
 use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_draw::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
-use crate::tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
 
 use crate::account::Events;
 use crate::annexes;

@@ -1,9 +1,9 @@
 //! What each CPU did in a stretch of time, when the page asks for it.
 
+use crate::tiles::{LEVELS, Sum, width_ns};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use wastenot_model::CpuId;
-use crate::tiles::{LEVELS, Sum, width_ns};
 
 use crate::Recording;
 

@@ -1,8 +1,8 @@
 //! Where a task ran and waited, and its runs one by one, when the page asks for it.
 
+use crate::tiles::{Stretch, Was};
 use serde_json::{Value, json};
 use wastenot_model::{Activity, CpuId, TaskId, Time, Window};
-use crate::tiles::{Stretch, Was};
 
 use crate::Recording;
 

@@ -10,10 +10,11 @@ use wastenot_bounds::{Answer, Budget, single};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
+use wastenot_needs::effort;
 use wastenot_sim::edf::{Design, Mailboxes, Profile, Real, Rule, Rules, Server, run};
 use wastenot_sim::{Options, Overhead, Seen};
 
-/// Sets in `make test`; `WASTENOT_MACHINES` asks for more.
+/// Random task sets.
 const SETS: u64 = 300;
 const UNTIL_US: u64 = 20_000;
 
@@ -244,7 +245,7 @@ fn limits(seed: u64) -> Vec<Limit> {
 
 #[test]
 fn who_pays_for_what_was_seen_never_misses() {
-    let sets = std::env::var("WASTENOT_MACHINES").ok().and_then(|n| n.parse().ok()).unwrap_or(SETS);
+    let sets = effort(SETS);
     let all: Vec<Limit> = (0..sets).into_par_iter().flat_map_iter(limits).collect();
     let mut accepted = BTreeMap::<&str, [u64; 3]>::new();
     for limit in &all {

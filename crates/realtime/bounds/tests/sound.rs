@@ -12,9 +12,10 @@ use wastenot_bounds::tardiness::{self, Point, Tardiness};
 use wastenot_bounds::{Answer, Budget, partitioned};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
+use wastenot_needs::effort;
 use wastenot_sim::edf::{Order, Rule, Tie, gedf as simulate, synchronous};
 
-/// Sets in `make test`; `WASTENOT_SETS` asks for more.
+/// Random task sets.
 const SETS: u64 = 10_000;
 /// How long each is simulated, in us.
 const UNTIL_US: u64 = 3_000;
@@ -258,9 +259,7 @@ fn without_preemption(tasks: &TaskSet, seed: u64) -> Vec<u64> {
 
 #[test]
 fn whoever_is_accepted_never_misses_and_nobody_is_later_than_a_bound() {
-    let sets = std::env::var("WASTENOT_SETS").ok().and_then(|text| text.parse().ok());
-    let sets = sets.unwrap_or(SETS);
-    let tally = (1..=sets).into_par_iter().map(judge).reduce(Tally::new, |mut sum, one| {
+    let tally = (1..=effort(SETS)).into_par_iter().map(judge).reduce(Tally::new, |mut sum, one| {
         one.into_iter().for_each(|(name, count)| *sum.entry(name).or_default() += count);
         sum
     });

@@ -9,10 +9,10 @@ use std::path::Path;
 use wastenot_bounds::overheads::{Curve, Overheads};
 use wastenot_bounds::verdict::Reason;
 use wastenot_bounds::{Answer, Budget, gedf};
+use wastenot_host::store::Error as Kept;
 use wastenot_realtime::Error;
 use wastenot_realtime::sweep::{NAMES, Outcome, Plan, Shard, Swept, Wanted, Working};
 use wastenot_scenario::sweep::{Criterion, Sweep, sweep};
-use wastenot_host::store::Error as Kept;
 
 /// Twelve points: 2 numbers of CPUs, 2 of tasks, 3 totals.
 const TEXT: &str = r#"

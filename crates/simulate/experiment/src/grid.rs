@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use wastenot_host::store::{Store, fill, fill_each};
 use wastenot_model::Time;
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 use wastenot_sim::Scheduler;
-use wastenot_host::store::{Store, fill, fill_each};
 
 use crate::choice::label;
 use crate::experiment::Experiment;

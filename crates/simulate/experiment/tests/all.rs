@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
 use wastenot_experiment::{Bench, Cell, Error, Experiment, Grid, Options, Run, Sim, compared};
+use wastenot_host::store::Error as Kept;
 use wastenot_model::Time;
 use wastenot_model::report::Value;
 use wastenot_model::workload::{Program, Step, Template, Variate};
 use wastenot_model::{CpuId, Source, Span, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
-use wastenot_host::store::Error as Kept;
 
 /// A scenario whose figures depend on the seed.
 const TEXT: &str = r#"

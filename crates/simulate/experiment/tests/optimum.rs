@@ -14,14 +14,15 @@ use wastenot_model::workload::{
     BarrierId, LockId, PipeId, Program, Random, Step, Template, TemplateId, Variate, Waiting,
 };
 use wastenot_model::{CpuId, History, Machine, Span, Time, Workload};
+use wastenot_needs::effort;
 use wastenot_scenario::extract::{self, Basis};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, scheduler, simulate};
 
 const END: Step = Step::End { of: 0 };
 const UNIT: u64 = 1_000_000;
-/// Programs of each construct that are tried, unless WASTENOT_PROGRAMS says how many of all.
-const USUALLY: u64 = 100;
+/// Programs of each construct that are tried.
+const PROGRAMS: u64 = 100;
 
 fn ms(units: u64) -> Step {
     Step::Compute(Variate::Fixed(Span(units * UNIT)))
@@ -542,8 +543,7 @@ const HEAD: &str = "\
 
 #[test]
 fn no_bound_is_above_the_best_of_all_schedules_and_half_are_near_it() {
-    let asked = std::env::var("WASTENOT_PROGRAMS").ok().and_then(|text| text.parse::<u64>().ok());
-    let count = asked.map_or(USUALLY, |all| all.div_ceil(CONSTRUCTS.len() as u64));
+    let count = effort(PROGRAMS);
     let all: Vec<(&str, Vec<Case>)> = CONSTRUCTS
         .iter()
         .enumerate()
@@ -559,7 +559,7 @@ fn no_bound_is_above_the_best_of_all_schedules_and_half_are_near_it() {
     }
     table += &row("all", &all.iter().flat_map(|(_, cases)| cases).collect::<Vec<_>>());
     println!("{table}");
-    if asked.is_none() {
+    if count == PROGRAMS {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/what-if.md");
         wastenot_golden::page_holds(page, [("optimum", format!("\n{table}"))]);
     }

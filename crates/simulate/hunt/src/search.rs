@@ -11,9 +11,9 @@
 use std::collections::BTreeMap;
 
 use wastenot_experiment::Error;
+use wastenot_host::store::{Store, fill};
 use wastenot_model::workload::Random;
 use wastenot_scenario::scenario::{Choice, Variant};
-use wastenot_host::store::{Store, fill};
 
 use crate::archive::Archive;
 use crate::finding::{Control, Finding, Look, SEEDS, confirm, graded};

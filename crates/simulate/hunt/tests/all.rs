@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use wastenot_experiment::{Bench, MUTANT, Sim};
+use wastenot_host::store::Store;
 use wastenot_hunt::finding::Finding;
 use wastenot_hunt::genome::{CPUS, Genome, KINDS, Space, cross, smaller, vary};
 use wastenot_hunt::oracle::{Kind, Promise, losses, worse};
@@ -11,7 +12,6 @@ use wastenot_hunt::trial::{self, Notes, Seen, Served, Took};
 use wastenot_model::workload::Random;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::REAL_TIME;
-use wastenot_host::store::Store;
 
 /// CFS of Linux 4.1 with all published fixes but that of scheduling groups.
 fn core0() -> Choice {

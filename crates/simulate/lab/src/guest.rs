@@ -9,11 +9,11 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::runner::Told;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use wastenot_model::History;
 use wastenot_rota::steps::Log;
-use crate::runner::Told;
 
 use crate::job::{self, Cell, Done, Evidence, Job};
 use crate::loaded::Loaded;

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::runner::Plan;
 use wastenot_experiment::{Bench, Error, Run};
 use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
-use crate::runner::Plan;
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::Options;
 

@@ -1,7 +1,7 @@
 //! What a guest has to do, and what it sends back.
 
-use serde::{Deserialize, Serialize};
 use crate::runner::{Plan, Told};
+use serde::{Deserialize, Serialize};
 
 use crate::kmsg::Line;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::runner::{End, Plan, Told};
 use wastenot_experiment::Run;
 use wastenot_model::workload::{MarkId, Step, TemplateId};
 use wastenot_model::{
@@ -9,7 +10,6 @@ use wastenot_model::{
 };
 use wastenot_read::write::edit;
 use wastenot_record::Begun;
-use crate::runner::{End, Plan, Told};
 use wastenot_sim::{Mark, Outcome};
 
 use crate::Error;
@@ -131,8 +131,8 @@ fn adopt(
 
 #[cfg(test)]
 mod tests {
-    use wastenot_model::{By, CpuId, Entry, Head, Machine};
     use crate::runner::Did;
+    use wastenot_model::{By, CpuId, Entry, Head, Machine};
 
     use super::*;
 

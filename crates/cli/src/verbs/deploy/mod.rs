@@ -9,10 +9,10 @@ use std::{fs, io, process};
 
 use wastenot_deploy::{Error, Loaded, Scheduler, Verified, compile};
 use wastenot_host::{Hierarchy, Share, sched_ext};
+use wastenot_lab::runner::class;
 use wastenot_model::{Builder, Column, Head, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::{Options, digest};
 use wastenot_rota::steps::Log;
-use wastenot_lab::runner::class;
 
 use self::scheduling::{Scheduled, Shown, schedule};
 use super::check::print;

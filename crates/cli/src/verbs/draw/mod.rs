@@ -4,9 +4,9 @@ mod curves;
 
 use std::path::{Path, PathBuf};
 
+use crate::export::picture::{self, Look, Shown};
 use wastenot_check::Options;
 use wastenot_draw::Scene;
-use crate::export::picture::{self, Look, Shown};
 use wastenot_model::{CpuId, History};
 
 use super::select;

@@ -4,19 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use wastenot_needs::effort;
 use wastenot_prove::conforms::Rule;
 use wastenot_rota::ir::Program;
 
 use crate::together::{Ran, built, root, run, steps};
 
-/// Runs of each policy in `make test`; `WASTENOT_CONFORMS` asks for more.
-const RUNS: u64 = 24;
-
-/// The number in this environment variable, or the default.
-fn asked() -> u64 {
-    let asked = std::env::var("WASTENOT_CONFORMS").ok();
-    asked.and_then(|text| text.parse().ok()).unwrap_or(RUNS)
-}
+/// Runs of each policy.
+const RUNS: u64 = 10;
 
 /// For the files of these tests.
 fn folder() -> &'static Path {
@@ -49,7 +44,7 @@ fn what_is_emitted_conforms_in_every_order_that_is_tried() {
             return;
         };
         let mut judged = [0; Rule::ALL.len()];
-        for seed in 0..asked() {
+        for seed in 0..effort(RUNS) {
             let Some(ran) = run(&binary, &program, &program, seed) else { continue };
             let Ran { found, told, is_one_forgotten } = ran;
             assert!(!is_one_forgotten, "{name}, seed {seed}: a CPU sleeps without its flag");
@@ -153,8 +148,6 @@ fn are_found_out(name: &str, changes: &[(&str, &str, &str)]) {
         let found = runs.find(|ran| !ran.found.breaks.is_empty());
         let Ran { found, told, .. } = found.unwrap_or_else(|| panic!("{what} is not found out"));
         println!("{what}: {:?} {}", found.breaks[0].rule, found.breaks[0].why);
-        if std::env::var_os("WASTENOT_CONFORMS").is_some() {
-            println!("{told}");
-        }
+        println!("{told}");
     }
 }

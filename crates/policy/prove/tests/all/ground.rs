@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use wastenot_model::workload::Random;
+use wastenot_needs::effort;
 use wastenot_prove::explore::{Bounds, Test, World, Wrong, search_on, tests};
 use wastenot_prove::ground::{Question, Tasks};
 use wastenot_prove::smt::Script;
@@ -14,11 +15,10 @@ use wastenot_rota::chance;
 use wastenot_rota::ir::{Bound, ClaimKind, Policy};
 
 use crate::gallery::texts;
-use crate::random::asked;
 use crate::solvers::solvers;
 
-/// Random policies in `make test`; `WASTENOT_QUESTIONS` asks for more.
-const POLICIES: usize = 24;
+/// Random policies.
+const POLICIES: u64 = 10;
 const WS: &str = include_str!("../../../../../policies/work-stealing.rota");
 const CPUS: usize = 3;
 const TASKS: usize = 3;
@@ -57,7 +57,7 @@ fn random() -> impl Iterator<Item = (String, String)> {
         takes
     };
     let named = |(seed, text)| (format!("seed {seed}"), text);
-    seeds.filter(other).map(named).take(asked("WASTENOT_QUESTIONS", POLICIES))
+    seeds.filter(other).map(named).take(effort(POLICIES) as usize)
 }
 
 /// Work stealing, with something else in it: the fewest CPUs and tasks that break it.

@@ -4,6 +4,7 @@
 use wastenot_model::policy::{Context, CpuView, Place as At, TaskView, View, Why};
 use wastenot_model::workload::{GroupId, Random};
 use wastenot_model::{CpuId, CpuSet, Policy as _, Span, TaskId, Time};
+use wastenot_needs::effort;
 use wastenot_prove::explore::{Events, Place, Situation, Task, World, failing, waits};
 use wastenot_prove::machines;
 use wastenot_rota::chance;
@@ -11,16 +12,15 @@ use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::ir::Program;
 
 use crate::gallery::texts;
-use crate::random::asked;
 
-/// Situations of each policy in `make test`, 10^5 in all; `WASTENOT_SITUATIONS` asks for more.
-const SITUATIONS: usize = 4_000;
+/// Situations of each policy.
+const SITUATIONS: u64 = 1_000;
 /// Random policies beside those that come with the project.
 const RANDOM: u64 = 16;
 
 #[test]
 fn an_idle_cpu_finds_a_task_in_the_interpreter_just_when_it_does_in_the_explorer() {
-    let situations = asked("WASTENOT_SITUATIONS", SITUATIONS);
+    let situations = effort(SITUATIONS);
     let (mut count, mut found) = (0, 0);
     for (name, program) in programs() {
         let policy = &program.policies[0];

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 use wastenot_model::workload::Random;
+use wastenot_needs::effort;
 use wastenot_prove::engine::search;
 use wastenot_prove::explore::{Bounds, Test, World, search_on, tests};
 use wastenot_prove::ground::{Question, Tasks};
@@ -21,12 +22,10 @@ use wastenot_rota::ir::Policy;
 
 use crate::solvers::solvers;
 
-/// Policies that are judged in `make test` as users have theirs judged; `WASTENOT_JUDGED` asks for
-/// more.
-const JUDGED: usize = 60;
-/// Policies whose obligations and questions are asked; `WASTENOT_POLICIES` asks for more, and
-/// `WASTENOT_FROM` begins after a seed, so that a long run can go on.
-const POLICIES: usize = 2_000;
+/// Policies that are judged as users have theirs judged.
+const JUDGED: u64 = 20;
+/// Policies whose obligations and questions are asked.
+const POLICIES: u64 = 1_000;
 /// So many are asked about by one process.
 const AT_ONCE: usize = 50;
 /// After so many it is told how far that came.
@@ -43,7 +42,7 @@ fn a_random_policy_is_proved_or_refuted_but_never_both() {
     let Some(solver) = solvers(test).into_iter().next() else { return };
     let patience = Duration::from_secs(20);
     let options = Options { solvers: vec![solver], cache: None, patience, bounds: BOUNDS };
-    let count = asked("WASTENOT_JUDGED", JUDGED);
+    let count = effort(JUDGED) as usize;
     let (mut proved, mut refuted) = (0, 0);
     let mut open: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
     for policy in &(1..).filter_map(policy).take(count).collect::<Vec<Policy>>() {
@@ -71,8 +70,7 @@ fn what_is_proved_no_small_machine_breaks_and_the_other_way_round() {
     if solvers.is_empty() {
         return;
     }
-    let begun = asked("WASTENOT_FROM", 0) as u64;
-    let (mut seed, mut left) = (begun, asked("WASTENOT_POLICIES", POLICIES));
+    let (mut seed, mut left) = (0, effort(POLICIES) as usize);
     let mut tally = Tally::default();
     while left > 0 {
         let seeds = (seed + 1..).filter(|&seed| policy(seed).is_some());
@@ -94,11 +92,6 @@ fn what_is_proved_no_small_machine_breaks_and_the_other_way_round() {
     assert!(share(tally.policies, seed - begun) >= 10, "most mean nothing");
     assert!(proved >= 10 && refuted >= 10, "{tally:?}");
     assert!(tally.broken > 0 && tally.broken < tally.questions);
-}
-
-/// How many this variable of the environment asks for, or as many as usual.
-pub(crate) fn asked(name: &str, usually: usize) -> usize {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usually)
 }
 
 /// What was found of some policies.

@@ -19,9 +19,9 @@ use std::str::FromStr;
 use wastenot_bounds::Budget;
 use wastenot_bounds::overheads::Overheads;
 use wastenot_bounds::verdict::{Budgets, Charge, Question, Spend, Test};
+use wastenot_host::store::{Store, digest, fill};
 use wastenot_model::sporadic::Criterion;
 use wastenot_scenario::sweep::{Costs, Curve, Point, Sweep};
-use wastenot_host::store::{Store, digest, fill};
 
 use crate::{Error, Implementation};
 

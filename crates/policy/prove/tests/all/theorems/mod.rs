@@ -19,6 +19,7 @@ mod walk;
 use std::fmt;
 
 use wastenot_model::workload::Random;
+use wastenot_needs::effort;
 use wastenot_prove::engine::search;
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::wakeup;
@@ -36,8 +37,8 @@ const STATES: usize = 150_000;
 const STATES_RANDOM: usize = 40_000;
 /// Situations that the explorer looks at to refute one.
 const LOOKED: u64 = 5_000;
-/// Random policies in `make test`; `WASTENOT_INTERLEAVED` asks for more.
-const POLICIES: u64 = 120;
+/// Random policies.
+const POLICIES: u64 = 20;
 
 fn policies(folder: &str) -> Vec<(String, Policy)> {
     let mut all = Vec::new();
@@ -132,8 +133,7 @@ fn what_is_proved_of_random_policies_holds_of_all_cpus_at_once() {
     let test = "what_is_proved_of_random_policies_holds_of_all_cpus_at_once";
     let Some(solver) = solvers(test).into_iter().next() else { return };
     let premises = Premises::new(solver);
-    let asked = std::env::var("WASTENOT_INTERLEAVED").ok().and_then(|text| text.parse().ok());
-    let count: u64 = asked.unwrap_or(POLICIES);
+    let count = effort(POLICIES);
     let mut fared = [Fared::default(), Fared::default(), Fared::default()];
     let (mut judged, mut seed) = (0, 0);
     while judged < count {

@@ -9,6 +9,7 @@ use std::{fs, thread};
 
 use wastenot_model::Machine;
 use wastenot_model::workload::Random;
+use wastenot_needs::effort;
 use wastenot_rota::chance;
 use wastenot_rota::emit::{Tables, emit};
 use wastenot_rota::ir::{Event, Place, Policy, Program, Stmt, Visitor, visit_block};
@@ -106,7 +107,7 @@ fn sorted(line: &str) -> String {
     text + &moves.concat() + &kicks.concat()
 }
 
-/// Short schedules of each policy in `make test`; `WASTENOT_SCHEDULES` asks for more.
+/// Short schedules of each policy.
 const SCHEDULES: u64 = 1_000;
 /// The maximum number of events in a short schedule, and the number in the long schedule of each
 /// machine.
@@ -115,17 +116,12 @@ const LONG: usize = 20_000;
 /// Short schedules for one start of the driver.
 const BATCH: u64 = 500;
 
-/// Random policies in `make test`; `WASTENOT_EMITTED` asks for more.
-const RANDOM: u64 = 24;
-
-/// The number in this environment variable, or the default.
-fn asked(name: &str, usually: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usually)
-}
+/// Random policies.
+const RANDOM: u64 = 8;
 
 #[test]
 fn compiled_natively_it_decides_what_the_interpreter_decides() {
-    let (schedules, mut held) = (asked("WASTENOT_SCHEDULES", SCHEDULES), Held::default());
+    let (schedules, mut held) = (effort(SCHEDULES), Held::default());
     for (name, program) in policies().into_iter().chain(vocabulary::policies()) {
         if !held.hold(&name, &program, schedules, LONG) {
             return;
@@ -138,8 +134,8 @@ fn compiled_natively_it_decides_what_the_interpreter_decides() {
 /// The same for random policies, each with a tenth of the schedules.
 #[test]
 fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
-    let schedules = asked("WASTENOT_SCHEDULES", SCHEDULES) / 10;
-    let (mut held, mut left) = (Held::default(), asked("WASTENOT_EMITTED", RANDOM));
+    let schedules = effort(SCHEDULES) / 10;
+    let (mut held, mut left) = (Held::default(), effort(RANDOM));
     for seed in 1.. {
         if left == 0 {
             break;
