@@ -1,4 +1,4 @@
-//! Rules of size and place that no other tool keeps.
+//! Rules that no other tool checks: sizes of files, places of code, paths in ARCHITECTURE.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,8 +84,25 @@ fn unsafe_stands_in_one_file_only() {
     assert!(holders.iter().all(allowed), "{holders:?}");
 }
 
+/// The paths that a page names: text between backticks that contains a slash, outside of blocks.
+fn paths(page: &str) -> Vec<&str> {
+    let prose = page.split("```").step_by(2);
+    let quoted = prose.flat_map(|text| text.split('`').skip(1).step_by(2));
+    quoted.filter(|text| text.contains('/')).collect()
+}
+
 #[test]
-fn architecture_fits_in_200_lines() {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
-    assert!(text.lines().count() <= 200);
+fn every_path_that_architecture_names_exists() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let named = paths(&page);
+    assert!(named.len() > 100, "paths are found");
+    let missing: Vec<&str> =
+        named.into_iter().filter(|path| !root().join(path).exists()).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names paths that do not exist: {missing:#?}");
+}
+
+#[test]
+fn paths_are_found_in_prose_and_not_in_blocks() {
+    let page = "`a/b.rs` and `c`, then\n```sh\nmake `no/path`\n```\n| `d/e` | `f` |\n";
+    assert_eq!(paths(page), ["a/b.rs", "d/e"]);
 }
