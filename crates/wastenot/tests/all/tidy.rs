@@ -96,8 +96,8 @@ fn every_path_that_architecture_names_exists() {
     let page = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let named = paths(&page);
     assert!(named.len() > 100, "paths are found");
-    let missing: Vec<&str> =
-        named.into_iter().filter(|path| !root().join(path).exists()).collect();
+    let is_missing = |path: &&str| !root().join(path).exists();
+    let missing: Vec<&str> = named.into_iter().filter(is_missing).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md names paths that do not exist: {missing:#?}");
 }
 
