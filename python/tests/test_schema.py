@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Schema(unittest.TestCase):
-    """`docs/scenario.schema.json` and the scenarios of the repository."""
+    """`docs/reference/scenario.schema.json` and the scenarios of the repository."""
 
     def setUp(self) -> None:
         if jsonschema is None:
             print("SKIPPED the JSON Schema: no validator: pip install jsonschema", flush=True)
             raise unittest.SkipTest("jsonschema is not installed")
-        text = (ROOT / "docs/scenario.schema.json").read_text(encoding="utf-8")
+        text = (ROOT / "docs/reference/scenario.schema.json").read_text(encoding="utf-8")
         self.validator = jsonschema.Draft7Validator(json.loads(text))
         found = sorted((ROOT / "scenarios").rglob("*.toml"))
         read = {path: tomllib.loads(path.read_text(encoding="utf-8")) for path in found}

@@ -1,4 +1,4 @@
-"""Tables of `wastenot convert -o DIR/`: recipes of docs/tables.md run, figures are `check`'s."""
+"""`wastenot convert -o DIR/`: recipes of docs/reference/tables.md run, figures are `check`'s."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 PROGRAM = Path(os.environ.get("WASTENOT", "target/debug/wastenot")).resolve()
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/tables.md"
+PAGE = ROOT / "docs/reference/tables.md"
 TRACE = ROOT / "traces/7.2-t4x4-make.dat"
 TABLES = ("events", "tasks", "spans", "waits", "violations", "episodes", "losses")
 

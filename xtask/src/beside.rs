@@ -1,5 +1,5 @@
-//! docs/simulate.md, its table of ambient load: the workloads of the recordings simulated on a
-//! quiet machine and beside ambient load, and what the real kernels did.
+//! docs/results/ambient.md, its table of ambient load: the workloads of the recordings simulated on
+//! a quiet machine and beside ambient load, and what the real kernels did.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,5 +1,5 @@
-//! docs/message-passing.md, what is worked out of the simulated machine: curves of the three
-//! designs for every pair of parameters that fits, and where the dedicated processor ends.
+//! docs/results/message-passing.md, what is worked out of the simulated machine: curves of the
+//! three designs for every pair of parameters that fits, and where the dedicated processor ends.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! docs/rota-simulated.md: policies in Rota beside the schedulers of Linux, on the workloads of the
-//! seeds; and each on the scenario that is its own.
+//! docs/results/rota-simulated.md: policies in Rota beside the schedulers of Linux, on the
+//! workloads of the seeds; and each on the scenario that is its own.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,4 +1,4 @@
-//! docs/seeds.md: every published number of the seeds beside ours.
+//! docs/results/seeds.md: every published number of the seeds beside ours.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,8 +21,8 @@ const INSENSITIVE: f64 = 0.02;
 
 /// A formula that is further off than this share does not predict the figure.
 const NEAR: f64 = 0.25;
-/// Where `docs/pictures/draw` draws, beside the page.
-const PICTURES: &str = "pictures";
+/// Where `docs/pictures/draw` draws, as links of the page say it.
+const PICTURES: &str = "../pictures";
 /// What `cargo test -p wastenot-tests seeds` holds Histories to.
 const GOLDEN: &str = "testing/tests/golden/simulate.txt";
 /// What one knob does to one figure: the elasticity.
@@ -176,7 +176,9 @@ impl Count {
             let figure = &worked.figure;
             let _ = writeln!(
                 text,
-                "| [{scenario}](#{scenario}) | {} | {} | {} | {} |",
+                "| [{scenario}](#{}) | {} | {} | {} | {} |",
+                // As GitHub names a heading: without dots.
+                scenario.replace('.', ""),
                 figure.name,
                 ours(worked),
                 worked.show_band().unwrap_or_default(),
@@ -234,7 +236,7 @@ fn section(
         let _ = writeln!(page, "- {}: {why}", names.join(", "));
     }
     let picture = format!("{PICTURES}/{}.png", experiment.scenario);
-    if Path::new("docs").join(&picture).exists() {
+    if Path::new("docs/results").join(&picture).exists() {
         let _ = writeln!(page, "\n![{}]({picture})", experiment.scenario);
     }
 }

@@ -225,7 +225,7 @@ pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
 pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
     let file = Path::new(name);
     let read = if file.is_file() {
-        let (shown, text) = text(file, "name a profile (TOML), as docs/profile.md says")?;
+        let (shown, text) = text(file, "name a profile (TOML), as docs/reference/profile.md says")?;
         wastenot_scenario::profile::profile(&shown, &text)
     } else {
         wastenot_scenario::profile::named(name)

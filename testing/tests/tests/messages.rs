@@ -183,7 +183,7 @@ fn one_lock_does_not_scale_many_do_on_average_and_messages_do() {
             assert!(within, "{at}: {what}: {seen:?} and {bound:?}");
         }
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/message-passing.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/message-passing.md");
     wastenot_golden::page_holds(page, [("simulated", table(&pairs))]);
 }
 
@@ -241,7 +241,7 @@ fn measured() -> String {
 
 #[test]
 fn the_page_has_what_was_measured() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/message-passing.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/message-passing.md");
     wastenot_golden::page_holds(page, [("measured", measured())]);
 }
 

@@ -52,6 +52,6 @@ fn table() -> String {
 
 #[test]
 fn the_table_of_rejected_designs_is_what_is_counted() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/message-passing.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/message-passing.md");
     wastenot_golden::page_holds(page, [("rejected", table())]);
 }

@@ -1,5 +1,5 @@
 //! The scenarios of the seeds: the same History everywhere, and the properties that must hold at
-//! every seed. docs/seeds.md compares their results with the published numbers.
+//! every seed. docs/results/seeds.md compares their results with the published numbers.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! docs/causes.md: how well `check` finds causes, held against truth by intervention.
+//! docs/results/causes.md: how well `check` finds causes, held against truth by intervention.
 //!
 //! A fault is planted in a simulation that is drawn by chance (`faults`, `setup`). The same
 //! simulation runs with the fault and with only that fault off, and what is lost with it and not
@@ -24,7 +24,8 @@ use faults::FAULTS;
 use setup::Draw;
 use truth::Case;
 
-/// The seed of docs/causes.md, whose cases were not looked at before the rules were written.
+/// The seed of docs/results/causes.md, whose cases were not looked at before the rules were
+/// written.
 pub(crate) const SEED: &str = "5";
 /// Those whose cases were.
 const LOOKED_AT: &str = "Seeds 1, 2 and 3";

@@ -1,4 +1,4 @@
-//! docs/causes.md, from the scores of all cases.
+//! docs/results/causes.md, from the scores of all cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -55,8 +55,8 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
     let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
     format!(
         "# Causes, measured\n\n\
-         How often `check` finds the right [cause](reference/causes.md) of lost time. Written by \
-         `make long-causes`; not by hand.\n\n\
+         How often `check` finds the right [cause](../reference/causes.md) of lost time. \
+         Written by `make long-causes`; not by hand.\n\n\
          ## How\n\n\
          The truth comes from interventions. A fault is planted in a simulation; the same \
          machine, work, scheduler and seed\nrun again with only that fault off. What is lost with \

@@ -1,4 +1,4 @@
-//! Hunts: the tables of docs/hunt.md.
+//! Hunts: the tables of docs/results/hunt.md.
 
 mod confirmed;
 mod faults;

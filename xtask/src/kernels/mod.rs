@@ -1,5 +1,5 @@
-//! docs/kernels.md: the same workloads in real kernels, under their own schedulers and under
-//! policies, beside what the simulator says.
+//! docs/results/kernels.md: the same workloads in real kernels, under their own schedulers and
+//! under policies, beside what the simulator says.
 
 mod page;
 mod rows;

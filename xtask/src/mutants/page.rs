@@ -1,4 +1,4 @@
-//! docs/mutants.md: what becomes of every mutant of every right policy.
+//! docs/results/mutants.md: what becomes of every mutant of every right policy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -23,7 +23,7 @@ use crate::together::{built, run, steps};
 
 /// Runs until a mutant counts as not found.
 const RUNS: u64 = 200;
-/// How long a solver may think about a question: as for docs/mutants.md.
+/// How long a solver may think about a question: as for docs/results/mutants.md.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A refuted mutant that can be emitted.

@@ -1,4 +1,4 @@
-//! docs/conformance.md, its table of what a replay of steps finds out.
+//! docs/results/conformance.md, its table of what a replay of steps finds out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -48,7 +48,7 @@ Tests of global EDF are sufficient only: a rejected task set may still meet all
 deadlines. The verdict is schedulable if a test accepts the set, unschedulable
 if there is a witness (the utilization exceeds the number of CPUs, the demand of
 a window exceeds its capacity, or a simulated job is late), else unknown.
-docs/bounds.md describes the report and the sources of the tests.
+docs/explain/bounds.md describes the report and the sources of the tests.
 
 Exit codes: 0 schedulable; 1 unschedulable; 2 failure; 3 unknown.
 
@@ -72,7 +72,7 @@ pub(crate) struct Test {
     /// Run only these tests: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
     #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
     pub(crate) tests: Vec<verdict::Test>,
-    /// Kernel overheads in CSV, with the columns kind,at,max_us,average_us (docs/bounds.md)
+    /// Kernel overheads in CSV, with the columns kind,at,max_us,average_us (docs/explain/bounds.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
     /// Extrapolate overheads beyond their measured range, and report it
@@ -97,8 +97,8 @@ pub(crate) struct Test {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 TABLE is CSV with the columns kind,at,max_us,average_us. `at` is the number of
-tasks (docs/bounds.md). `wastenot bounds test` and sweeps use it like a table of
-measured overheads.
+tasks (docs/explain/bounds.md). `wastenot bounds test` and sweeps use it like a
+table of measured overheads.
 
 Each number of tasks is simulated three times: identical tasks that are
 released together and use half of the CPUs; random tasks that are released
@@ -108,7 +108,7 @@ use half. Maxima are those of all three runs, averages those of the last.
 The simulated machine has no tick and does not model the caches of tasks, so the
 table lacks these kinds: --with takes them from another table.
 
-Simulated overheads are not measurements: docs/message-passing.md.
+Simulated overheads are not measurements: docs/explain/message-passing.md.
 
 Examples:
   wastenot bounds overheads --machine smp4 --tasks 8,16
@@ -125,7 +125,7 @@ pub(crate) struct Overheads {
     /// sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
-    /// Overhead profile: x7550-assumed, free, or a file (docs/profile.md)
+    /// Overhead profile: x7550-assumed, free, or a file (docs/reference/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
     /// Length of each run
@@ -149,7 +149,7 @@ pub(crate) struct Overheads {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 EXPERIMENT is TOML: the parameters of the task sets, and the curves to compute
-(docs/sweep.md). Examples are in scenarios/sweeps.
+(docs/reference/sweep.md). Examples are in scenarios/sweeps.
 
 With --resume, results are stored, and an interrupted sweep continues where it
 stopped. Several machines can share the work with --shard 1/3, 2/3, 3/3, each
@@ -195,8 +195,8 @@ include no interrupts and no context switches. Other work on these CPUs makes
 the figures larger, above all the maxima, so measure on an otherwise idle
 machine.
 
-TABLE is CSV (docs/profile.md). Each line contains its machine, so tables of
-several machines can be combined, with --append or with cat.
+TABLE is CSV (docs/reference/profile.md). Each line contains its machine, so
+tables of several machines can be combined, with --append or with cat.
 
 Examples:
   wastenot bounds measure --span 20ms
@@ -241,7 +241,7 @@ from Feather-Trace, or samples from ft2csv in a file with a name such as
 The fit is a pair of numbers: cache lines written under the global lock, and
 fetches of the lock's line by a CPU that waits for it. All pairs that fit are
 printed, because a few figures are not enough to determine one pair
-(docs/profile.md).
+(docs/reference/profile.md).
 
 Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.
 
@@ -257,7 +257,7 @@ pub(crate) struct Calibrate {
     /// Longest scheduling decision of a kernel on M CPUs: 64=3ms
     #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
     pub(crate) points: Vec<(u32, Span)>,
-    /// Profile of all other overheads: x7550-assumed, free, or a file (docs/profile.md)
+    /// Profile of all other overheads: x7550-assumed, free, or a file (docs/reference/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
     /// Largest accepted deviation of a figure

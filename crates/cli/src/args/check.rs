@@ -39,7 +39,8 @@ pub(crate) struct Check {
     /// Assign no causes: a little faster
     #[arg(long, conflicts_with = "cause")]
     pub(crate) no_causes: bool,
-    /// What migrations cost: by the [costs] of this scenario (TOML), as docs/scenario.md says
+    /// What migrations cost: by the [costs] of this scenario (TOML), as
+    /// docs/reference/scenario.md says
     #[arg(long, value_name = "SCENARIO")]
     pub(crate) costs: Option<PathBuf>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use super::when::WindowArgs;
 #[command(after_help = "\
 The file extension of -o selects the format; without one, use --format. If -o
 ends in / or is a directory, it gets one Parquet file for each table: events,
-tasks, spans, waits, violations, episodes, losses (docs/tables.md).
+tasks, spans, waits, violations, episodes, losses (docs/reference/tables.md).
 
 --scrub replaces the names of tasks and cgroups, and removes the names of host
 and file, the recorder's notes, and all of the kernel's version but the number.

@@ -97,7 +97,7 @@ Other columns that vary get a panel for each value; select values with --only.
 
 The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
 picture is drawn on the terminal. The columns are those of the CSV file
-(docs/sweep.md).
+(docs/reference/sweep.md).
 
 Examples:
   wastenot draw curves scenarios/sweeps/small.csv -o small.pdf

@@ -152,8 +152,8 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     let output = output && verb != "bounds"; // there it is what another option goes with
     let cpus = lacks(error, "--cpus");
     if lacks(error, "<SCENARIO>") {
-        let line =
-            "`wastenot run scenarios/seeds/workpile.toml`; how to write one: docs/scenario.md";
+        let line = "`wastenot run scenarios/seeds/workpile.toml`; how to write one: \
+                    docs/reference/scenario.md";
         return Some(Stop::new("run needs a scenario", line));
     }
     if lacks(error, "<WHAT>") {
@@ -166,7 +166,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     }
     if lacks(error, "<EXPERIMENT>") {
         let line = "`wastenot bounds sweep scenarios/sweeps/small.toml`; how to write one: \
-                    docs/sweep.md";
+                    docs/reference/sweep.md";
         return Some(Stop::new("sweep needs an experiment", line));
     }
     if lacks(error, "<TABLE>") {

@@ -23,8 +23,8 @@ work-conserving, or under another real-time scheduler. With --against it is one
 if the work takes longer, or more is wasted, than under the other scheduler.
 
 Each finding is shrunk, which may take longer than the search, and written as a
-scenario, with its trace and a picture (docs/hunt.md). As many workloads are
-drawn at random, as a baseline. Trials are rounded up to a multiple of 64.
+scenario, with its trace and a picture (docs/explain/hunt.md). As many workloads
+are drawn at random, as a baseline. Trials are rounded up to a multiple of 64.
 
 The same seed and number of trials give the same findings. With --resume a hunt
 that was interrupted goes on where it was: repeat the same command.

@@ -12,7 +12,7 @@ use super::check::Face;
 #[command(
     arg_required_else_help = true,
     after_help = "\
-`run --on 7.2` runs a scenario in a guest with that kernel (docs/lab.md).
+`run --on 7.2` runs a scenario in a guest with that kernel (docs/how-to/lab.md).
 
 Examples:
   wastenot lab list

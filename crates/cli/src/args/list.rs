@@ -9,7 +9,7 @@ use super::check::Face;
 #[command(after_help = "\
 Schedulers and machines are names for --scheduler and --machine and for the keys
 of scenarios; workloads are functions of the catalogue for `use =` in a scenario
-(docs/scenario.md); claims are what a policy may declare with `prove`
+(docs/reference/scenario.md); claims are what a policy may declare with `prove`
 (docs/reference/rota.md); causes are why time was lost, for `check --cause`
 (docs/reference/causes.md).
 

@@ -13,7 +13,8 @@ use super::check::Face;
 #[command(after_help = "\
 A proof shows that no CPU stays idle while a task that it may run waits, beyond
 a stated number of attempts. It holds in a model, under the assumptions listed
-in the report (docs/proofs.md). A policy declares its claims with `prove ...`.
+in the report (docs/explain/proofs.md). A policy declares its claims with
+`prove ...`.
 
 All states of small machines are explored: up to --cpus CPUs and --tasks tasks,
 and interleavings of wakeups up to 2 CPUs and 2 tasks. This needs no solver and
@@ -29,11 +30,11 @@ again (--recheck).
 
 The steps of a counterexample from --cex can be forced again (--replay), on the
 policy that it was found with or on a corrected one (--scheduler). The report
-shows at which step that policy does something else (docs/proofs.md).
+shows at which step that policy does something else (docs/explain/proofs.md).
 
 The steps that a kernel took under the policy can be replayed in the model
 (--conforms): the report names the first step that the model does not allow
-(docs/conformance.md).
+(docs/explain/conformance.md).
 
 Exit codes: 0 all claims are proved for any number of CPUs; 1 a claim is
 refuted; 2 failure; 3 a claim is unknown or proved for small machines only, or

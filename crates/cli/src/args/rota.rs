@@ -80,8 +80,8 @@ pub(crate) struct Code {
 /// Emit C of a policy for sched_ext
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The output is one self-contained file; docs/emit.md describes its contents and
-what a loader must set. Compile it to BPF with clang:
+The output is one self-contained file; docs/explain/emit.md describes its
+contents and what a loader must set. Compile it to BPF with clang:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
 Claims are checked as with `wastenot prove`, with up to 5 s per query. A policy
@@ -106,7 +106,7 @@ pub(crate) struct Emit {
     /// Write the file even if a claim is refuted
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// Emit code that also logs each step of the protocol (docs/conformance.md)
+    /// Emit code that also logs each step of the protocol (docs/explain/conformance.md)
     #[arg(long)]
     pub(crate) steps: bool,
 }

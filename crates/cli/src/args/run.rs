@@ -15,19 +15,19 @@ use super::scheduler::Under;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A scenario is a TOML file: a machine, a workload, a scheduler, variants of them
-and figures to measure (docs/scenario.md). Examples are in scenarios/.
+and figures to measure (docs/reference/scenario.md). Examples are in scenarios/.
 
 An rt-app file contains a workload only: set the rest with --machine and
---scheduler (docs/simulate.md).
+--scheduler (docs/explain/simulate.md).
 
 --on chooses where it runs: in the simulator (sim), on this machine (host), or
 in a kernel of Debian in a guest (6.12, 7.2.13, sid). There its tasks are real
 and recorded, and the kernel schedules them, or the policy of --scheduler
-(docs/lab.md).
+(docs/how-to/lab.md).
 
 --scheduler-cmd runs it under the scheduler of a program, too, and under the
 kernel's own; several are compared, each with the one before
-(docs/sched_ext.md).
+(docs/how-to/sched_ext.md).
 
 A program runs as well, as a scenario of one task: -- COMMAND. In a guest it has
 its libraries and the files that the command names. QEMU without KVM counts

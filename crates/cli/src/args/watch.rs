@@ -16,7 +16,8 @@ use super::address::address;
 #[command(after_help = "\
 A timer in the kernel examines all run queues. A violation that several
 consecutive looks find is confirmed by a short recording of events. Each
-violation is printed as one line of JSON, wastenot.violation/1 (docs/watch.md).
+violation is printed as one line of JSON, wastenot.violation/1
+(docs/how-to/watch.md).
 
 Examples:
   wastenot watch --for 1s

@@ -15,7 +15,7 @@ use super::when::WindowArgs;
 The workload is extracted from the trace and simulated, under a work-conserving
 scheduler and under that of --scheduler. The report contains an upper bound on
 the recorded time that is due to the scheduler, and a bound that no scheduler
-can beat (docs/what-if.md).
+can beat (docs/explain/what-if.md).
 
 Exit codes: 0 simulated; 2 failure.
 

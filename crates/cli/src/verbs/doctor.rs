@@ -73,7 +73,7 @@ fn guests() -> Check {
             let kernels = Kernels::of_user().map_or(0, |it| it.cached().len());
             let mut seen = format!("QEMU {version}, {kernels} kernels fetched");
             if !wastenot_lab::has_equal_turns(&version) {
-                seen += "; without KVM take QEMU 8.1 or later (docs/lab.md)";
+                seen += "; without KVM take QEMU 8.1 or later (docs/how-to/lab.md)";
             }
             Check::yes(NAME, seen)
         }

@@ -47,7 +47,8 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
 fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer, Stop> {
     let mut figures = scenarios.iter().flat_map(|(scenario, _)| &scenario.figures);
     if args.fail_if_out_of_band && !figures.any(|figure| figure.band.is_some()) {
-        let help = "run it without --fail-if-out-of-band, or add a figure: docs/scenario.md";
+        let help =
+            "run it without --fail-if-out-of-band, or add a figure: docs/reference/scenario.md";
         return Err(Stop::new("no figure has a band that it could be out of", help));
     }
     let page = page(args)?;
@@ -490,7 +491,7 @@ fn of_command(args: &Run) -> Result<Scenario, Stop> {
 
 /// What is to run, and what takes the place of its own schedulers.
 fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
-    let help = "name a scenario (TOML); examples: scenarios/, format: docs/scenario.md";
+    let help = "name a scenario (TOML); examples: scenarios/, format: docs/reference/scenario.md";
     let (name, text) = open::text(file, help)?;
     let choice = open::scheduler(&args.under)?;
     let machine = args.machine.as_deref();

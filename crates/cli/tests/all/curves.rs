@@ -126,7 +126,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         (
             "tasks.csv",
             "tasks.csv:2: not a result of a sweep: there is no column `wcet_us`",
-            "docs/sweep.md",
+            "docs/reference/sweep.md",
         ),
         ("empty.csv", "not a result of a sweep: there is nothing in it", "bounds sweep"),
         ("header.csv", "the file has a header but no point", "bounds sweep"),

@@ -121,17 +121,17 @@ fn the_readme_runs_as_written() {
 
 #[test]
 fn the_page_on_the_simulator_runs_as_written() {
-    runs_as_written("docs/simulate.md");
+    runs_as_written("docs/explain/simulate.md");
 }
 
 #[test]
 fn the_page_on_what_if_runs_as_written() {
-    runs_as_written("docs/what-if.md");
+    runs_as_written("docs/explain/what-if.md");
 }
 
 #[test]
 fn the_page_on_bounds_runs_as_written() {
-    runs_as_written("docs/bounds.md");
+    runs_as_written("docs/explain/bounds.md");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What each format can tell, asked of real files: the tables in README and `docs/reference`.
+//! The facts that each trace format records, read from real files: `docs/reference/formats.md`.
 
 use serde_json::Value;
 use wastenot_model::Carries;
@@ -16,17 +16,21 @@ const FORMATS: &[(&str, &str)] = &[
     ("`trace-cmd report -R` text", "traces/5.10-t4x4-tpch.report-R.txt"),
 ];
 
-/// What the short table in README tells: heading, and the abilities that it takes.
-const QUESTIONS: &[(&str, &[&str])] = &[
-    ("waste, waits", &["placement"]),
-    ("latency from wakeup", &["wakeups"]),
-    ("who woke whom", &["wakers", "wakings"]),
-    ("irq or task", &["irq_context"]),
-    ("moves", &["migrations"]),
-    ("forks", &["forks"]),
-    ("topology", &["topology"]),
-    ("affinity", &["affinity"]),
-];
+/// The text above the table.
+const HEAD: &str = "\
+# What each format records
+
+This table is generated: the readers read one file of each format. Another file may contain fewer
+facts; the field `trace.carries` of `wastenot check --json` lists those of a file. A `.wn` file
+contains the facts of its source.
+
+No tracepoint records on which CPUs a task may run, so a report on a trace without affinities states
+what it assumed. Three options add facts that a file lacks: `--machine` sets the topology,
+`--clock-hz` sets the rate of a clock that counts cycles, and `--shared-queue` declares that all
+CPUs take tasks from one queue. Perfetto's compact form does not record where a woken task waits, so
+its placement is unknown until it runs. Wastenot also reads the text of ftrace and `perf script`.
+
+";
 
 fn carried() -> Vec<(&'static str, Vec<String>)> {
     let desk = Desk::laid();
@@ -43,35 +47,10 @@ fn carried() -> Vec<(&'static str, Vec<String>)> {
     FORMATS.iter().map(|(format, file)| (*format, words(file))).collect()
 }
 
-fn table(formats: &[(&str, Vec<String>)], columns: &[(&str, &[&str])]) -> String {
-    let mut text = String::from("| format |");
-    columns.iter().for_each(|(heading, _)| text += &format!(" {heading} |"));
-    text += &format!("\n|---|{}\n", "---|".repeat(columns.len()));
-    for (format, words) in formats {
-        text += &format!("| {format} |");
-        for (_, needs) in columns {
-            let all = needs.iter().all(|need| words.iter().any(|word| word == need));
-            text += if all { " yes |" } else { " – |" };
-        }
-        text += "\n";
-    }
-    text
-}
-
 #[test]
-fn the_format_tables_say_what_the_readers_say() {
+fn the_page_on_formats_is_up_to_date() {
     let formats = carried();
-    let mut short = table(&formats, QUESTIONS);
-    short += "| `.wn` (our own) |";
-    short += &" as its source |".repeat(QUESTIONS.len());
-    short += "\n";
-    wastenot_golden::page_holds(root().join("README.md"), [("formats", short)]);
-
-    let mut whole = String::from(
-        "# What each format can tell\n\nGenerated from the readers, each asked about one file. A file may \
-         hold less: what it holds stands in\n`trace.carries` of `wastenot check --json`. `.wn` holds what \
-         its source held.\n\n| ability | means |",
-    );
+    let mut whole = format!("{HEAD}| ability | means |");
     formats.iter().for_each(|(format, _)| whole += &format!(" {format} |"));
     whole += &format!("\n|---|---|{}\n", "---|".repeat(formats.len()));
     for (_, word, means) in Carries::ALL {

@@ -16,6 +16,7 @@ mod hunt;
 mod lab;
 mod layers;
 mod licences;
+mod links;
 mod measure;
 mod printable;
 mod proofs;

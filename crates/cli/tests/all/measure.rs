@@ -44,7 +44,7 @@ fn a_table_has_the_columns_of_the_page_and_grows_only_if_asked() {
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("interrupts and context switches are not in the figures"), "{text}");
     let first = read(&desk, "here.csv");
-    let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
+    let page = fs::read_to_string(root().join("docs/reference/profile.md")).expect("the page");
     let section = page.split("## The table").nth(1).and_then(|rest| rest.split("\n## ").next());
     let rows = section.expect("its columns").lines();
     let named = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
@@ -155,7 +155,7 @@ fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
 
 #[test]
 fn a_profile_of_the_machine_at_hand_is_made_as_the_page_says() {
-    let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
+    let page = fs::read_to_string(root().join("docs/reference/profile.md")).expect("the page");
     let steps = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next());
     let steps: Vec<&str> = steps.expect("three steps").lines().collect();
     let [measure, calibrate, simulate] = steps[..] else { panic!("{steps:?}") };

@@ -77,7 +77,7 @@ fn the_page_on_causes_is_up_to_date() {
     text += "\n\nThe first cause of this list whose evidence is there gets a stretch of time. A \
              unit of waste belongs to a waiting task: of those that may use an idle CPU, to those \
              whose wait began first, as many as CPUs are idle. How often causes are right: \
-             [measured](../causes.md).\n";
+             [measured](../results/causes.md).\n";
     for row in json["causes"].as_array().expect("rows") {
         let cell = |name: &str| row[name].as_str().expect(name);
         text += &format!("\n## {}\n\nTime was lost because {}.\n\n", cell("cause"), cell("about"));

@@ -59,7 +59,7 @@ fn neither_threads_nor_shards_nor_a_kill_change_a_byte() {
         assert_eq!(code, 0, "{text}");
     }
     let csv = read(&desk, "1.csv");
-    let page = fs::read_to_string(root().join("docs/sweep.md")).expect("docs/sweep.md");
+    let page = fs::read_to_string(root().join("docs/reference/sweep.md")).expect("the page");
     let columns = csv.lines().next().expect("a header").split(',');
     let section = page.split("## CSV").nth(1).and_then(|rest| rest.split("\n## ").next());
     let rows = section.expect("its columns").lines();
@@ -168,7 +168,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
     desk.put("most.toml", SMALL.replace("tables/${cpus}", "tables/most"));
     desk.put("tables/most.csv", "kind,at,max_us\nschedule,,50\n");
     for (words, what, help) in [
-        ("", "sweep needs an experiment", "docs/sweep.md"),
+        ("", "sweep needs an experiment", "docs/reference/sweep.md"),
         ("no.toml", "cannot read no.toml: no such file", "scenarios/sweeps"),
         ("wrong.toml", "wrong.toml:18: there is no implementation `gedf-m`", "`gedf-mp`"),
         ("lost.toml", "nowhere/2.csv", "path"),

@@ -3,8 +3,8 @@
  * load balancing over a scheduling domain; and the domains of each CPU. No tracepoint tells, so
  * these programs are on functions (kernel/sched/fair.c, topology.c). Tracepoints tell what NUMA
  * balancing does, when a CPU is to reschedule, and when its deadline server starts. All are loaded
- * only if they are wanted, and where the kernel has the function or tracepoint; docs/record.md
- * lists them. */
+ * only if they are wanted, and where the kernel has the function or tracepoint;
+ * docs/how-to/record.md lists them. */
 #pragma once
 
 struct root_domain;

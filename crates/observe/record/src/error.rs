@@ -103,7 +103,8 @@ impl Error {
                 "boot a later kernel; `wastenot record --tracefs` records on this one"
             }
             Error::NoDecisions { .. } => {
-                "record without --decisions, or boot a kernel that allows it (docs/record.md)"
+                "record without --decisions, or boot a kernel that allows it \
+                 (docs/how-to/record.md)"
             }
             Error::NoTracefs => "as root: `mount -t tracefs nodev /sys/kernel/tracing`",
             Error::ReadOnly => {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::Error;
 
-/// What clang is told: docs/emit.md.
+/// What clang is told: docs/explain/emit.md.
 const FLAGS: [&str; 8] = ["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-c", "-x", "c"];
 
 /// The object that clang (`$CLANG`, or the first in PATH) makes of emitted C. No file is written.

@@ -240,5 +240,5 @@ impl Loaded {
     }
 }
 
-/// sched_wakeup, sched_wakeup_new, sched_switch: docs/emit.md.
+/// sched_wakeup, sched_wakeup_new, sched_switch: docs/explain/emit.md.
 const TRACEPOINTS: usize = 3;

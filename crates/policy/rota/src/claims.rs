@@ -8,7 +8,7 @@ use crate::syntax::vocabulary::CLAIMS;
 pub fn claims() -> Report {
     let mut report = Report::new("list.claims/1", "Claims");
     report.verdict = "A policy declares its claims with `prove ...`; `wastenot prove FILE` checks \
-                      them (docs/proofs.md)."
+                      them (docs/explain/proofs.md)."
         .into();
     let columns = [("claim", "claim"), ("about", "what it means"), ("example", "")];
     let mut all = Table::listing("claims", "Claims", &columns);

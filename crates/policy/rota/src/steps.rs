@@ -1,5 +1,6 @@
-//! The log of steps that an emitted scheduler writes if it is asked to (docs/conformance.md): one
-//! record for each step of the protocol, as the kernel or a stand-in took it.
+//! The log of steps that an emitted scheduler writes if it is asked to
+//! (docs/explain/conformance.md): one record for each step of the protocol, as the kernel or a
+//! stand-in took it.
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Annex, Column, History, Table, Value};

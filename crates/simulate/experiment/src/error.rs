@@ -152,7 +152,9 @@ impl Error {
         match self {
             Error::Scheduler(wrong) => wrong.help().to_owned(),
             Error::NoPolicy { .. } => "name a file that ends in .rota; policies/ has many".into(),
-            Error::NoProfile { .. } => "name a profile (TOML), as docs/profile.md says".into(),
+            Error::NoProfile { .. } => {
+                "name a profile (TOML), as docs/reference/profile.md says".into()
+            }
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Steps { name, .. } if name == PACE => {

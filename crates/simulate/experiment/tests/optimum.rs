@@ -521,7 +521,7 @@ fn median(mut ratios: Vec<f64>) -> f64 {
     ratios[ratios.len() / 2]
 }
 
-/// How close the bounds of these come, as a row of the table in docs/what-if.md.
+/// How close the bounds of these come, as a row of the table in docs/results/what-if.md.
 fn row(name: &str, cases: &[&Case]) -> String {
     let share = |holds: fn(&Case) -> bool| {
         let count = cases.iter().filter(|case| holds(case)).count();
@@ -560,7 +560,7 @@ fn no_bound_is_above_the_best_of_all_schedules_and_half_are_near_it() {
     table += &row("all", &all.iter().flat_map(|(_, cases)| cases).collect::<Vec<_>>());
     println!("{table}");
     if count == PROGRAMS {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/what-if.md");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/results/what-if.md");
         wastenot_golden::page_holds(page, [("optimum", format!("\n{table}"))]);
     }
 }

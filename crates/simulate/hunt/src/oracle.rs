@@ -198,9 +198,9 @@ impl Promise {
     /// (`need_active_balance`, kernel/sched/fair.c).
     ///
     /// Policies in Rota, if they claim so: an idle CPU has to look again only as often as another
-    /// CPU was faster (`rounds(<= idle_cpus)`, docs/proofs.md), and each time it has to be kicked,
-    /// and reads and tries every queue once. Before it looks it may have to put every task, as
-    /// where all are woken there at once.
+    /// CPU was faster (`rounds(<= idle_cpus)`, docs/explain/proofs.md), and each time it has to be
+    /// kicked, and reads and tries every queue once. Before it looks it may have to put every task,
+    /// as where all are woken there at once.
     fn idle(&self, genome: &Genome) -> Option<Span> {
         const PASSES: u64 = 5;
         /// Steps of a put: inserting, claiming a CPU, kicking it.

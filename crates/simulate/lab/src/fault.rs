@@ -89,7 +89,7 @@ impl Exit {
                 "a CPU came or went, and the scheduler has no cpu_online and cpu_offline: its \
                  program has to load it again"
             }
-            _ => "docs/sched_ext.md explains the kernel's reasons",
+            _ => "docs/how-to/sched_ext.md explains the kernel's reasons",
         }
     }
 }

@@ -118,7 +118,7 @@ impl Error {
             ),
             Error::UnknownProfile { .. } => {
                 let known = Profile::NAMED.map(|(known, _)| known);
-                format!("profiles are {}, or a file (docs/profile.md)", known.join(", "))
+                format!("profiles are {}, or a file (docs/reference/profile.md)", known.join(", "))
             }
             Error::Arguments { .. } => "the numbers count from 1: `flat(2,8)`".into(),
             Error::Synthetic { text, .. } => format!(

@@ -24,7 +24,7 @@ pub fn machines() -> Report {
 pub fn workloads() -> Report {
     let mut report = Report::new("list.workloads/1", "Workloads");
     report.verdict = "Use a name as `use = \"NAME\"` in [[tasks]] of a scenario; arguments are \
-                      further keys there (docs/scenario.md)."
+                      further keys there (docs/reference/scenario.md)."
         .into();
     let columns =
         [("name", "name"), ("family", ""), ("about", "what its tasks do"), ("source", "")];

@@ -1,4 +1,4 @@
-//! A Parquet file for each table of a trace. docs/tables.md describes them.
+//! A Parquet file for each table of a trace. docs/reference/tables.md describes them.
 
 mod schema;
 mod spans;

@@ -1,4 +1,5 @@
-//! The columns of the tables, but those of events. docs/tables.md has the same; a test compares.
+//! The columns of the tables, but those of events. docs/reference/tables.md has the same; a test
+//! compares.
 
 use wastenot_read::write::{Column, Kind};
 

@@ -66,7 +66,7 @@ fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
 }
 
 fn read(file: &Path) -> Result<Sweep, Stop> {
-    let help = "name a sweep (TOML); examples: scenarios/sweeps, format: docs/sweep.md";
+    let help = "name a sweep (TOML); examples: scenarios/sweeps, format: docs/reference/sweep.md";
     let (name, text) = open::text(file, help)?;
     sweep(&name, &text, &NAMES).map_err(|error| Stop::new(&error, error.help()))
 }
@@ -99,4 +99,4 @@ impl Tables {
 }
 
 /// No table of a sweep comes from another program.
-const PIPED: &str = "name a file: docs/sweep.md";
+const PIPED: &str = "name a file: docs/reference/sweep.md";

@@ -18,7 +18,8 @@ use crate::open;
 
 /// Looks for it.
 pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
-    let help = "name a scenario (TOML); examples: scenarios/lab, format: docs/scenario.md";
+    let help =
+        "name a scenario (TOML); examples: scenarios/lab, format: docs/reference/scenario.md";
     let (name, text) = open::text(&args.file, help)?;
     let scenario = wastenot_experiment::scenario(&name, &text);
     let scenario = scenario.map_err(|error| Stop::new(&error, error.help()))?;

@@ -138,7 +138,7 @@ fn fetch(args: &Fetch) -> Result<Answer, Stop> {
 fn runs_policies(version: &Version) -> &'static str {
     match version.has_sched_ext() {
         false => "no",
-        // libbpf refuses all schedulers there that create a queue: docs/kernels.md.
+        // libbpf refuses all schedulers there that create a queue: docs/results/kernels.md.
         true if version.kernel().starts_with("7.1.") => "no, wrong BTF",
         true => "yes",
     }

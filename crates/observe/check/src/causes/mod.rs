@@ -78,8 +78,8 @@ pub struct Cause {
     /// Which data would decide more.
     pub missing: &'static str,
     /// Whether it is known how often it is right: at least 40 cases in which a planted fault took
-    /// time have it (docs/causes.md), or real kernels were made to lose a known time by it. Others
-    /// are only suspected.
+    /// time have it (docs/results/causes.md), or real kernels were made to lose a known time by it.
+    /// Others are only suspected.
     pub named: bool,
     /// Whether the evidence is there.
     pub(crate) holds: fn(&Evidence) -> bool,

@@ -10,7 +10,7 @@ pub(super) static CAUSE: Cause = Cause {
         may run there waited, for longer than two balancing passes.",
     refuted_by: "The CPU takes a task soon.",
     advice: "Prove the policy work-conserving: wastenot prove.",
-    source: "Lozi et al., EuroSys 2016; docs/proofs.md",
+    source: "Lozi et al., EuroSys 2016; docs/explain/proofs.md",
     missing: "The queues that the CPU looked into.",
     named: false,
     holds: |it| it.is_waste_under(Rules::Policy) && it.balancing.failed(),

@@ -1,4 +1,4 @@
-// The pictures of docs/view.md. `SNAPSHOTS=overwrite` keeps them there; else it is only seen whether they
+// The pictures of docs/how-to/view.md. `SNAPSHOTS=overwrite` keeps them there; else it is only seen whether they
 // can be made, as fonts differ between machines.
 
 import { mkdirSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { begin, counterexample, decided, end, folder, lacks, onLane, open, Opene
 
 const SMALL = "7.2-t4x4-make.dat";
 const keeps = process.env["SNAPSHOTS"] === "overwrite";
-const into = keeps ? resolve(import.meta.dirname, "../../../../../docs/view") : folder;
+const into = keeps ? resolve(import.meta.dirname, "../../../../../docs/pictures/view") : folder;
 
 /** What is done before each picture is taken, and with which recordings. */
 const SCREENS: [string, () => Promise<Opened>, (opened: Opened) => Promise<void>][] = [

@@ -1,5 +1,5 @@
 //! Conformance: whether the steps that a kernel took are steps of the model that was proved
-//! (docs/conformance.md).
+//! (docs/explain/conformance.md).
 //!
 //! Each step of a [`Log`] took effect at some moment between two that are recorded. So of each
 //! state only parts are certain: from when a task surely is in a queue and until when it surely

@@ -2,7 +2,7 @@
 //!
 //! The search looks for an attempt that fails although a task that the CPU may run waits all the
 //! time, and no other CPU took a task. Theorem 2 states that no such attempt exists
-//! (docs/proofs.md).
+//! (docs/explain/proofs.md).
 
 use wastenot_model::CpuId;
 use wastenot_rota::eval::{At, Frame};

@@ -1,7 +1,7 @@
 //! Claims of a program with partitions: the partitions are isolated, and a claim of all policies
 //! holds for the whole machine.
 //!
-//! No text writes these claims: every program with partitions makes them. docs/proofs.md,
+//! No text writes these claims: every program with partitions makes them. docs/explain/proofs.md,
 //! "Partitions", explains why they hold.
 
 use std::time::Duration;

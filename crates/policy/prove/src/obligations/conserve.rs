@@ -242,8 +242,8 @@ fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded
 
 /// The script has two moments: `.then`, when the filter was evaluated, and now, when only the queue
 /// is locked. If anything may happen in between, the script shows P4, which includes P5
-/// (docs/proofs.md), and each read happens at its own instant. `recheck`: the re-check of the
-/// balance, or a conjunct of it.
+/// (docs/explain/proofs.md), and each read happens at its own instant. `recheck`: the re-check of
+/// the balance, or a conjunct of it.
 fn refused(
     policy: &Policy,
     balance: &Balance,

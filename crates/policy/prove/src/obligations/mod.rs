@@ -1,7 +1,7 @@
 //! What has to hold so that a claim holds: one file for each group of claims.
 //!
 //! An obligation is a sentence that the text alone decides, or a script that must be unsatisfiable.
-//! docs/proofs.md explains which obligations each claim follows from, and why.
+//! docs/explain/proofs.md explains which obligations each claim follows from, and why.
 
 mod along;
 mod conserve;

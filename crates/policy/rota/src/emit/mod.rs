@@ -1,4 +1,4 @@
-//! BPF C for sched_ext: one self-contained file for a program (docs/emit.md).
+//! BPF C for sched_ext: one self-contained file for a program (docs/explain/emit.md).
 //!
 //! The parts that are the same for every policy are in `text/`, as readable C; one template for
 //! each construct writes the rest. The emitter is not proved: it is kept small, and the tests run

@@ -63,7 +63,7 @@ impl Scheduler {
     }
 
     /// Wakes an idle CPU for each waiting task, as long as there are idle CPUs. Waking one CPU for
-    /// one task is not enough: a CPU may owe two wakeups (docs/proofs.md).
+    /// one task is not enough: a CPU may owe two wakeups (docs/explain/proofs.md).
     pub(super) fn pass_on(&mut self, cx: &mut Context) {
         for queue in 0..self.per.len() {
             if self.state.waiting[queue] == 0 || self.state.idle.is_empty() {

@@ -2,7 +2,8 @@
 //!
 //! After a put, the scheduler claims the idle flag of one CPU that would find the task there, and
 //! kicks that CPU. A CPU that dispatches sets its own idle flag before it looks; if it takes a task
-//! while more wait, it passes the wakeup on (docs/proofs.md explains why each step is needed).
+//! while more wait, it passes the wakeup on (docs/explain/proofs.md explains why each step is
+//! needed).
 
 use wastenot_model::policy::{Context, Note, TimerId, View};
 use wastenot_model::{CpuId, CpuSet, TaskId};

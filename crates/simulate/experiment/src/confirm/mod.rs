@@ -34,7 +34,7 @@ use crate::{Bench, Error, Run};
 /// How many runs an arm has unless another number is asked for.
 pub const RUNS: u64 = 10;
 /// How far a computation or a sleep of fixed length is from it in a run, at most. As far off may
-/// a replay of a run be that is exact otherwise (docs/what-if.md).
+/// a replay of a run be that is exact otherwise (docs/explain/what-if.md).
 const VARIED: f64 = 0.01;
 /// The model loses what the History lost if it loses at least this part of it, and at most its
 /// inverse.

@@ -23,7 +23,7 @@ impl Version {
         &self.0
     }
 
-    /// Whether kernels of this version can run policies: they have what docs/emit.md needs.
+    /// Whether kernels of this version can run policies: they have what docs/explain/emit.md needs.
     pub fn has_sched_ext(&self) -> bool {
         *self >= Version::from("6.13~")
     }

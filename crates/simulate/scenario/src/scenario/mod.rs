@@ -1,9 +1,9 @@
 //! Scenarios: a machine, a workload and a scheduler, in variants, and what is measured.
 //!
-//! A scenario is a TOML file (`docs/scenario.md`). Variants are made at the level of the text: the
-//! tables of a variant are merged over those of the file, `${name}` is replaced by parameters, and
-//! the result is read as if it were written that way. What cannot run, or would never end, is
-//! refused here with its line and what to write instead.
+//! A scenario is a TOML file (`docs/reference/scenario.md`). Variants are made at the level of the
+//! text: the tables of a variant are merged over those of the file, `${name}` is replaced by
+//! parameters, and the result is read as if it were written that way. What cannot run, or would
+//! never end, is refused here with its line and what to write instead.
 
 mod build;
 mod command;

@@ -59,7 +59,7 @@ pub(crate) const SCENARIO: Section = Section {
             "ambient",
             "RECORDING",
             "background kernel threads and late interrupts, as in a recording \
-             (simulate.md); default: none",
+             (docs/explain/simulate.md); default: none",
         ),
         key("scheduler", "table", "its name, with its tunables as further keys; required"),
         key("groups", "tables by name", "sessions and cgroups"),

@@ -1,8 +1,8 @@
 //! Sweeps: random task sets at many points, each judged in many ways.
 //!
-//! A sweep is a TOML file (`docs/sweep.md`). The product of its axes gives the points; the product
-//! of criteria and cache delays gives the curves. Values that make no sense are refused with their
-//! line and what to write instead.
+//! A sweep is a TOML file (`docs/reference/sweep.md`). The product of its axes gives the points;
+//! the product of criteria and cache delays gives the curves. Values that make no sense are refused
+//! with their line and what to write instead.
 
 mod axis;
 mod curves;

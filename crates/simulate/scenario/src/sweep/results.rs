@@ -136,7 +136,8 @@ pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
 }
 
 /// How to make such a file.
-const MAKE: &str = "`wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` writes one: docs/sweep.md";
+const MAKE: &str =
+    "`wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` writes one: docs/reference/sweep.md";
 
 /// The error that the header belongs to another kind of file.
 fn foreign(error: Error) -> Error {

@@ -1,6 +1,6 @@
-//! `docs/scenario.schema.json`: the tables and keys of scenarios as JSON Schema (draft 7), which
-//! editors of TOML use for completion and checks. Its own test, in `python/tests`, holds it against
-//! every scenario.
+//! `docs/reference/scenario.schema.json`: the tables and keys of scenarios as JSON Schema (draft
+//! 7), which editors of TOML use for completion and checks. Its own test, in `python/tests`, holds
+//! it against every scenario.
 
 use serde_json::{Map, Value, json};
 use wastenot_scenario::scenario::{Key, MEASURES, SCHEMA, Section};
@@ -168,7 +168,7 @@ fn the_json_schema_is_that_of_the_code() {
     schema["required"] = json!(["schema"]);
     schema["definitions"] = definitions.into();
     let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
-    wastenot_golden::holds(root().join("docs/scenario.schema.json"), &text);
+    wastenot_golden::holds(root().join("docs/reference/scenario.schema.json"), &text);
 }
 
 fn section_of_file() -> &'static Section {

@@ -1,5 +1,5 @@
-//! `docs/scenario.md`, `docs/sweep.md` and `docs/profile.md`: their tables are those of the code,
-//! and their examples can be read.
+//! `docs/reference/scenario.md`, `docs/reference/sweep.md` and `docs/reference/profile.md`: their
+//! tables are those of the code, and their examples can be read.
 
 use std::fmt::Write;
 use std::fs;
@@ -63,7 +63,7 @@ fn catalogue() -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// The generated blocks of `docs/scenario.md`, by name.
+/// The generated blocks of `docs/reference/scenario.md`, by name.
 fn of_scenarios() -> Vec<(&'static str, String)> {
     let measures = MEASURES.iter().map(|(_, name, about)| (*name, *about));
     vec![
@@ -77,7 +77,7 @@ fn of_scenarios() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The generated blocks of `docs/sweep.md`, by name.
+/// The generated blocks of `docs/reference/sweep.md`, by name.
 fn of_sweeps() -> Vec<(&'static str, String)> {
     let utilizations = UTILIZATIONS.iter().map(|(_, name, about)| (*name, *about));
     let spreads = SPREADS.iter().map(|(_, name, about)| (*name, *about));
@@ -93,14 +93,14 @@ fn of_sweeps() -> Vec<(&'static str, String)> {
 #[test]
 fn the_pages_have_the_tables_of_the_code() {
     let of_profiles = vec![("schema", schema(profile::SCHEMA))];
-    wastenot_golden::page_holds(root().join("docs/scenario.md"), of_scenarios());
-    wastenot_golden::page_holds(root().join("docs/sweep.md"), of_sweeps());
-    wastenot_golden::page_holds(root().join("docs/profile.md"), of_profiles);
+    wastenot_golden::page_holds(root().join("docs/reference/scenario.md"), of_scenarios());
+    wastenot_golden::page_holds(root().join("docs/reference/sweep.md"), of_sweeps());
+    wastenot_golden::page_holds(root().join("docs/reference/profile.md"), of_profiles);
 }
 
 #[test]
 fn the_examples_of_the_page_can_be_read() {
-    let page = fs::read_to_string(root().join("docs/scenario.md")).expect("docs/scenario.md");
+    let page = fs::read_to_string(root().join("docs/reference/scenario.md")).expect("the page");
     let examples: Vec<&str> = page.split("```toml\n").skip(1).collect();
     assert_eq!(examples.len(), 2);
     for example in examples {
@@ -112,7 +112,7 @@ fn the_examples_of_the_page_can_be_read() {
 
 #[test]
 fn the_example_of_a_profile_can_be_read() {
-    let page = fs::read_to_string(root().join("docs/profile.md")).expect("docs/profile.md");
+    let page = fs::read_to_string(root().join("docs/reference/profile.md")).expect("the page");
     let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     let read = profile::profile("example.toml", example.expect("an example"));
     read.unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));

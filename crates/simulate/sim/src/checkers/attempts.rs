@@ -4,7 +4,7 @@
 //! interrupts are late, decisions take time. But from the start of a violation to its end the
 //! number of complete attempts of the CPU exceeds the number of tasks that other CPUs removed from
 //! its view by at most one: each further attempt that fails requires a success of another CPU
-//! (Theorem 2 in docs/proofs.md).
+//! (Theorem 2 in docs/explain/proofs.md).
 
 use wastenot_model::policy::Note;
 use wastenot_model::{CpuSet, Decision, History, TaskId, Time};

@@ -7,7 +7,7 @@ use crate::mechanism::Spin;
 const PROFILE: Tunable = Tunable {
     name: "profile",
     about: "the times of kernel code and hardware: zero, those assumed for 8 x 8 CPUs at 2 GHz, \
-        or those of a file (docs/profile.md)",
+        or those of a file (docs/reference/profile.md)",
     values: Values::Profile,
     default: "free",
 };

@@ -1,5 +1,6 @@
-//! Theorems 1 to 3 of docs/proofs.md: where their premises are shown, their conclusions hold, in
-//! every interleaving of all CPUs on small machines; where they are not, most conclusions fail.
+//! Theorems 1 to 3 of docs/explain/proofs.md: where their premises are shown, their conclusions
+//! hold, in every interleaving of all CPUs on small machines; where they are not, most conclusions
+//! fail.
 //!
 //! Nothing of `explore`'s attempts, handlers and moves is used here, nor of `wakeup`: steps are
 //! written anew, smaller ones, and of all CPUs at once. What both have in common are situations,

@@ -15,7 +15,7 @@ use super::situations::{casts, situations};
 use super::wakeups::Wakeups;
 use super::walk::{Walked, walk};
 
-/// A theorem of docs/proofs.md.
+/// A theorem of docs/explain/proofs.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Theorem {
     /// 1. Whether a move of periodic balancing makes up for a round.

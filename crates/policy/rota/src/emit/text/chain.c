@@ -2,7 +2,7 @@
  * A CPU that was woken may take another task than the one that it was woken for. So a CPU that
  * took a task looks for tasks that still wait, and wakes a sleeping CPU for each task that such
  * a CPU would take. Waking one CPU for one task is too few: it may owe two wakeups
- * (docs/proofs.md).
+ * (docs/explain/proofs.md).
  */
 struct chain {
 	u32 part;

@@ -157,9 +157,9 @@ fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
 
 /// Whether a handler that places its task does one of two things in which the stand-ins and the
 /// interpreter differ. Either it kicks an idle CPU itself: the kernel does so before the task is in
-/// its queue (docs/emit.md), which the stand-ins report as a fault of the protocol. Or it puts the
-/// task that ran elsewhere than at home: among several idle CPUs, one wakes the CPU nearest to
-/// where the task ran, the other the nearest to where it waits.
+/// its queue (docs/explain/emit.md), which the stand-ins report as a fault of the protocol. Or it
+/// puts the task that ran elsewhere than at home: among several idle CPUs, one wakes the CPU
+/// nearest to where the task ran, the other the nearest to where it waits.
 fn places_otherwise(policy: &Policy) -> bool {
     struct Places(Event, bool);
     impl Visitor for Places {

@@ -4,7 +4,7 @@
 //! which a lock went from task to task, which token and which part of a pile went to which task. If
 //! the History contains the programs of its tasks ([`plan`]), these define what must come before
 //! what. Otherwise ([`crews`]) the bound uses only what a task that shares its work with no other
-//! did itself, and the work divided by the CPUs. docs/what-if.md has the argument.
+//! did itself, and the work divided by the CPUs. docs/explain/what-if.md has the argument.
 
 pub(super) mod crews;
 mod crowd;
