@@ -1,9 +1,11 @@
-//! Every example in help and README runs, and does what stands there.
+//! Every example in help, README and the pages of `docs` runs, and does what stands there.
 
 use std::fs;
+use std::path::Path;
 
 use snapbox::Assert;
 
+use crate::links::pages;
 use crate::root;
 use crate::shell::{Desk, said};
 
@@ -80,12 +82,25 @@ fn every_help_page_fits_80_columns_and_breaks_no_command() {
     }
 }
 
+/// Puts the files on the desk that a page has its reader write: blocks whose first line is a
+/// language and a name, as in "```toml first.toml".
+fn put_files(desk: &Desk, page: &str) {
+    for block in page.split("\n```").skip(1) {
+        let Some((info, text)) = block.split_once('\n') else { continue };
+        if let Some((_, name)) = info.split_once(' ') {
+            assert!(!desk.path().join(name).exists(), "{name} is on the desk already");
+            desk.put(name, format!("{text}\n"));
+        }
+    }
+}
+
 /// Runs the `console` blocks of a page and holds their output against what stands there; `[..]`
 /// stands for anything on a line and `...` for any lines.
 fn runs_as_written(page: &str) {
     let path = root().join(page);
     let old = fs::read_to_string(&path).expect(page);
     let desk = Desk::laid();
+    put_files(&desk, &old);
     let solvers = said(&desk.bash("wastenot doctor")).0.contains("  yes      solvers");
     let mut new = String::new();
     let mut blocks = old.split("```console\n");
@@ -114,24 +129,41 @@ fn runs_as_written(page: &str) {
     }
 }
 
-#[test]
-fn the_readme_runs_as_written() {
-    runs_as_written("README.md");
+/// A test for each page with sessions, and the list of these pages.
+macro_rules! pages_run_as_written {
+    ($($test:ident: $page:literal,)+) => {
+        const PAGES: &[&str] = &[$($page),+];
+        $(
+            #[test]
+            fn $test() {
+                runs_as_written($page);
+            }
+        )+
+    };
+}
+
+pages_run_as_written! {
+    the_readme_runs_as_written: "README.md",
+    the_page_on_bounds_runs_as_written: "docs/explain/bounds.md",
+    the_page_on_the_simulator_runs_as_written: "docs/explain/simulate.md",
+    the_page_on_what_if_runs_as_written: "docs/explain/what-if.md",
+    the_guide_to_ci_runs_as_written: "docs/how-to/ci.md",
+    the_guide_to_sharing_runs_as_written: "docs/how-to/share.md",
+    the_tutorial_on_deadlines_runs_as_written: "docs/tutorials/deadlines.md",
+    the_tutorial_on_a_first_trace_runs_as_written: "docs/tutorials/first-trace.md",
+    the_tutorial_on_policies_runs_as_written: "docs/tutorials/proved-policy.md",
+    the_tutorial_on_simulating_runs_as_written: "docs/tutorials/simulate.md",
 }
 
 #[test]
-fn the_page_on_the_simulator_runs_as_written() {
-    runs_as_written("docs/explain/simulate.md");
-}
-
-#[test]
-fn the_page_on_what_if_runs_as_written() {
-    runs_as_written("docs/explain/what-if.md");
-}
-
-#[test]
-fn the_page_on_bounds_runs_as_written() {
-    runs_as_written("docs/explain/bounds.md");
+fn every_page_with_sessions_is_run() {
+    let mut sessions = pages().into_iter().filter(|page| {
+        let text = fs::read_to_string(page).expect("a page");
+        text.contains("```console\n")
+    });
+    let run = |page: &Path| PAGES.iter().any(|name| page == root().join(name));
+    let other = sessions.find(|page| !run(page));
+    assert_eq!(other, None, "its `console` blocks are not run");
 }
 
 #[test]

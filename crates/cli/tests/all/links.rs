@@ -51,7 +51,7 @@ fn is_page(name: &str) -> bool {
 }
 
 /// All pages of the repository.
-fn pages() -> Vec<PathBuf> {
+pub(crate) fn pages() -> Vec<PathBuf> {
     let names = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md"];
     let mut found: Vec<PathBuf> = names.iter().map(|name| root().join(name)).collect();
     for folder in FOLDERS {
