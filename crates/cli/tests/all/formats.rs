@@ -4,7 +4,6 @@ use serde_json::Value;
 use wastenot_model::Carries;
 
 use crate::reference::page;
-use crate::root;
 use crate::shell::{Desk, said};
 
 /// A format, and a file of it on the desk.

@@ -259,7 +259,8 @@ fn without_preemption(tasks: &TaskSet, seed: u64) -> Vec<u64> {
 
 #[test]
 fn whoever_is_accepted_never_misses_and_nobody_is_later_than_a_bound() {
-    let tally = (1..=effort(SETS)).into_par_iter().map(judge).reduce(Tally::new, |mut sum, one| {
+    let sets = effort(SETS);
+    let tally = (1..=sets).into_par_iter().map(judge).reduce(Tally::new, |mut sum, one| {
         one.into_iter().for_each(|(name, count)| *sum.entry(name).or_default() += count);
         sum
     });
