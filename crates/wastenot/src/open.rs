@@ -1,4 +1,4 @@
-//! Traces and machines come in here: from a file, or from standard input as `-`.
+//! Reads traces, machines and other inputs, from files or from standard input (`-`).
 
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -27,8 +27,10 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     let result = progress::during(&format!("reading {name}"), read);
     let history = result.map_err(|error| {
         let help = match (&error, &reading.buffer) {
-            // The sentence lists the buffers that there are.
-            (Error::NoEvents { .. }, Some(_)) => "name another `--buffer`, or none".to_owned(),
+            // The error lists the buffers of the trace.
+            (Error::NoEvents { .. }, Some(_)) => {
+                "choose another buffer with `--buffer`, or leave the option out".to_owned()
+            }
             _ => error.help(),
         };
         Stop::new(format_args!("{name}: {error}"), help)
@@ -36,8 +38,7 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     source.on_its_machine(history)
 }
 
-/// Short stretches of a long trace, where its format allows that. What is wrong with it,
-/// [`history`] says.
+/// Short parts of a long trace, if its format allows this. Errors are reported by [`history`].
 pub(crate) fn glance(file: &Path, reading: &Reading) -> Option<History> {
     regular(file)?;
     let source = Source::of(file, reading).ok()?;
@@ -93,19 +94,22 @@ fn has_buffers(name: &str, bytes: &[u8]) -> Result<(), Stop> {
         // A compressed file is none of the formats: what is in it shows once it is read.
         Ok(Format::TraceDat) | Err(_) => Ok(()),
         Ok(_) => Err(Stop::new(
-            format_args!("{name} has no buffers: only a trace.dat has"),
+            format_args!("{name} has no buffers; only a trace.dat has buffers"),
             "leave out `--buffer`",
         )),
     }
 }
 
-/// What is known of a regular file: others can be read only once.
+/// The first line of an error if no program pipes data into standard input.
+const TERMINAL: &str = "standard input is a terminal";
+
+/// The metadata of a regular file. Other files can be read only once.
 pub(crate) fn regular(file: &Path) -> Option<Metadata> {
     let is_named = file != Path::new("-");
     is_named.then(|| file.metadata().ok()).flatten().filter(Metadata::is_file)
 }
 
-/// How a file is called in messages.
+/// The name of a file in messages.
 pub(crate) fn shown(file: &Path) -> String {
     if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
 }
@@ -114,22 +118,22 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
         let help = match error.kind() {
-            io::ErrorKind::NotFound => "check the path; to record a trace: `wastenot doctor`",
-            io::ErrorKind::PermissionDenied => "recordings of root are root's: `sudo chown $USER`",
+            io::ErrorKind::NotFound => "check the path; `wastenot doctor` shows how to record",
+            io::ErrorKind::PermissionDenied => "change the owner: `sudo chown $USER FILE`",
             _ => "check the path and its permissions",
         };
         Stop::io(format_args!("cannot open {name}"), &error, help)
     };
     if file == Path::new("-") {
         return stdin().map_err(failed)?.map_or_else(
-            || Err(Stop::new("standard input is a terminal", "`... | wastenot check -`")),
+            || Err(Stop::new(TERMINAL, "pipe a trace into it: `... | wastenot check -`")),
             |bytes| Ok(Bytes::Owned(bytes)),
         );
     }
     let mut opened = File::open(file).map_err(failed)?;
     let meta = opened.metadata().map_err(failed)?;
     if meta.is_dir() {
-        let help = "name the trace inside it; perf's directories (`--threads`) are not read yet";
+        let help = "name a trace file in it; directories of perf (`--threads`) are not supported";
         return Err(Stop::new(format_args!("{name} is a directory"), help));
     }
     if meta.is_file() && meta.len() > 0 {
@@ -149,13 +153,13 @@ pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, S
     if file == Path::new("-") {
         let stdin = io::stdin();
         if stdin.is_terminal() {
-            return Err(Stop::new("standard input is a terminal", piped));
+            return Err(Stop::new(TERMINAL, piped));
         }
         return Ok(Box::new(stdin));
     }
     let opened = File::open(file).map_err(failed)?;
     if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "name the file in it"));
+        return Err(Stop::new(format_args!("{name} is a directory"), "name a file in it"));
     }
     Ok(Box::new(opened))
 }
@@ -171,20 +175,20 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     if file == Path::new("-") {
         let stdin = io::stdin().lock();
         if stdin.is_terminal() {
-            return Err(Stop::new("standard input is a terminal", "`... | wastenot rota check -`"));
+            return Err(Stop::new(TERMINAL, "pipe a policy into it: `... | wastenot rota check -`"));
         }
         stdin.take(limit).read_to_end(&mut bytes).map_err(failed)?;
         return Ok(bytes);
     }
     let opened = File::open(file).map_err(failed)?;
     if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "name the texts in it"));
+        return Err(Stop::new(format_args!("{name} is a directory"), "name a policy file in it"));
     }
     opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
-/// Its name in messages, and the text of an experiment; `help` says what to name instead.
+/// The name in messages and the text of an experiment; `help` names a valid input.
 pub(crate) fn text(file: &Path, help: &'static str) -> Result<(String, String), Stop> {
     let name = shown(file);
     let mut bytes = Vec::new();
@@ -225,7 +229,7 @@ pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
 pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
     let file = Path::new(name);
     let read = if file.is_file() {
-        let (shown, text) = text(file, "name a profile (TOML), as docs/profile.md says")?;
+        let (shown, text) = text(file, "name a profile (TOML, docs/profile.md)")?;
         wastenot_scenario::profile::profile(&shown, &text)
     } else {
         wastenot_scenario::profile::named(name)
@@ -261,8 +265,8 @@ pub(crate) fn safe(choice: &Choice, under: &Under) -> Result<(), Stop> {
 fn put_on(history: &mut History, mut machine: Machine) -> Result<(), Stop> {
     let own = &history.head.machine;
     if machine.len() != own.len() {
-        let what = format!("--machine has {} CPUs, the trace {}", machine.len(), own.len());
-        return Err(Stop::new(what, "name the machine that the trace was recorded on"));
+        let what = format!("--machine has {} CPUs, but the trace has {}", machine.len(), own.len());
+        return Err(Stop::new(what, "name the machine on which the trace was recorded"));
     }
     for (cpu, own) in machine.cpus.iter_mut().zip(&own.cpus) {
         (cpu.online, cpu.isolated) = (own.online, own.isolated);

@@ -118,22 +118,22 @@ impl<W: Write> Write for Shown<W> {
 fn unprinted(error: &io::Error) -> Stop {
     let help = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some room where it goes"
+            "free some disk space, or write to another disk"
         }
-        _ => "name another place for it: `... > FILE`",
+        _ => "redirect the output to a file: `... > FILE`",
     };
     Stop::io("cannot write to standard output", error, help)
 }
 
-/// Says something beside the result, on stderr.
+/// Prints a message on stderr, in addition to the result.
 pub(crate) fn note(text: &str) {
-    // Where stderr is closed there is nobody left to tell.
+    // If stderr is closed, no reader is left.
     let _ = writeln!(io::stderr(), "wastenot: {}", printable(text));
 }
 
-/// Shows something in its own form and colours on stderr, before a failure is told.
+/// Prints formatted text on stderr, before an error.
 pub(crate) fn complain(text: &str) {
-    // Where stderr is closed there is nobody left to tell.
+    // If stderr is closed, no reader is left.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn complain(text: &str) {
 pub(crate) fn rewrite(path: &Path, text: &str) -> Result<(), Stop> {
     let failed = |error: &io::Error| {
         let what = format!("cannot write {}", path.display());
-        Stop::io(what, error, "is it yours, and its folder?")
+        Stop::io(what, error, "check the permissions of the file and of its directory")
     };
     let replace = || {
         let path = path.canonicalize()?;
@@ -229,7 +229,8 @@ impl Target {
 
     fn exists(&self) -> Stop {
         let what = format!("{} exists already", self.path.display());
-        let help = format!("add `--force` to replace it, or name another: `{} FILE`", self.option);
+        let option = self.option;
+        let help = format!("overwrite it with `--force`, or name another file: `{option} FILE`");
         Stop::new(what, help)
     }
 
@@ -293,8 +294,8 @@ impl Target {
         let is_empty = left.metadata().is_ok_and(|it| it.len() == 0);
         if !is_empty && !self.force {
             let shown = path.display();
-            let what = format!("{shown} is there: a recording that was killed left it");
-            let help = format!("`wastenot check {shown}` reads it; move it away, or add `--force`");
+            let what = format!("{shown} exists already: a killed recording left it behind");
+            let help = format!("move it away or add `--force`; `wastenot check {shown}` reads it");
             return Err(Stop::new(what, help));
         }
         fs::remove_file(path).map_err(|error| self.failed(&error))
@@ -322,9 +323,9 @@ impl Target {
         }
     }
 
-    /// What is said when writing it fails.
+    /// The error if the file cannot be written.
     pub(crate) fn failed(&self, error: &io::Error) -> Stop {
-        let help = format!("name a place that can be written: `{} FILE`", self.option);
+        let help = format!("name a file in a writable directory: `{} FILE`", self.option);
         Stop::io(format_args!("cannot write {}", self.path.display()), error, help)
     }
 
@@ -366,7 +367,7 @@ impl Folder {
         let Ok(there) = fs::read_dir(path) else {
             // Of a file with a slash behind it the system says that there is none.
             return match path.components().as_path().exists() || path.file_name().is_none() {
-                true => Err(folder.stop("is not a directory that can be written")),
+                true => Err(folder.stop("is not a writable directory")),
                 false => Ok(folder),
             };
         };
@@ -379,7 +380,7 @@ impl Folder {
         }
         if !names.is_empty() && !force {
             let what = format!("{} exists already", path.display());
-            return Err(Stop::new(what, "add `--force` to replace it, or name another: `-o DIR/`"));
+            return Err(Stop::new(what, "overwrite it with `--force`, or name another: `-o DIR/`"));
         }
         Ok(folder)
     }
@@ -412,7 +413,7 @@ impl Folder {
         };
         write().map_err(|error| {
             let what = format!("cannot write {}", self.path.display());
-            Stop::io(what, &error, "name a place that can be written: `-o DIR/`")
+            Stop::io(what, &error, "name a directory in a writable place: `-o DIR/`")
         })
     }
 }
@@ -466,6 +467,6 @@ impl Write for Growing<'_> {
 }
 
 fn is_recorded(part: &Path) -> Stop {
-    let what = format!("{} is being recorded", part.display());
-    Stop::new(what, "name another file with `-o FILE`")
+    let what = format!("another process records into {}", part.display());
+    Stop::new(what, "name another file: `-o FILE`")
 }

@@ -41,13 +41,13 @@ impl Again {
             true => Ok(()),
             false => {
                 let file = open::shown(&self.file);
-                Err(format!("{file} has changed since this page was made: start `view` again."))
+                Err(format!("{file} has changed since `view` read it: start `view` again."))
             }
         };
         is_same()?;
         let words = |stop: Stop| match stop {
             Stop::Failure { what, help, .. } => {
-                format!("The events cannot be read: {what}; {help}")
+                format!("Cannot read the events: {what}; {help}")
             }
             Stop::Pipe => String::new(),
         };

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
 
 /// The costs of a scenario: those of its first variant.
 fn costs(file: &Path) -> Result<Costs, Stop> {
-    let (name, text) = open::text(file, "name a scenario (TOML) with [costs]: docs/scenario.md")?;
+    let help = "name a scenario (TOML) with a [costs] table (docs/scenario.md)";
+    let (name, text) = open::text(file, help)?;
     let read = wastenot_experiment::scenario_with(&name, &text, &Instead::default());
     let scenario = read.map_err(|error| Stop::new(&error, error.help()))?;
     Ok(scenario.variants.into_iter().next().map(|it| it.costs).unwrap_or_default())

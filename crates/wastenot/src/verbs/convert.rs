@@ -22,16 +22,16 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
             open::shown(&args.file),
             history.head.clock.name
         );
-        let help = "give its rate: `--clock-hz 2.4GHz`; only .wn files can contain cycles";
+        let help = "set the rate of the clock with `--clock-hz 2.4GHz`, or write a .wn file";
         return Err(Stop::new(what, help));
     }
     let window = args.window.of(&history)?;
     if args.window.is_asked() {
         if let Some(missing) = Missing::find(&history).first() {
             out::note(&format!(
-                "rows of CPU {} are missing, and some waits can be classified as doubtful only \
-                 from the whole recording: a check of this part may determine less than a check \
-                 of the whole with --from and --to",
+                "rows of CPU {} are missing, and only the whole trace shows which waits are \
+                 doubtful. A check of this part may be less certain than a check of the whole \
+                 trace with --from and --to",
                 missing.cpu
             ));
         }
@@ -98,8 +98,10 @@ fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
     if let Some(format) = ending.and_then(Format::by_ending) {
         return Ok(format);
     }
-    let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
-    let what = format!("cannot select a format for {}: it has {ending}", file.display());
+    let why = ending.map_or("the name has no extension".to_owned(), |ending| {
+        format!("the extension `.{ending}` is unknown")
+    });
+    let what = format!("cannot select a format for {}: {why}", file.display());
     Err(Stop::new(what, help))
 }
 

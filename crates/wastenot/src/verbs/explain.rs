@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
     }
     let history = open::history(&args.file, &args.reading)?;
     if !history.head.clock.nanoseconds {
-        return Err(cycles(&history, "an account is in units of time"));
+        return Err(cycles(&history, "explain reports times in nanoseconds"));
     }
     let window = args.window.of(&history)?;
     let question =
@@ -47,10 +47,10 @@ fn stalled(args: &Explain) -> Result<Answer, Stop> {
     let recorded = || open::history(&args.file, &args.reading).ok();
     let Some(dump) = stall::find(&text, recorded) else {
         let file = open::shown(&args.file);
-        let what = format!("explain needs a task: {file} has no dump of sched_ext");
+        let what = format!("explain needs a task, because {file} contains no dump of sched_ext");
         return Err(Stop::new(
             what,
-            format!("`wastenot explain {file} --task 'make*'`, or `--confirm`"),
+            format!("run `wastenot explain {file} --task 'make*'`, or add `--confirm`"),
         ));
     };
     check::print(&dump.report(), &args.face)?;

@@ -29,7 +29,7 @@ use crate::{open, progress};
 /// Hunts, and writes what was found.
 pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let choice = open::scheduler(&args.under)?.ok_or_else(|| {
-        Stop::new("no scheduler given", "name one: `wastenot hunt --scheduler cfs-4.1`")
+        Stop::new("hunt needs a scheduler", "name it: `wastenot hunt --scheduler cfs-4.1`")
     })?;
     let folder = folder(args)?;
     let store = args.resume.as_deref().map(Store::<Seen>::open).transpose();
@@ -75,17 +75,16 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
 fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
     let what = match (is_real_time(choice), cause) {
         (false, LATE) => {
-            format!("{} is no real-time scheduler: no job is late under it", choice.name)
+            format!("{} is not a real-time scheduler, so jobs have no deadlines", choice.name)
         }
         (true, LATE | HANG) | (false, _) => return Ok(()),
         (true, _) => {
-            format!("{} is a real-time scheduler: {cause} is not asked of it", choice.name)
+            let name = &choice.name;
+            format!("{name} is a real-time scheduler: hunt does not check it for {cause}")
         }
     };
-    Err(Stop::new(
-        what,
-        "of real-time schedulers `deadline` and `hang` are asked, of others not `deadline`",
-    ))
+    let help = "use `deadline` or `hang` for real-time schedulers, other causes for the others";
+    Err(Stop::new(what, help))
 }
 
 /// Refuses to hold a scheduler of sporadic tasks against one of threads, or one against itself.
@@ -94,20 +93,20 @@ fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
         (true, false) => (one, other),
         (false, true) => (other, one),
         _ if one == other => {
-            let what = "a scheduler is held against itself";
-            return Err(Stop::new(what, "name another one, or another setting of it"));
+            let what = "--against names the same scheduler as --scheduler";
+            return Err(Stop::new(what, "name another scheduler, or other tunables"));
         }
         _ => return Ok(()),
     };
     let what = format!("{} is a real-time scheduler, and {} is not", jobs.name, threads.name);
-    Err(Stop::new(what, "name two of either: `wastenot list schedulers` has them"))
+    Err(Stop::new(what, "name two real-time schedulers, or two others: `wastenot list schedulers`"))
 }
 
 fn words(at: Progress) -> String {
     let Progress { trials, found, found_at_random, shrinks } = at;
     match shrinks {
         true => format!("{trials} trials, shrinking {found} findings"),
-        false => format!("{trials} trials, causes found: {found}, at random {found_at_random}"),
+        false => format!("{trials} trials, causes found: {found}, at random: {found_at_random}"),
     }
 }
 
@@ -115,13 +114,14 @@ fn words(at: Progress) -> String {
 /// have what this hunt wrote before it was interrupted.
 fn folder(args: &Hunt) -> Result<Option<(&Path, bool)>, Stop> {
     let Some(folder) = args.output.as_deref() else { return Ok(None) };
-    let help = "name another folder";
+    let help = "name another directory";
     let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, help);
     fs::create_dir_all(folder).map_err(doing)?;
     let is_empty = fs::read_dir(folder).map_err(doing)?.next().is_none();
     if !is_empty && !args.force && args.resume.is_none() {
         let what = format!("{} is not empty", folder.display());
-        return Err(Stop::new(what, "add `--force` to write over its files, or name another"));
+        let help = "overwrite its files with `--force`, or name another directory";
+        return Err(Stop::new(what, help));
     }
     // A hunt is long: that nothing can be written there is known before.
     tempfile::tempfile_in(folder).map_err(doing)?;

@@ -92,7 +92,7 @@ impl Length {
         heard.push(SIGCHLD);
         heard.extend(trigger);
         SignalsInfo::new(heard)
-            .map_err(|error| Stop::io("cannot listen for signals", &error, "`wastenot doctor`"))
+            .map_err(|error| Stop::io("cannot listen for signals", &error, "run `wastenot doctor`"))
     }
 
     /// From here on the time runs, and the command. The signal `trigger` ends it, too.
@@ -185,8 +185,9 @@ fn duration(span: Span) -> Duration {
 /// It ends us as if we had not heard it, but for what was half done.
 fn too_early(signal: i32) -> Stop {
     let name = signal_name(signal).unwrap_or("a signal");
-    let what = format!("{name} came before it began");
-    Stop::new(what, "nothing was done, and no command was run").or_code(128 + signal as u8)
+    let what = format!("received {name} before the start");
+    let help = "try again; nothing was done, and no command was run";
+    Stop::new(what, help).or_code(128 + signal as u8)
 }
 
 fn process(pid: u32) -> Result<OwnedFd, Stop> {
@@ -194,7 +195,7 @@ fn process(pid: u32) -> Result<OwnedFd, Stop> {
     let opened = known.ok_or(rustix::io::Errno::SRCH);
     opened.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())).map_err(|error| {
         let why = reason(&io::Error::from(error));
-        Stop::new(format_args!("--pid {pid}: {why}"), "`pgrep -a NAME` lists processes")
+        Stop::new(format_args!("--pid {pid}: {why}"), "list processes with `pgrep -a NAME`")
     })
 }
 
@@ -206,8 +207,8 @@ fn has_ended(process: &OwnedFd) -> bool {
 fn cgroup(path: &Path) -> Result<Cgroup, Stop> {
     Cgroup::find(path).ok_or_else(|| {
         Stop::new(
-            format_args!("--cgroup {}: there is no such cgroup", path.display()),
-            "`systemd-cgls` lists them",
+            format_args!("--cgroup {}: this cgroup does not exist", path.display()),
+            "list cgroups with `systemd-cgls`",
         )
     })
 }

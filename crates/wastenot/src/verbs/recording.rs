@@ -43,7 +43,7 @@ pub(super) fn of(
         Some(Err(_)) | None => {
             part = None;
             check(&mut Vec::new()).map_err(|error| {
-                Stop::io("cannot keep what was found", &error, "make room in memory")
+                Stop::io("cannot store the results", &error, "free some memory")
             })?
         }
     };

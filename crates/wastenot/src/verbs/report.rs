@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     target.write(|file| file.write_all(page.as_bytes()))?;
     if page.len() as u64 > args.size {
         let (has, size) = (page.len(), args.size);
-        out::note(&format!("the page has {has} bytes, not {size}: its words alone take so much"));
+        out::note(&format!("the page has {has} bytes, not {size}: the text alone is this large"));
     }
     if target.is_file() {
         let verdict = report.whole_verdict();
@@ -56,7 +56,7 @@ pub(super) fn is_page(path: &Path) -> Result<(), Stop> {
         None | Some("html" | "htm") => Ok(()),
         Some(ending) => Err(Stop::new(
             format_args!("a report is an HTML file, not `.{ending}`"),
-            "use a file name that ends in .html; pictures alone: `wastenot draw`",
+            "use a file name that ends in .html; `wastenot draw` writes pictures",
         )),
     }
 }

@@ -21,10 +21,9 @@ use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::{open, progress};
 
-/// The scheduler of files of rt-app and of commands, unless another one is named: Linux as it is
-/// now.
+/// The default scheduler for rt-app files and commands: that of a current Linux.
 const USUAL_SCHEDULER: &str = "eevdf-6.12";
-/// The machine on which a command runs, unless another one is named.
+/// The default machine for commands.
 const USUAL_MACHINE: &str = "core:4 pu:1";
 
 /// Runs scenarios.
@@ -36,7 +35,7 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
     let files = files(&args.files)?;
     if files.len() > 1 && args.output.as_ref().is_some_and(|output| !is_folder(output)) {
         let what = format!("-o writes one run, but there are {} scenarios", files.len());
-        return Err(Stop::new(what, "name a folder, `-o DIR/`, for the runs of all"));
+        return Err(Stop::new(what, "use a directory for the traces of all runs: `-o DIR/`"));
     }
     // All are read before the first runs.
     let scenarios = files.iter().map(|file| read(file, args)).collect::<Result<Vec<_>, Stop>>()?;
@@ -47,8 +46,8 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
 fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer, Stop> {
     let mut figures = scenarios.iter().flat_map(|(scenario, _)| &scenario.figures);
     if args.fail_if_out_of_band && !figures.any(|figure| figure.band.is_some()) {
-        let help = "run it without --fail-if-out-of-band, or add a figure: docs/scenario.md";
-        return Err(Stop::new("no figure has a band that it could be out of", help));
+        let help = "leave the option out, or add a figure with a band (docs/scenario.md)";
+        return Err(Stop::new("--fail-if-out-of-band needs a figure with a band", help));
     }
     let page = page(args)?;
     let pictures = page.is_some().then(Pictures::default);
@@ -67,7 +66,7 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     let mut histories = 0;
     for ((scenario, _), grids) in scenarios.iter().zip(all) {
         if is_over() {
-            let help = "what had been run is kept with `--resume`";
+            let help = "repeat the command; `--resume` skips the runs that are complete";
             stop = stop.or_else(|| Some(Stop::new("interrupted before all scenarios ran", help)));
             break;
         }
@@ -97,7 +96,7 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     }
     if let Some(folder) = args.output.as_ref().filter(|it| is_folder(it)) {
         let page = if args.html.is_none() && has_page { " and report.html" } else { "" };
-        out::note(&format!("{}: {histories} Histories{page} written", folder.display()));
+        out::note(&format!("{}: {histories} traces{page} written", folder.display()));
     }
     stop.map_or(Ok(answer), Err)
 }
@@ -185,8 +184,9 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Stop> {
         let is_scenario = |file: &PathBuf| file.extension().is_some_and(|it| it == "toml");
         let mut inside: Vec<PathBuf> = entries.filter(is_scenario).collect();
         if inside.is_empty() {
-            let what = format!("there is no scenario in {}", path.display());
-            return Err(Stop::new(what, "name a folder with scenarios (TOML), as scenarios/lab"));
+            let what = format!("{} contains no scenario", path.display());
+            let help = "name a directory with scenarios (TOML), such as scenarios/lab";
+            return Err(Stop::new(what, help));
         }
         inside.sort();
         files.extend(inside);
@@ -231,7 +231,7 @@ fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> A
     for &(before, after) in pairs {
         if experiments[after].is_limited() && !experiments[before].is_limited() {
             let bench = &experiments[after].bench;
-            out::note(&format!("{bench}: a run reached the limit, as none did before"));
+            out::note(&format!("{bench}: a run reached the limit, which no run did before"));
             answer = Answer::No;
         }
     }
@@ -264,20 +264,21 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
     let commands = commands(&args.scheduler_cmd);
     let is_in_guest = args.on.iter().any(|on| matches!(on, On::Kernel(_)));
     if !commands.is_empty() && !is_in_guest {
-        let help = "add `--on 7.2`, or another kernel from 6.13 on";
-        return Err(Stop::new("--scheduler-cmd loads a scheduler in a guest", help));
+        let help = "add `--on 7.2`, or another kernel of version 6.13 or later";
+        return Err(Stop::new("--scheduler-cmd needs a guest, which loads the scheduler", help));
     }
     if args.steps && !(is_in_guest && args.output.is_some()) {
-        let help = "as in `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
-        return Err(Stop::new("--steps is of a policy in a guest, and goes into its trace", help));
+        let help = "use `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
+        return Err(Stop::new("--steps needs a policy in a guest, and a trace to write", help));
     }
     if let Some(name) = of_the_simulator(args) {
-        let what = format!("{name} is a scheduler of the simulator: a kernel has its own");
-        return Err(Stop::new(what, "leave it out, add `--on sim`, or name a policy (FILE.rota)"));
+        let what = format!("{name} is a simulated scheduler, and cannot run in a kernel");
+        let help = "leave out --scheduler, add `--on sim`, or name a policy (FILE.rota)";
+        return Err(Stop::new(what, help));
     }
     if args.machine.is_some() && args.on.iter().all(|on| *on == On::Host) {
-        let help = "leave it out, or add `--on sim` or `--on 7.2`";
-        return Err(Stop::new("--machine cannot change this machine", help));
+        let help = "leave out --machine, or add `--on sim` or `--on 7.2`";
+        return Err(Stop::new("--machine has no effect with --on host", help));
     }
     let mut benches: Vec<Under> = Vec::new();
     let own = |bench: Box<dyn Bench>| Under { bench, is_loaded: false };
@@ -338,7 +339,7 @@ fn page(args: &Run) -> Result<Option<Target>, Stop> {
     let path = args.html.clone().or_else(|| Some(in_folder?.join("report.html")));
     let Some(path) = path else { return Ok(None) };
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        let doing = |error| Stop::io(format_args!("{}", path.display()), &error, "name another");
+        let doing = |error| Stop::io(path.display(), &error, "name another path");
         std::fs::create_dir_all(folder).map_err(doing)?;
     }
     super::report::is_page(&path)?;
@@ -415,7 +416,8 @@ fn kept(
             Ok(())
         });
     };
-    let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another");
+    let doing =
+        |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another path");
     std::fs::create_dir_all(folder).map_err(doing)?;
     let file = |variant: &str, seed: u64| {
         let name = format!("{name} {variant} {bench} {seed}");
@@ -452,17 +454,17 @@ fn kept(
 fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
     let kept = Kept::named("-o", output, args.force)?;
     if args.on.len() > 1 {
-        let help = "name a folder, `-o DIR/`, for the runs of all";
-        return Err(Stop::new("-o writes one run, but there are several --on", help));
+        let help = "use a directory for the traces of all runs: `-o DIR/`";
+        return Err(Stop::new("-o writes one run, but there is more than one --on", help));
     }
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
         let what = format!("-o writes one run, but there are {} variants", names.len());
-        return Err(Stop::new(what, format!("add `--variant`, one of {}", names.join(", "))));
+        return Err(Stop::new(what, format!("select one with `--variant`: {}", names.join(", "))));
     };
     let [_] = grid.seeds() else {
-        let what = format!("-o writes one run, but --seed selects {}", grid.seeds().len());
-        return Err(Stop::new(what, "name one with `--seed 1`"));
+        let what = format!("-o writes one run, but there are {} seeds", grid.seeds().len());
+        return Err(Stop::new(what, "select one with `--seed 1`"));
     };
     let what = format!("{} {}", grid.bench().doing(), variant.name);
     let simulate = || grid.run_first();
@@ -479,7 +481,7 @@ pub(super) fn failed(error: &Error) -> Stop {
 fn of_command(args: &Run) -> Result<Scenario, Stop> {
     if let Some(setting) = args.set.first() {
         let what = format!("--set {}: a command has no such key", setting.0);
-        return Err(Stop::new(what, "write a scenario whose task has the step `run COMMAND`"));
+        return Err(Stop::new(what, "write a scenario with a task that has the step `run COMMAND`"));
     }
     let choice = open::scheduler(&args.under)?;
     let usual = || Choice::named(USUAL_SCHEDULER);
@@ -499,7 +501,7 @@ fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     if wastenot_scenario::is_rtapp(&name, &text) {
         if let Some(setting) = args.set.first() {
             let what = format!("--set {}: an rt-app file has no such key", setting.0);
-            let help = "an rt-app file can be changed with --machine and --scheduler only";
+            let help = "use --machine or --scheduler, or write a scenario (docs/scenario.md)";
             return Err(Stop::new(what, help));
         }
         let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;

@@ -37,7 +37,8 @@ fn all_there(history: &History, cpus: &CpuSet) -> Result<(), Stop> {
         None => Ok(()),
         Some(cpu) => {
             let all = CpuSet::first(count);
-            Err(Stop::new(format_args!("no CPU {cpu} in the trace"), format!("it has CPUs {all}")))
+            let what = format!("the trace has no CPU {cpu}");
+            Err(Stop::new(what, format!("choose from CPUs {all}")))
         }
     }
 }
@@ -75,8 +76,8 @@ pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> 
     if let Some(pid) = whom.pid {
         let threads = history.tasks().filter(|(_, task)| task.pid == Some(pid));
         let threads: Vec<TaskId> = threads.map(|(id, _)| id).collect();
-        let help = "`--task TASK`: a tid, or a name; many recordings do not hold processes";
-        let none = || Stop::new(format_args!("no task of process {pid} is in the trace"), help);
+        let help = "use `--task TASK` (a tid or a name); many traces contain no process ids";
+        let none = || Stop::new(format_args!("the trace has no task of process {pid}"), help);
         return (!threads.is_empty()).then_some(threads).ok_or_else(none);
     }
     let pattern = whom.cgroup.as_deref().unwrap_or("*");
@@ -88,8 +89,11 @@ pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> 
     let (in_it, others): (Vec<_>, Vec<_>) = groups.partition(|(_, group)| glob.is_match(group));
     if in_it.is_empty() {
         let what = format!("no task was in a cgroup that matches `{pattern}`");
-        let other = others.first().map(|(_, group)| format!("the trace contains `{group}`"));
-        return Err(Stop::new(what, other.unwrap_or("the trace holds no cgroups".to_owned())));
+        let help = match others.first() {
+            Some((_, group)) => format!("choose a cgroup of the trace, for example `{group}`"),
+            None => "use `--task TASK`; the trace contains no cgroups".to_owned(),
+        };
+        return Err(Stop::new(what, help));
     }
     Ok(in_it.into_iter().map(|(task, _)| task).collect())
 }
@@ -98,7 +102,7 @@ fn glob(option: &str, pattern: &str) -> Result<GlobMatcher, Stop> {
     let glob = Glob::new(pattern).map_err(|error| {
         Stop::new(
             format_args!("{option} {pattern}: {}", error.kind()),
-            format_args!("quote it: {option} 'make*'"),
+            format_args!("quote the pattern: {option} 'make*'"),
         )
     })?;
     Ok(glob.compile_matcher())
@@ -107,7 +111,7 @@ fn glob(option: &str, pattern: &str) -> Result<GlobMatcher, Stop> {
 /// No task is called like that.
 pub(crate) fn nobody(history: &History, pattern: &str) -> Stop {
     let what = format!("no task matches `{pattern}`");
-    Stop::new(what, format!("the trace contains, for example, {}", busiest(history)))
+    Stop::new(what, format!("choose a task of the trace, for example {}", busiest(history)))
 }
 
 /// A few names that are in the trace, those of most tasks first.

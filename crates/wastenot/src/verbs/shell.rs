@@ -19,7 +19,7 @@ pub(crate) fn man(args: &Man) -> Result<Answer, Stop> {
     for name in &args.verb {
         let Some(verb) = command.find_subcommand(name) else {
             let what = format!("there is no verb `{name}`");
-            return Err(Stop::new(what, "all verbs: `wastenot --help`"));
+            return Err(Stop::new(what, "list all verbs with `wastenot --help`"));
         };
         command = verb.clone();
     }

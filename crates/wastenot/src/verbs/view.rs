@@ -77,7 +77,7 @@ fn announce(args: &Args, server: &Server) -> Result<(), Stop> {
     // Some browsers keep their starter until they are closed.
     let open = move || {
         if report::show(address.as_ref()).is_err() {
-            out::note("no browser could be started: open the address in one");
+            out::note("cannot start a browser: open the address in a browser");
         }
     };
     thread::Builder::new()
@@ -88,7 +88,7 @@ fn announce(args: &Args, server: &Server) -> Result<(), Stop> {
 }
 
 fn failed(error: &io::Error) -> Stop {
-    Stop::io("cannot serve", error, "try again")
+    Stop::io("cannot serve the page", error, "try again")
 }
 
 /// A page that takes longer is announced before it is there.
@@ -150,9 +150,9 @@ fn glance(args: &Args, file: &Path) -> Option<Recording> {
     let (name, span) = (file.file_name().unwrap_or_default(), history.window().span());
     let title = format!("{}: {} CPUs, {span}", name.to_string_lossy(), history.cpu_count());
     let mut report = Report::new("view/1", title);
-    report.verdict = "A first glance: only short stretches were read, spread over the whole time. \
-                      Each column shows what was read of its time, and is hatched where that is \
-                      nothing. All of it is being checked; then this page shows it."
+    report.verdict = "Preview: only short parts of the trace were read so far, spread over its \
+                      whole length. Each column shows the parts that were read; hatched columns \
+                      have no data yet. The page will show the whole trace after the check."
         .to_owned();
     Some(Recording::new(&history, &options, &found, &report, content).glance())
 }

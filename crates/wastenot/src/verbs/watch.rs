@@ -16,7 +16,8 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     if args.mode.is_none() && !args.exact && args.confirm >= args.period {
         let what =
             format!("--confirm {} is not shorter than --period {}", args.confirm, args.period);
-        return Err(Stop::new(what, "`wastenot watch --exact` records events all the time"));
+        let help = "use a shorter --confirm, or record events all the time with --exact";
+        return Err(Stop::new(what, help));
     }
     let signals = signals::listen().map_err(|error| failed(error.into()))?;
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
@@ -76,7 +77,7 @@ fn save(shelf: &mut Shelf, found: &mut Found, metrics: &Metrics) {
         Ok(None) => metrics.recording(Fate::OverRate),
         Err(error) => {
             metrics.recording(Fate::Failed);
-            out::note(&format!("a recording was not saved: {error}"));
+            out::note(&format!("cannot save a trace: {error}"));
         }
     }
 }
@@ -87,6 +88,6 @@ fn tidy(shelf: &Shelf, metrics: &Metrics) {
             (0..removed).for_each(|_| metrics.recording(Fate::Removed));
             metrics.kept(bytes);
         }
-        Err(error) => out::note(&format!("old recordings were not removed: {error}")),
+        Err(error) => out::note(&format!("cannot delete old traces: {error}")),
     }
 }

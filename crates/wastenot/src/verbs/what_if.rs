@@ -39,8 +39,8 @@ pub(super) fn trace(file: &Path, reading: &Reading, part: &WindowArgs) -> Result
     let history = open::history(file, reading)?;
     if wastenot_prove::replay::is_counterexample(&history) {
         let name = open::shown(file);
-        let what = format!("{name} is a counterexample of `wastenot prove`, not a recording");
-        return Err(Stop::new(what, format!("`wastenot prove --replay {name}`")));
+        let what = format!("{name} is a counterexample of `wastenot prove`, not a recorded trace");
+        return Err(Stop::new(what, format!("run `wastenot prove --replay {name}`")));
     }
     let window = part.of(&history)?;
     Ok(if part.is_asked() { edit::window(&history, window) } else { history })

@@ -11,7 +11,7 @@ use crate::verbs::check::print;
 use crate::{open, out, progress};
 
 /// How figures come from another program.
-const PIPED: &str = "`wastenot bounds measure -o - | wastenot bounds calibrate -`";
+const PIPED: &str = "run `wastenot bounds measure -o - | wastenot bounds calibrate -`";
 
 /// Fits the lock's parameters to figures.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
@@ -59,7 +59,7 @@ fn written(args: &Args, names: &str, to: &Target, calibrated: &Calibrated) -> Re
         print(&calibrated.report(names), &args.face)?;
     }
     if !calibrated.fits() {
-        out::note("no profile is written: no pair fits");
+        out::note("no profile is written, because no pair fits");
         return Ok(());
     }
     let text = profile::written(&calibrated.nearest().profile, &calibrated.about());

@@ -46,8 +46,8 @@ fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
     let target = super::target(path, "csv", args.force || adds, "figures are CSV", help);
     target.map_err(|stop| match stop {
         Stop::Failure { what, code, .. } if path.is_file() => {
-            let help = "append to it with `--append`, or overwrite it with `--force`".to_owned();
-            Stop::Failure { what, help, code }
+            let help = "append to the file with `--append`, or overwrite it with `--force`";
+            Stop::Failure { what, help: help.to_owned(), code }
         }
         other => other,
     })

@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let (cpus, name) = (machine.len() as u32, args.implementation.name());
     if cpus <= args.implementation.dedicated() {
         let what = format!("{name} leaves no CPU for tasks");
-        return Err(Stop::new(what, "use a machine with two CPUs or more"));
+        return Err(Stop::new(what, "use a machine with at least two CPUs"));
     }
     let others = args.with.as_deref().map(|file| others(file, args, cpus)).transpose()?;
     let mut others = others.unwrap_or_default();
@@ -65,7 +65,8 @@ fn counts(args: &Args, cpus: u32) -> Vec<u32> {
 
 /// What another table has, which is for the same machine as far as it states.
 fn others(file: &Path, args: &Args, cpus: u32) -> Result<Vec<table::Overhead>, Stop> {
-    let measured = read(file, "`... | wastenot bounds overheads --machine smp4 --with -`")?;
+    const PIPED: &str = "pipe a table: `... | wastenot bounds overheads --machine smp4 --with -`";
+    let measured = read(file, PIPED)?;
     measured.is_of(args.implementation, cpus).map_err(|error| failed(&error))?;
     Ok(measured.table.rows)
 }
@@ -74,11 +75,11 @@ fn others(file: &Path, args: &Args, cpus: u32) -> Result<Vec<table::Overhead>, S
 fn about(args: &Args, cpus: u32) -> String {
     let Args { implementation, machine, profile, length, seed, .. } = args;
     let from = args.with.as_deref().map_or_else(String::new, |file| {
-        format!("\nkinds that it does not have are those of {}", open::shown(file))
+        format!("\nkinds that were not simulated are copied from {}", open::shown(file))
     });
     format!(
         "simulated, not measured: {} on {cpus} CPU{} ({machine}), profile {profile}, {length} \
-         a run, seed {seed}{from}",
+         per run, seed {seed}{from}",
         implementation.name(),
         if cpus == 1 { "" } else { "s" },
     )

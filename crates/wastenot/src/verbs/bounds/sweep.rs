@@ -99,4 +99,4 @@ impl Tables {
 }
 
 /// No table of a sweep comes from another program.
-const PIPED: &str = "name a file: docs/sweep.md";
+const PIPED: &str = "name a file in the sweep (docs/sweep.md)";

@@ -13,9 +13,10 @@ use crate::verbs::report::is_page;
 use crate::{open, out, progress};
 
 /// How a task set comes from another program.
-const PIPED: &str = "`... | wastenot bounds test - --cpus 4`";
+const PIPED: &str = "pipe a task set: `... | wastenot bounds test - --cpus 4`";
 /// How overheads do.
-const TABLE_PIPED: &str = "`... | wastenot bounds test tasks.csv --cpus 4 --overheads -`";
+const TABLE_PIPED: &str =
+    "pipe a table: `... | wastenot bounds test tasks.csv --cpus 4 --overheads -`";
 
 /// Judges a task set.
 pub(super) fn run(args: &Test) -> Result<Answer, Stop> {

@@ -74,7 +74,8 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     let shown = Shown::new(&source.name, args.listen, !partial)?;
     // Also a policy that starves tasks is to be unloaded in time.
     if let Err(error) = class::go_first() {
-        out::note(&format!("a policy that starves tasks may starve this, too: {}", reason(&error)));
+        let why = reason(&error);
+        out::note(&format!("a policy that starves tasks may also starve wastenot itself: {why}"));
     }
     let running = loaded.start().map_err(failed)?;
     let mut length = length.begin(signals, None)?;
@@ -120,7 +121,7 @@ fn doubtful(name: &str, doubt: Doubt) -> Stop {
         Doubt::Refuted(why) => why,
         Doubt::NotProved(claims) => format!("{claims} not proved for any number of CPUs"),
     };
-    let help = "`wastenot prove` shows how; `--allow-unproved` loads it all the same";
+    let help = "see why with `wastenot prove`, or load it anyway with `--allow-unproved`";
     Stop::new(format!("{name}: not loaded: {why}"), help)
 }
 
@@ -140,11 +141,11 @@ fn no_shares(partial: bool) -> Result<(), Stop> {
     if shares.len() > NAMED {
         named.push(format!("and {} more", shares.len() - NAMED));
     }
-    let what = format!("no policy enforces the shares of these cgroups: {}", named.join("; "));
+    let what = format!("policies do not enforce the shares of these cgroups: {}", named.join("; "));
     let help = match partial {
-        true => "`--ignore-cgroups` loads it all the same",
+        true => "load the policy anyway with `--ignore-cgroups`",
         false => {
-            "`--ignore-cgroups` loads it all the same; `-- COMMAND` lets it schedule one command"
+            "load it anyway with `--ignore-cgroups`, or schedule one command with `-- COMMAND`"
         }
     };
     Err(Stop::new(what, help))
@@ -160,8 +161,8 @@ fn object(args: &Deploy, text: &str) -> Result<Vec<u8>, Stop> {
             if wastenot_deploy::digest(path, &elf).map_err(failed)? == digest(text) {
                 return Ok(elf);
             }
-            let what = format!("{} was made from another text", path.display());
-            let help = "emit the policy again, and compile that: `wastenot rota emit`";
+            let what = format!("{} was compiled from another policy text", path.display());
+            let help = "emit the policy with `wastenot rota emit`, and compile the result";
             Err(Stop::new(what, help))
         }
         None => compile(text).map_err(failed),
@@ -177,7 +178,7 @@ fn machine(args: &Deploy) -> Result<Option<Machine>, Stop> {
 fn verified(report: &mut Report, loaded: &Loaded) {
     let programs = loaded.programs();
     let all = Verified::instructions_of(&programs);
-    report.verdict = format!("The kernel verified it, in {all} instructions.");
+    report.verdict = format!("The kernel verified the policy, in {all} instructions.");
     report.measure("deploy.programs", "Programs", programs.len(), Unit::None);
     report.measure("deploy.instructions", "Verified instructions", all, Unit::None);
     let columns = [
@@ -203,16 +204,16 @@ fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
 fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
     let span = Span(u64::try_from(seen.ran.as_nanos()).unwrap_or(u64::MAX));
     report.verdict = match exit {
-        None => format!("It scheduled for {span}, and was unloaded."),
-        Some(exit) => format!("The kernel ended it after {span}: {exit}; {}.", exit.help()),
+        None => format!("The policy scheduled for {span}, and was then unloaded."),
+        Some(exit) => format!("The kernel ended the policy after {span}: {exit}; {}.", exit.help()),
     };
     report.measure("deploy.ran_ns", "Scheduled for", span, Unit::Ns);
     report.measure("deploy.exit_kind", "", exit.as_ref().map(|it| it.kind), Unit::None);
-    report.measure("deploy.reloads", "Loaded again", seen.reloads, Unit::None);
+    report.measure("deploy.reloads", "Reloads", seen.reloads, Unit::None);
     for (name, count) in wastenot_deploy::STEPS.iter().zip(seen.steps) {
         report.measure(&format!("steps.{name}"), &format!("Steps: {name}"), count, Unit::None);
     }
-    report.measure("steps.waiting", "Tasks that waited at its end", seen.waiting(), Unit::None);
+    report.measure("steps.waiting", "Tasks that waited at the end", seen.waiting(), Unit::None);
     if log.lost > 0 || !log.steps.is_empty() {
         report.measure("steps.logged", "Steps logged", log.steps.len(), Unit::None);
         report.measure("steps.lost", "Steps lost", log.lost, Unit::None);
@@ -221,7 +222,7 @@ fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
         Column::new("event", "event of sched_ext", Unit::None),
         Column::new("count", "count, or ns of a duration", Unit::None),
     ];
-    let mut table = Table::new("events", "What sched_ext counted", columns);
+    let mut table = Table::new("events", "Events counted by sched_ext", columns);
     for (name, count) in seen.events.iter().filter(|(_, count)| **count > 0) {
         table.push(vec![name.as_str().into(), (*count).into()]);
     }

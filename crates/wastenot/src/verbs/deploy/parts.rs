@@ -63,8 +63,8 @@ fn joined(
 ) -> Result<Result<Source, Answer>, Stop> {
     let parts: Option<Vec<Part>> = words.iter().map(part).collect();
     let Some(mut parts) = parts else {
-        let help = "say which CPUs each has: `wastenot deploy a.rota=0-3:web* b.rota=rest`";
-        return Err(Stop::new("several policies, and one of them has no CPUs", help));
+        let help = "give each policy CPUs: `wastenot deploy a.rota=0-3:web* b.rota=rest`";
+        return Err(Stop::new("one of several policies has no CPUs", help));
     };
     leave_the_rest(&mut parts, machine)?;
     let (mut text, mut lines) = (String::new(), String::new());
@@ -82,13 +82,13 @@ fn joined(
                 }
             };
             let [policy] = program.policies.as_slice() else {
-                return Err(not_one(&part.file, "it has several policies"));
+                return Err(not_one(&part.file, "the file has several policies"));
             };
             if !program.partitions.is_empty() {
-                return Err(not_one(&part.file, "it has partitions of its own"));
+                return Err(not_one(&part.file, "the file has partitions of its own"));
             }
             if let Some((other, _)) = names.iter().find(|(_, name)| **name == policy.name) {
-                let what = format!("its policy is called as that of {}", shown(other));
+                let what = format!("the policy has the same name as that of {}", shown(other));
                 return Err(not_one(&part.file, &what));
             }
             text += &source.text;
@@ -121,7 +121,7 @@ fn leave_the_rest(
     let left: CpuSet =
         CpuSet::first(machine()?.len()).iter().filter(|&cpu| !named.contains(cpu)).collect();
     if !left.is_empty() {
-        let help = "name them, or give one policy the `rest`: `b.rota=rest`";
+        let help = "assign these CPUs, or give one policy the `rest`: `b.rota=rest`";
         return Err(Stop::new(format!("no policy has the CPUs {left}"), help));
     }
     if let Some(last) = parts.last_mut() {
@@ -131,7 +131,7 @@ fn leave_the_rest(
 }
 
 fn not_one(file: &Path, why: &str) -> Stop {
-    let help = "give one file that says `partition ...`, or files with one policy each";
+    let help = "name one file with `partition ...` lines, or files with one policy each";
     Stop::new(format!("{}: {why}", shown(file)), help)
 }
 

@@ -50,7 +50,7 @@ pub(super) fn schedule(
         match exit {
             // Over a reload tasks change queues that no step shows.
             Some(exit) if exit.restarts() && !over && !running.has_log() => {
-                out::note(&format!("{exit}: loading it again"));
+                out::note(&format!("{exit}: loading the policy again"));
                 before = Seen { reloads: seen.reloads + 1, ..seen };
                 running.unload();
                 (running, begun) = (scheduler.load_again()?, Instant::now());
@@ -116,7 +116,7 @@ impl Shown {
     }
 }
 
-/// `my.rota has scheduled for 12 s: 4812 tasks queued a second, 3 % of them stolen, 2 wait`.
+/// `my.rota has scheduled for 12 s: 4812 tasks queued per second, 3 % of them stolen, 2 waiting`.
 fn line(before: &Seen, now: &Seen) -> String {
     let since = |step| now.step(step).saturating_sub(before.step(step));
     let seconds = now.ran.saturating_sub(before.ran).as_secs_f64();
@@ -125,8 +125,8 @@ fn line(before: &Seen, now: &Seen) -> String {
     let share = 100.0 * stolen as f64 / put.max(1) as f64;
     let (name, ran, waiting) = (&now.name, now.ran.as_secs(), now.waiting());
     format!(
-        "{name} has scheduled for {ran} s: {rate:.0} tasks queued a second, \
-         {share:.0} % of them stolen, {waiting} wait"
+        "{name} has scheduled for {ran} s: {rate:.0} tasks queued per second, \
+         {share:.0} % of them stolen, {waiting} waiting"
     )
 }
 
@@ -163,7 +163,8 @@ mod tests {
         };
         assert_eq!(
             line(&seen(10, 1000, 0), &seen(12, 3000, 60)),
-            "my.rota has scheduled for 12 s: 1000 tasks queued a second, 3 % of them stolen, 2 wait"
+            "my.rota has scheduled for 12 s: 1000 tasks queued per second, 3 % of them stolen, \
+             2 waiting"
         );
     }
 }

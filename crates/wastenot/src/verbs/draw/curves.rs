@@ -12,7 +12,7 @@ use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
 /// How a result comes by way of standard input.
-const PIPED: &str = "`wastenot bounds sweep E.toml -o - | wastenot draw curves -`";
+const PIPED: &str = "run `wastenot bounds sweep E.toml -o - | wastenot draw curves -`";
 
 /// Draws.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {

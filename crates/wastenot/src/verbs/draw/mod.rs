@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
         (None, Some(args)) => trace(args),
         (None, None) => Err(Stop::new(
             "draw needs a trace file, or the result of a sweep",
-            "`wastenot draw cores trace.dat`, `wastenot draw curves small.csv`",
+            "run `wastenot draw cores trace.dat` or `wastenot draw curves small.csv`",
         )),
     }
 }
@@ -52,8 +52,8 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     }
     if args.socket_order && !history.head.machine.topology_known() {
         out::note(
-            "--socket-order has no effect: the trace does not contain the topology; \
-             provide it with --machine",
+            "--socket-order has no effect, because the trace does not contain the topology; \
+             set it with --machine",
         );
     }
     let select = Select { which: args.which.clone(), ..Select::all(args.silent_cpus) };
@@ -104,10 +104,10 @@ impl File {
 fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     let Some(cpu) = args.considered else { return Ok(None) };
     if args.picture != Picture::Queues {
-        return Err(Stop::new("`--considered` needs a picture of queues", "`draw queues`"));
+        return Err(Stop::new("--considered works only with queues", "run `wastenot draw queues`"));
     }
     if history.decisions().is_none() {
-        let help = "`wastenot record --decisions` or `run ... --decisions` records them";
+        let help = "use `wastenot record --decisions` or `wastenot run --decisions`";
         return Err(Stop::new("the trace contains no decisions", help));
     }
     Ok(Some(CpuId(cpu)))
@@ -119,8 +119,10 @@ fn format(path: &Path) -> Result<Format, Stop> {
         Some("svg") => Ok(Format::Svg),
         Some("png") => Ok(Format::Png),
         ending => {
-            let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
-            let what = format!("cannot draw {}: {ending}", path.display());
+            let why = ending.map_or("the name has no extension".to_owned(), |ending| {
+                format!("the format `.{ending}` is unknown")
+            });
+            let what = format!("cannot draw {}: {why}", path.display());
             Err(Stop::new(what, "use a file name that ends in .pdf, .svg or .png"))
         }
     }

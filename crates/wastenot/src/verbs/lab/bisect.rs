@@ -24,8 +24,8 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let scenario = scenario.map_err(|error| Stop::new(&error, error.help()))?;
     let names = scenario.figures.iter().map(|it| it.name.as_str()).collect::<Vec<_>>();
     if !names.contains(&args.figure.as_str()) {
-        let what = format!("there is no figure `{}`", args.figure);
-        return Err(Stop::new(what, format!("its figures are {}", names.join(", "))));
+        let what = format!("the scenario has no figure `{}`", args.figure);
+        return Err(Stop::new(what, format!("choose one of its figures: {}", names.join(", "))));
     }
     let versions = between(&args.from, &args.to)?;
     // The figure of the version that was tried last: it puts values into words.
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
         values.ok_or_else(|| {
             let version = versions[version].version.kernel();
             let what = format!("{} is unknown in Linux {version}", args.figure);
-            Stop::new(what, "a run may have reached its limit: raise `limit` in the scenario")
+            Stop::new(what, "raise `limit` in the scenario, because a run may have reached it")
         })
     })?;
     let shown = |value: f64| worked.as_ref().map(|worked| worked.show(value));
@@ -46,8 +46,9 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let answer = match found.end {
         End::Alike { chance } => {
             report.verdict = format!(
-                "Linux {} and {} cannot be told apart by it: by chance alone they would differ as \
-                 much in {:.0} % of cases. More repeats may tell.",
+                "The figure does not differ significantly between Linux {} and {}. By chance \
+                 alone, it would differ as much in {:.0} % of cases. More repeats may show a \
+                 difference.",
                 of(0),
                 of(last),
                 chance * 100.0
@@ -58,14 +59,14 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
             let (between, percent) = (format!("{} and {}", of(before), of(after)), chance * 100.0);
             report.verdict = match chance < CHANCE {
                 true => format!(
-                    "It changed between Linux {between}, which are neighbours in Debian. By chance \
-                     alone these two would differ as much in {percent:.1} % of cases."
+                    "The figure changed between Linux {between}, which are neighbours in Debian. \
+                     By chance alone, it would differ as much in {percent:.1} % of cases."
                 ),
                 false => format!(
-                    "The first and the last version differ, but Linux {between}, neighbours \
-                     between which the values turn, cannot be told apart: by chance alone they \
-                     would differ as much in {percent:.0} % of cases. It changed little by little, \
-                     or more repeats are needed."
+                    "The figure differs between the first and the last version. The search ended \
+                     at the neighbours Linux {between}, which do not differ significantly: by \
+                     chance alone, the figure would differ as much in {percent:.0} % of cases. \
+                     Either it changed gradually, or more repeats are needed."
                 ),
             };
             Answer::Yes
@@ -111,8 +112,8 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     all.dedup_by(|a, b| a.version.kernel() == b.version.kernel());
     if all.len() < 2 {
         let (from, to) = (from.version.kernel(), to.version.kernel());
-        let what = format!("there is nothing between Linux {from} and {to}");
-        return Err(Stop::new(what, "name the older one first; `wastenot lab list` shows all"));
+        let what = format!("there are no two kernels from Linux {from} to {to}");
+        return Err(Stop::new(what, "name the older version first: see `wastenot lab list`"));
     }
     Ok(all)
 }
@@ -125,11 +126,12 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
     let grid = grid.map_err(|error| scenarios::failed(&error))?;
     let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
     let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
-        let what = format!("{} has no {}", scenario.name, args.figure);
+        let what = format!("{} has no figure `{}`", scenario.name, args.figure);
         Stop::new(what, "name a figure of the scenario")
     })?;
     if experiment.is_untimed() && worked.value.is_none() {
-        let what = format!("{} of programs is left out: QEMU counted instructions", args.figure);
+        let why = "QEMU counted instructions, so it has no times of programs";
+        let what = format!("{} is unknown: {why}", args.figure);
         return Err(Stop::new(what, "choose a figure of waits, migrations or waste"));
     }
     Ok(worked)

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
         What::Shell(args) => shell(args),
         What::Bisect(args) => bisect::run(args),
         What::Guest => {
-            let failed = |error| Stop::io("lab guest", &error, "`wastenot run --on 7.2` boots one");
+            let failed = |error| Stop::io("lab guest", &error, "boot one: `wastenot run --on 7.2`");
             wastenot_lab::guest().map(|()| Answer::Yes).map_err(failed)
         }
         What::Load(args) => load(args),
@@ -39,7 +39,7 @@ pub(super) fn kernel(wanted: &str, lists: Lists) -> Result<wastenot_lab::kernels
 
 /// How QEMU is started: by this program, which becomes it.
 pub(super) fn qemu() -> Result<Qemu, Stop> {
-    let failed = |error| Stop::io("cannot find this program", &error, "try again");
+    let failed = |error| Stop::io("cannot find the program wastenot", &error, "try again");
     let program = std::env::current_exe().map_err(failed)?;
     Ok(Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) })
 }
@@ -75,7 +75,7 @@ pub(super) fn guests(
 /// The kernels that can be had.
 fn offer(kernels: &Kernels, lists: Lists) -> Result<Offer, Stop> {
     let read = || kernels.available(lists, &|_| ());
-    let offer = progress::during("reading the lists of Debian's archive", read);
+    let offer = progress::during("reading the package lists of Debian", read);
     offer.map_err(|error| failed(&error))
 }
 
@@ -85,8 +85,8 @@ fn shell(args: &Shell) -> Result<Answer, Stop> {
     let busybox = std::env::split_paths(&places).map(|it| it.join("busybox"));
     let Some(busybox) = busybox.into_iter().find(|it| it.is_file()) else {
         return Err(Stop::new(
-            "busybox is missing: it has the shell",
-            "apt install busybox-static",
+            "the shell needs busybox, which is not installed",
+            "run `apt install busybox-static`",
         ));
     };
     let machine = open::machine("--machine", &args.machine)?;
@@ -98,7 +98,7 @@ fn shell(args: &Shell) -> Result<Answer, Stop> {
 /// Loads the scheduler of an object, until a signal comes or the kernel ends it.
 fn load(args: &Load) -> Result<Answer, Stop> {
     const LOOK: Duration = Duration::from_millis(100);
-    let help = "its messages are above";
+    let help = "read the messages above";
     let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
     let loaded = wastenot_lab::Scheduler::load(&args.object);
     let _loaded = loaded.map_err(|error| Stop::new(error, help))?;
@@ -126,7 +126,7 @@ fn fetch(args: &Fetch) -> Result<Answer, Stop> {
         let kernel = kernel(wanted, lists(args.refresh))?;
         let how = match kernel.image {
             Image::Elf(_) => "",
-            Image::Packed(_) => ", which unpacks itself when it boots",
+            Image::Packed(_) => " (compressed; it unpacks itself when it boots)",
         };
         let path = kernel.image.path().display();
         out::note(&format!("{wanted}: Linux {}: {path}{how}", kernel.package.version.kernel()));
@@ -179,8 +179,8 @@ fn list(args: &List) -> Result<Answer, Stop> {
             if is_here { "fetched" } else { "" }.into(),
         ]);
     }
-    let mut report = Report::new("lab/1", "kernels");
-    report.verdict = format!("{} kernels, of which {} were fetched.", packages.len(), cached.len());
+    let mut report = Report::new("lab/1", "Kernels");
+    report.verdict = format!("{} kernels; the cache has {} of them.", packages.len(), cached.len());
     report.tables.push(table);
     let left_out = offer.left_out.iter();
     report.assumptions.extend(left_out.map(|it| format!("{} was left out: {}", it.suite, it.why)));

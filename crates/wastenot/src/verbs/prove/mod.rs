@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Prove) -> Result<Answer, Stop> {
         (Some(folder), ..) => recheck(folder, args),
         (None, Some(file), _) => replay::run(file, args),
         (None, None, Some(file)) => prove(file, args),
-        (None, None, None) => Err(Stop::new("nothing to prove", "`wastenot prove my.rota`")),
+        (None, None, None) => Err(Stop::new("nothing to prove", "run `wastenot prove my.rota`")),
     }
 }
 
@@ -45,7 +45,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let kept = args.cex.as_ref().map(|path| Kept::named("--cex", path, args.force)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
         let what = format!("{} already exists", folder.display());
-        return Err(Stop::new(what, "name a new directory: a certificate is written once"));
+        return Err(Stop::new(what, "name a new directory; certificates are never overwritten"));
     }
     let options = options(args)?;
     let judging = || judge_program(&program, &chosen, &args.claim, &options);
@@ -61,14 +61,14 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
                 kept.write(&found.history(policy, claim, &source.text))?;
             }
             None if judged.iter().any(Judgement::is_contradicted) => out::note(
-                "the text itself refutes the claim: there is no counterexample, nothing was written",
+                "the text itself refutes the claim, so there is no counterexample to write",
             ),
-            None => out::note("no counterexample: nothing was written"),
+            None => out::note("no counterexample was found, so nothing was written"),
         }
     }
     if let Some(folder) = &args.certificate {
         if options.solvers.is_empty() {
-            let help = "name one with `--solver z3`, or both with `--both`";
+            let help = "use `--solver z3`, or `--both` for two solvers";
             return Err(Stop::new("a certificate needs a solver", help));
         }
         let of = (source.name.as_str(), source.text.as_str());
@@ -92,7 +92,7 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     let mut again = again.map_err(|error| failed(&error))?;
     again.only(&args.claim).map_err(|error| about(&name, &error))?;
     let conclude = || again.conclude(&name, &options);
-    let concluded = progress::during("proving what is not shown", conclude);
+    let concluded = progress::during("proving the other claims", conclude);
     let (report, conclusion) = concluded.map_err(|error| failed(&error))?;
     print(&report, &args.face)?;
     Ok(answer(conclusion))
@@ -108,7 +108,7 @@ fn meaning(source: &Source) -> Result<Program, Stop> {
         out::complain(&source.shown(&found, out::colour_of_errors()));
         let what = format!("{} is not valid Rota", source.name);
         let again = if source.name.contains(' ') { "-" } else { &source.name };
-        Stop::new(what, format!("`wastenot rota check {again}`"))
+        Stop::new(what, format!("run `wastenot rota check {again}`"))
     })
 }
 

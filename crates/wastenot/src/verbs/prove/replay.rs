@@ -19,7 +19,7 @@ pub(super) fn run(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let name = open::shown(file);
     // A wrong text is reported before the counterexample is read.
     let named = args.scheduler.as_deref().map(|text| named(text, args)).transpose()?;
-    let written = "write one: `wastenot prove FILE.rota --cex CEX.wn`";
+    let written = "write a counterexample: `wastenot prove FILE.rota --cex CEX.wn`";
     if file != Path::new("-") && !file.exists() {
         return Err(Stop::new(format_args!("there is no counterexample {name}"), written));
     }
@@ -53,14 +53,14 @@ fn policy(name: &str, recorded: &Recorded, named: Option<Program>) -> Result<Pol
     let alike = program.policies.iter().find(|policy| policy.name == recorded.policy());
     let only = program.policies.first().filter(|_| is_named && program.policies.len() == 1);
     alike.or(only).cloned().ok_or_else(|| {
-        let what = format!("{name} is of a policy `{}`, which is missing", recorded.policy());
+        let what = format!("there is no policy `{}`, to which {name} belongs", recorded.policy());
         Stop::new(what, "name a file with that policy, or with one policy: `--scheduler FILE.rota`")
     })
 }
 
 /// The text that it was found with, which it contains unless names were removed from it.
 fn found_with(name: &str, recorded: &Recorded) -> Result<Program, Stop> {
-    let help = "name a text: `--scheduler FILE.rota`";
+    let help = "name the policy: `--scheduler FILE.rota`";
     let missing = || Stop::new(format!("{name} does not contain the text of its policy"), help);
     wastenot_rota::compile(recorded.text().ok_or_else(missing)?)
         .map_err(|_| Stop::new(format!("{name}: the text of its policy is not valid Rota"), help))

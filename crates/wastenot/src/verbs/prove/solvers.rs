@@ -39,7 +39,7 @@ pub(super) fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
             let found = first_solver()?;
             if found.is_empty() {
                 let recipe = Kind::Z3.recipe();
-                out::note(&format!("no solver: small machines only ({recipe})"));
+                out::note(&format!("no solver found: exploring small machines only ({recipe})"));
             }
             Ok(found)
         }

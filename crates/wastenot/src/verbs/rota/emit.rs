@@ -40,7 +40,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     let Some(emitted) = emitted(&source, how)? else { return Ok(Answer::No) };
     let said = match emitted.doubt {
         Some(Doubt::Refuted(why)) if !args.anyway => {
-            let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
+            let help = "see why with `wastenot prove`, or write it anyway with `--anyway`";
             let what = format!("{}: nothing was written: {why}", source.name);
             return Err(Stop::new(what, help).or_code(REFUTED));
         }
@@ -85,7 +85,7 @@ pub(in crate::verbs) fn emitted(
     };
     let options = options()?;
     let judging = || judged(&program, &options);
-    let judged = progress::during("proving what it claims", judging);
+    let judged = progress::during("proving the claims", judging);
     let judged = judged.map_err(|error| Stop::new(&error, error.help()))?;
     warn(source, &judged);
     let doubt = refuted(&judged).map(Doubt::Refuted);
