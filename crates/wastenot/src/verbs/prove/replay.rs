@@ -53,7 +53,7 @@ fn policy(name: &str, recorded: &Recorded, named: Option<Program>) -> Result<Pol
     let alike = program.policies.iter().find(|policy| policy.name == recorded.policy());
     let only = program.policies.first().filter(|_| is_named && program.policies.len() == 1);
     alike.or(only).cloned().ok_or_else(|| {
-        let what = format!("there is no policy `{}`, to which {name} belongs", recorded.policy());
+        let what = format!("{name} needs the policy `{}`, which is missing", recorded.policy());
         Stop::new(what, "name a file with that policy, or with one policy: `--scheduler FILE.rota`")
     })
 }
