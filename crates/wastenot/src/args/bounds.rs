@@ -141,7 +141,7 @@ pub(crate) struct Overheads {
     /// Use this seed for the random tasks
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Copy the kinds of overheads that are not simulated from this table
+    /// Copy from this table the kinds of overheads that are not simulated
     #[arg(long, value_name = "FILE")]
     pub(crate) with: Option<PathBuf>,
     /// Write the table to this file; `-` is standard output
@@ -248,7 +248,7 @@ TABLE is one of
   - the output of `wastenot bounds measure`,
   - the output of ft-compute-stats from Feather-Trace,
   - samples from ft2csv, in a file with a name such as
-    overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv.
+    overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
 `calibrate` fits two numbers: the cache lines that are written under the global
 lock, and the fetches of the lock's cache line by a waiting CPU. It prints all
 pairs of these numbers that fit, because a few figures do not determine one pair
@@ -265,7 +265,8 @@ pub(crate) struct Calibrate {
     /// Measured figures in CSV; `-` is standard input
     #[arg(value_name = "TABLE", required_unless_present = "points")]
     pub(crate) files: Vec<PathBuf>,
-    /// Fit this longest scheduling decision of a kernel on M CPUs; may be repeated. Example: 64=3ms
+    /// Fit the longest scheduling decision of a kernel, given for M CPUs; may be repeated. Example:
+    /// 64=3ms
     #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
     pub(crate) points: Vec<(u32, Span)>,
     /// Use this profile for all other overheads: x7550-assumed, free, or a file (docs/profile.md)

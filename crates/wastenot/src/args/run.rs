@@ -149,7 +149,7 @@ impl FromStr for On {
             "sim" if name == text => Ok(On::Sim),
             "host" if name == text => Ok(On::Host),
             _ if shifts.iter().any(|it| *it > 10) => Err(SHIFT),
-            _ if name.contains(',') => Err("expected only `,shift=0` or `,shift=all` after the kernel"),
+            _ if name.contains(',') => Err("expected `,shift=0` or `,shift=all` after the kernel"),
             _ if is_name(name) => Ok(On::Kernel(Kernel { name: name.to_owned(), shifts })),
             _ => Err("expected sim, host or a kernel such as 7.2"),
         }

@@ -26,13 +26,13 @@ impl FromStr for Scheduler {
     fn from_str(text: &str) -> Result<Scheduler, String> {
         let mut words = text.split(',').map(str::trim);
         let name = words.next().filter(|name| !name.is_empty() && !name.contains('='));
-        let name = name.ok_or("expected the name of a scheduler before its tunables: cfs-4.1,hz=250")?.to_owned();
+        let name = name.ok_or("expected a name before the tunables: cfs-4.1,hz=250")?.to_owned();
         let pair = |word: &str| {
             let (tunable, value) = word.split_once('=')?;
             Some((tunable.trim().to_owned(), value.trim().to_owned()))
         };
         let tunables: Option<Vec<_>> = words.map(pair).collect();
-        let tunables = tunables.ok_or("expected tunables as TUNABLE=VALUE, separated by commas: cfs-4.1,hz=250")?;
+        let tunables = tunables.ok_or("expected tunables as NAME=VALUE: cfs-4.1,hz=250")?;
         let twice = |(n, (name, _)): (usize, &(String, String))| {
             tunables[..n].iter().any(|(before, _)| before == name)
         };

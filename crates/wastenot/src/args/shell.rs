@@ -10,7 +10,7 @@ Examples:
   source <(wastenot completions bash)
   wastenot completions fish > wastenot.fish")]
 pub(crate) struct Completions {
-    /// Shell that runs the completions
+    /// Name of the shell
     pub(crate) shell: Shell,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Watch {
     /// Trace all events instead of examining run queues; the overhead is that of `record`
     #[arg(long, conflicts_with = "mode")]
     pub(crate) exact: bool,
-    /// Keep the events of this last time, to save them with a violation
+    /// Keep the events of this length of time, and save them with a violation
     #[arg(long, value_name = "TIME", value_parser = some_span, default_value = "10s", requires = "exact")]
     pub(crate) last: Span,
     /// Limit the memory for kept events
@@ -75,7 +75,7 @@ pub(crate) struct Watch {
 pub(crate) enum Also {
     /// A task waits longer, or less long, than other tasks of its weight
     RunTimeDeficit,
-    /// A waiting task migrates to a CPU whose load is not lower
+    /// A waiting task migrates to a CPU with the same or a higher load
     UselessMigration,
 }
 
@@ -88,7 +88,7 @@ impl FromStr for Consecutive {
 
     fn from_str(text: &str) -> Result<Consecutive, &'static str> {
         let looks = text.strip_prefix("consecutive:").and_then(|looks| looks.parse().ok());
-        looks.filter(|looks| *looks > 1).map(Consecutive).ok_or("expected a rule such as consecutive:10")
+        looks.filter(|looks| *looks > 1).map(Consecutive).ok_or("expected a rule: consecutive:10")
     }
 }
 

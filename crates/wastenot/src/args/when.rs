@@ -85,7 +85,7 @@ impl WindowArgs {
             None => Err(Stop::new(
                 format_args!("no part of the trace is between --from @{from} and --to @{to}"),
                 format_args!(
-                    "choose a time between @{} and @{} ({} in total); a time without a unit is in seconds",
+                    "choose a time between @{} and @{} ({}); a number without a unit is in seconds",
                     trace.from,
                     trace.to,
                     trace.span()

@@ -265,11 +265,11 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
     let is_in_guest = args.on.iter().any(|on| matches!(on, On::Kernel(_)));
     if !commands.is_empty() && !is_in_guest {
         let help = "add `--on 7.2`, or another kernel of version 6.13 or later";
-        return Err(Stop::new("--scheduler-cmd needs a guest, which loads the scheduler", help));
+        return Err(Stop::new("--scheduler-cmd works only in a guest", help));
     }
     if args.steps && !(is_in_guest && args.output.is_some()) {
         let help = "use `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
-        return Err(Stop::new("--steps needs a policy in a guest, and a trace to write", help));
+        return Err(Stop::new("--steps works only with a policy in a guest, and with -o", help));
     }
     if let Some(name) = of_the_simulator(args) {
         let what = format!("{name} is a simulated scheduler, and cannot run in a kernel");

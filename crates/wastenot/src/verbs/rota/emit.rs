@@ -53,7 +53,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
                 Some(file) => format!("wastenot prove {file}"),
                 None => "wastenot prove".to_owned(),
             };
-            out::note(&format!("{}: {claims} not proved: `{prove}`", source.name));
+            out::note(&format!("{}: {claims} not proved: see `{prove}`", source.name));
             Some(format!("{claims} not proved for any number of CPUs"))
         }
         None => None,

@@ -50,8 +50,8 @@ impl Source {
         let name = printable(&self.name);
         let shown = render(faults, &name, &self.text, colour, out::size().0);
         let first = codes.first().map_or("", |code| *code);
-        let others = if codes.len() > 1 { ", and so for the other codes" } else { "" };
-        format!("{shown}why: `wastenot rota error {first}`{others}\n")
+        let others = if codes.len() > 1 { ", and likewise for the other codes" } else { "" };
+        format!("{shown}explanation: `wastenot rota error {first}`{others}\n")
     }
 
     /// The same as an answer on standard output, with how many they are.
