@@ -15,7 +15,7 @@ use crate::fail::Stop;
 use crate::map::Bytes;
 use crate::progress;
 
-/// The trace in `file`, on the machine that was named.
+/// Reads the trace in `file`, on the machine that the user named.
 pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     let source = Source::of(file, reading)?;
     let Source { bytes, options, .. } = &source;
@@ -46,7 +46,7 @@ pub(crate) fn glance(file: &Path, reading: &Reading) -> Option<History> {
     source.on_its_machine(history).ok()
 }
 
-/// Bytes of a glance: to read and check them takes a second.
+/// The bytes of a glance: reading and checking them takes a second.
 const GLANCE: usize = 24 << 20;
 
 /// A trace that was not read yet.
@@ -58,7 +58,7 @@ struct Source {
 
 impl Source {
     fn of(file: &Path, reading: &Reading) -> Result<Source, Stop> {
-        // Asked before the trace is read: a typing error must not cost a minute.
+        // Check this before reading the trace: a typing error must not cost a minute.
         let told = reading.machine.as_deref();
         let machine = told.map(|text| machine("--machine", text)).transpose()?;
         let formats = reading.formats_from.as_deref().map(formats).transpose()?;
@@ -72,7 +72,7 @@ impl Source {
         Ok(Source { bytes: bytes(file)?, options, machine })
     }
 
-    /// The history that was read, on the machine that was named.
+    /// The history that was read, on the machine that the user named.
     fn on_its_machine(self, mut history: History) -> Result<History, Stop> {
         if let Some(machine) = self.machine {
             put_on(&mut history, machine)?;
@@ -81,17 +81,17 @@ impl Source {
     }
 }
 
-/// What the events of the recording in `file` look like.
+/// The event formats in the trace `file`.
 fn formats(file: &Path) -> Result<Formats, Stop> {
     let name = shown(file);
     let failed = |error: Error| Stop::new(format_args!("{name}: {error}"), error.help());
     Formats::of(&bytes(file)?, &name).map_err(failed)
 }
 
-/// `--buffer` would be ignored where there are none.
+/// Fails if the format has no buffers, because `--buffer` would then have no effect.
 fn has_buffers(name: &str, bytes: &[u8]) -> Result<(), Stop> {
     match wastenot_read::detect(bytes) {
-        // A compressed file is none of the formats: what is in it shows once it is read.
+        // The format of a compressed file is known only after it is read.
         Ok(Format::TraceDat) | Err(_) => Ok(()),
         Ok(_) => Err(Stop::new(
             format_args!("{name} has no buffers; only a trace.dat has buffers"),
@@ -144,7 +144,8 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     Ok(Bytes::Owned(bytes))
 }
 
-/// A table in CSV, to be read as far as it makes sense; `piped` is a line that gives it one.
+/// A table in CSV, which the caller reads as far as it is valid. `piped` is the help if standard
+/// input is a terminal.
 pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
@@ -164,7 +165,7 @@ pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, S
     Ok(Box::new(opened))
 }
 
-/// The text of a policy; of what is too long for one only as much as shows that.
+/// The text of a policy. Of a file that is too long, it reads only enough to detect this.
 pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
@@ -213,7 +214,7 @@ fn stdin() -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The machine that an option names: a file where there is one of that name, else a preset or a
+/// The machine that an option names: a file if one of this name exists, else a preset or a
 /// description.
 pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
     let file = Path::new(text);
@@ -225,7 +226,7 @@ pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
     made.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
 }
 
-/// The profile that an option names: a file where there is one of that name, else one that has it.
+/// The profile that an option names: a file if one of this name exists, else a named profile.
 pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
     let file = Path::new(name);
     let read = if file.is_file() {
@@ -237,7 +238,7 @@ pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
     read.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
 }
 
-/// The scheduler that was asked for, with its text if it is a file.
+/// The scheduler that the user selected, with its text if it is a file.
 pub(crate) fn scheduler(under: &Under) -> Result<Option<Choice>, Stop> {
     under.scheduler.as_ref().map(|scheduler| another(scheduler, under)).transpose()
 }
@@ -251,7 +252,7 @@ pub(crate) fn another(scheduler: &Scheduler, under: &Under) -> Result<Choice, St
     Ok(choice)
 }
 
-/// Policies with an unsafe protocol are accepted only on request.
+/// Policies with an unsafe protocol need `--allow-unsafe`.
 pub(crate) fn safe(choice: &Choice, under: &Under) -> Result<(), Stop> {
     if under.allow_unsafe || !wastenot_experiment::is_unsafe(choice) {
         return Ok(());
@@ -260,8 +261,8 @@ pub(crate) fn safe(choice: &Choice, under: &Under) -> Result<(), Stop> {
     Err(Stop::new(what, "add `--allow-unsafe` to accept it"))
 }
 
-/// Gives the trace the topology that its file does not hold. Which CPUs were online, only the
-/// trace knows.
+/// Sets the topology of a trace whose file lacks it. The CPUs that were online are those of the
+/// trace.
 fn put_on(history: &mut History, mut machine: Machine) -> Result<(), Stop> {
     let own = &history.head.machine;
     if machine.len() != own.len() {

@@ -35,7 +35,7 @@ pub(crate) struct Draw {
     pub(crate) what: Option<What>,
 }
 
-// No comment of documentation, and a group that is written: as in `bounds`.
+// No doc comment, and an explicit group: as in `bounds`.
 #[derive(Args, Debug)]
 #[group(args = ["picture"])]
 pub(crate) struct Trace {

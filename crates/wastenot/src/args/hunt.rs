@@ -80,7 +80,7 @@ pub(crate) struct Hunt {
     pub(crate) face: Face,
 }
 
-/// A cause that a hunt may find.
+/// Parses a cause that a hunt may find.
 fn cause(text: &str) -> Result<&'static str, String> {
     if let Some(other) = OTHERS.into_iter().find(|it| *it == text) {
         return Ok(other);

@@ -24,7 +24,7 @@ pub(crate) struct Lab {
     pub(crate) what: What,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
     List(List),

@@ -119,7 +119,7 @@ const JSON: &str = "Print one JSON object (docs/reference/prove.md; with --repla
 /// The options for proofs, which conflict with a replay.
 const PROVING: [&str; 7] = ["file", "claim", "cex", "solver", "both", "certificate", "recheck"];
 
-/// A solver, or none.
+/// The choice of a solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Who {
     /// Z3, by Microsoft

@@ -1,4 +1,4 @@
-//! `wastenot compare`: the measures of check side by side.
+//! `wastenot compare`: compares the measures of traces.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::args::compare::Compare;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
-/// Compares runs.
+/// Compares traces.
 pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     let (before, after) = sides(args)?;
     let checked = |files: &[PathBuf]| -> Result<Vec<Report>, Stop> {
@@ -59,7 +59,7 @@ fn is_judged(difference: &Difference) -> bool {
     SMALLER_IS_BETTER.contains(&difference.name.as_str())
 }
 
-/// `A B` without `--` is one run a side.
+/// `A B` without `--` means one trace on each side.
 fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
     let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
     if let Some(option) = args.after.iter().find(is_option) {

@@ -1,4 +1,4 @@
-//! `wastenot convert`: a trace in another format, as tables, a part of it, or without its names.
+//! `wastenot convert`: writes a trace in another format, as tables, in part, or without names.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// What is written, looked at before the work begins.
+/// The output, which is checked before the work begins.
 enum Output {
     File(Target, Format),
     Tables(Folder),
@@ -78,11 +78,11 @@ impl Output {
     }
 }
 
-/// A file for a History that is yet to be made.
+/// An output file for a History.
 pub(super) struct Kept(Format, Target);
 
 impl Kept {
-    /// The file of an option.
+    /// The output file of an option.
     pub(super) fn named(option: &'static str, file: &Path, force: bool) -> Result<Kept, Stop> {
         let target = Target::named(option, file, force)?;
         Ok(Kept(by_ending(file, "use .wn, .pftrace, .parquet, .csv or .jsonl")?, target))
@@ -92,7 +92,7 @@ impl Kept {
     }
 }
 
-/// The format that the ending of `file` names; `help` says what else there is to do.
+/// The format for the extension of `file`. `help` is the help line of the error.
 fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if let Some(format) = ending.and_then(Format::by_ending) {

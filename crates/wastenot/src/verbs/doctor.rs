@@ -15,7 +15,7 @@ use crate::args::doctor::Doctor;
 use crate::fail::{Answer, Stop};
 use crate::out;
 
-/// Looks at this machine.
+/// Checks this machine.
 pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
     let host = Host::this();
     let checks = checks(&host);
@@ -63,7 +63,7 @@ fn solvers() -> Check {
     }
 }
 
-/// Where `run --on 7.2` boots kernels.
+/// The check of QEMU, in which `run --on 7.2` boots kernels.
 fn guests() -> Check {
     const NAME: &str = "guests";
     let version = lab::qemu()

@@ -1,4 +1,4 @@
-//! `wastenot explain`: where the time of tasks went; why a task stalled under sched_ext; which
+//! `wastenot explain`: where tasks spent their time, why a task stalled under sched_ext, and which
 //! change removes a loss.
 
 use wastenot_check::account::{Account, Question};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Explains a dump of sched_ext, which no task has to be named for.
+/// Explains a dump of sched_ext, for which the user names no task.
 fn stalled(args: &Explain) -> Result<Answer, Stop> {
     let bytes = open::bytes(&args.file)?;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(16 << 20)]);
@@ -57,12 +57,12 @@ fn stalled(args: &Explain) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Tries the change that should remove what was lost.
+/// Tests the change that should remove the loss.
 fn confirmed(args: &Explain) -> Result<Answer, Stop> {
     let trial = &args.trial;
     let kept =
         trial.output.as_ref().map(|file| Kept::named("-o", file, trial.force)).transpose()?;
-    // Asked before the trace is read: a typing error must not cost a minute.
+    // Check this before reading the trace: a typing error must not cost a minute.
     let under = Under { scheduler: trial.scheduler.clone(), allow_unsafe: false };
     let scheduler = open::scheduler(&under)?;
     let history = what_if::trace(&args.file, &args.reading, &args.window)?;

@@ -1,4 +1,4 @@
-//! `wastenot hunt`: a search for what a scheduler does badly.
+//! `wastenot hunt`: searches for workloads that a scheduler handles badly.
 
 use std::cell::RefCell;
 use std::path::{Component, Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
 
-/// Hunts, and writes what was found.
+/// Hunts, and writes the findings.
 pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let choice = open::scheduler(&args.under)?.ok_or_else(|| {
         Stop::new("hunt needs a scheduler", "name it: `wastenot hunt --scheduler cfs-4.1`")
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let hooks = Hooks {
         is_over: &|| args.trials.is_none() && begin.elapsed() >= long,
         progress: &|at| live.say(|| words(at)),
-        // What was found is kept, though the hunt is ended before all of it is shrunk.
+        // Write each finding at once, because the hunt may end before all are shrunk.
         found: &|finding| written.iter().for_each(|it| it.take(finding)),
     };
     let outcome = search(&question, store.as_ref(), &hooks);
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     Ok(if outcome.shrunk.is_empty() { Answer::Yes } else { Answer::No })
 }
 
-/// Refuses a cause that is not asked of this scheduler.
+/// Refuses a cause that `hunt` does not check for this scheduler.
 fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
     let what = match (is_real_time(choice), cause) {
         (false, LATE) => {
@@ -87,7 +87,7 @@ fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
     Err(Stop::new(what, help))
 }
 
-/// Refuses to hold a scheduler of sporadic tasks against one of threads, or one against itself.
+/// Refuses to compare a real-time scheduler with another one, or a scheduler with itself.
 fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
     let (jobs, threads) = match (is_real_time(one), is_real_time(other)) {
         (true, false) => (one, other),
@@ -110,8 +110,8 @@ fn words(at: Progress) -> String {
     }
 }
 
-/// The folder of the findings, and whether its files may be written over. One that is not empty may
-/// have what this hunt wrote before it was interrupted.
+/// The directory of the findings, and whether its files may be overwritten. A directory with files
+/// may contain findings of the same hunt before it was interrupted.
 fn folder(args: &Hunt) -> Result<Option<(&Path, bool)>, Stop> {
     let Some(folder) = args.output.as_deref() else { return Ok(None) };
     let help = "name another directory";
@@ -123,20 +123,20 @@ fn folder(args: &Hunt) -> Result<Option<(&Path, bool)>, Stop> {
         let help = "overwrite its files with `--force`, or name another directory";
         return Err(Stop::new(what, help));
     }
-    // A hunt is long: that nothing can be written there is known before.
+    // A hunt takes long, so check first that the directory is writable.
     tempfile::tempfile_in(folder).map_err(doing)?;
     Ok(Some((folder, is_empty || args.force)))
 }
 
-/// Findings that are written as they come.
+/// Writes findings as they are found.
 struct Written<'f> {
     folder: &'f Path,
-    /// Whether its files may be written over.
+    /// Whether files may be overwritten.
     force: bool,
-    /// The scheduler as it runs, and as a scenario in the folder names it.
+    /// The scheduler as it runs, and with the paths that a scenario in the directory needs.
     choice: Choice,
     named: Choice,
-    /// Why one could not be written.
+    /// The first error of writing a finding.
     failed: RefCell<Option<Stop>>,
 }
 
@@ -161,7 +161,7 @@ impl<'f> Written<'f> {
         }
     }
 
-    /// Writes the scenario, what it did with its first seed, and a picture of that.
+    /// Writes the scenario, the trace of its first seed, and a picture of this trace.
     fn write(&self, finding: &Finding) -> Result<(), Stop> {
         let (file, mut finding) = (self.file(finding), finding.clone());
         let text = {
@@ -172,7 +172,7 @@ impl<'f> Written<'f> {
             }
             finding.text(&self.named, finding.name())
         };
-        // A hunt that goes on writes again what it wrote before.
+        // A resumed hunt writes the same files again.
         let force = self.force || fs::read(&file).is_ok_and(|it| it == text.as_bytes());
         Target::new(&file, force)?.write(|to| to.write_all(text.as_bytes()))?;
         // A run that never ends has no History.
@@ -188,7 +188,7 @@ impl<'f> Written<'f> {
     }
 }
 
-/// The name of a file for a scenario in `folder`: the way from there, where both are below the
+/// The path of a file for a scenario in `folder`: relative to `folder` if both are below the
 /// working directory.
 fn from(folder: &Path, file: &str) -> String {
     let is_below = |path: &Path| path.components().all(|it| matches!(it, Component::Normal(_)));
@@ -198,7 +198,7 @@ fn from(folder: &Path, file: &str) -> String {
     path::absolute(file).map_or_else(|_| file.to_owned(), |it| it.display().to_string())
 }
 
-/// What a finding does with its first seed, if it comes to an end.
+/// The History of a finding with its first seed, if the run ends.
 fn history(finding: &Finding, choice: &Choice) -> Result<Option<History>, Stop> {
     let variant = trial::variant(&finding.genome, choice);
     let variant = variant.map_err(|error| Stop::new(&error, error.help()))?;

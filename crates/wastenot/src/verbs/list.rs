@@ -1,4 +1,4 @@
-//! `wastenot list`: what can be named.
+//! `wastenot list`: lists the names that options and scenarios accept.
 
 use wastenot_model::machine::Profile;
 use wastenot_model::{Report, Table};

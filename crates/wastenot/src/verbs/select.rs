@@ -1,4 +1,4 @@
-//! From what was typed to what is asked of a trace.
+//! Converts the selection on the command line to options of a check.
 
 use globset::{Glob, GlobMatcher};
 use wastenot_check::Options;
@@ -9,7 +9,7 @@ use crate::args::explain::Whom;
 use crate::args::when::cycles;
 use crate::fail::Stop;
 
-/// What `check` is to ask of `history`.
+/// The options for a check of `history`.
 pub(crate) fn options(history: &History, window: Window, select: &Select) -> Result<Options, Stop> {
     let Which { cpus, task } = &select.which;
     if let Some(cpus) = cpus {
@@ -43,7 +43,7 @@ fn all_there(history: &History, cpus: &CpuSet) -> Result<(), Stop> {
     }
 }
 
-/// The tasks that any of `patterns` names: a tid, or a name with `*` and `?`.
+/// The tasks that match any of `patterns`: a tid, or a name with `*` and `?`.
 pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec<TaskId>>, Stop> {
     if patterns.is_empty() {
         return Ok(None);
@@ -68,7 +68,7 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
     Ok(Some(chosen))
 }
 
-/// The tasks that `explain` is asked about.
+/// The tasks to explain.
 pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> {
     if let Some(names) = whom.task.as_ref().or(whom.command.as_ref()) {
         return Ok(tasks(history, std::slice::from_ref(names))?.unwrap_or_default());
@@ -108,13 +108,13 @@ fn glob(option: &str, pattern: &str) -> Result<GlobMatcher, Stop> {
     Ok(glob.compile_matcher())
 }
 
-/// No task is called like that.
+/// The error if no task matches.
 pub(crate) fn nobody(history: &History, pattern: &str) -> Stop {
     let what = format!("no task matches `{pattern}`");
     Stop::new(what, format!("choose a task of the trace, for example {}", busiest(history)))
 }
 
-/// A few names that are in the trace, those of most tasks first.
+/// A few task names of the trace, the most frequent ones first.
 fn busiest(history: &History) -> String {
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
     for (id, _) in history.tasks() {

@@ -1,4 +1,4 @@
-//! `wastenot completions`, `wastenot man`: written from the same tree as the help.
+//! `wastenot completions` and `wastenot man`, generated from the same definitions as the help.
 
 use crate::args;
 use crate::args::shell::{Completions, Man};
@@ -23,10 +23,10 @@ pub(crate) fn man(args: &Man) -> Result<Answer, Stop> {
         };
         command = verb.clone();
     }
-    // A page is named as one calls it: `man wastenot-check`.
+    // The name of a page is the name for man: `man wastenot-check`.
     let words = [&["wastenot".to_owned()], &args.verb[..]].concat();
     command = command.display_name(words.join("-")).bin_name(words.join(" "));
-    // clap's own verb `help` has no page.
+    // The verb `help` of clap has no page.
     command = command.disable_help_subcommand(true);
     let mut page = Vec::new();
     let render = clap_mangen::Man::new(command).render(&mut page);

@@ -1,4 +1,4 @@
-//! `wastenot watch`: catches CPUs that idle while tasks wait.
+//! `wastenot watch`: detects CPUs that are idle while tasks wait.
 
 use std::os::fd::AsFd;
 
@@ -11,7 +11,7 @@ use crate::fail::{Answer, Stop};
 use crate::out;
 use crate::verbs::signals;
 
-/// Watches until a signal ends it, or the time is over.
+/// Watches until a signal arrives, or the time is over.
 pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     if args.mode.is_none() && !args.exact && args.confirm >= args.period {
         let what =
@@ -64,14 +64,14 @@ fn options(args: &args::watch::Watch) -> Options {
     }
 }
 
-/// A full disk is no reason to stop watching.
+/// A full disk does not end the watch.
 fn save(shelf: &mut Shelf, found: &mut Found, metrics: &Metrics) {
     let saved = shelf.save(&found.history, now());
     tidy(shelf, metrics);
     match saved {
         Ok(Some(path)) => {
             metrics.recording(Fate::Saved);
-            // It may have been too large to be kept.
+            // A trace that is too large was deleted at once.
             found.violation.recording = path.exists().then(|| path.display().to_string());
         }
         Ok(None) => metrics.recording(Fate::OverRate),

@@ -1,4 +1,4 @@
-//! `wastenot deploy`: a policy schedules this machine.
+//! `wastenot deploy`: runs a policy as the scheduler of this machine.
 
 mod parts;
 mod scheduling;
@@ -24,12 +24,12 @@ use crate::args::deploy::Deploy;
 use crate::fail::{Answer, Stop, reason};
 use crate::{open, out, progress};
 
-/// Verifies the policy, and lets it schedule for a time.
+/// Verifies the policy, and runs it for a time.
 pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
     let result = deploy(args);
     match args.command.is_empty() {
         true => result,
-        // The command's codes are its own; ours must not look like one of them.
+        // The exit codes of the command pass through, so errors of wastenot have another code.
         false => result.map_err(|stop| stop.or_code(OWN_FAILURE)),
     }
 }
@@ -72,7 +72,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
         return Ok(Answer::Yes);
     }
     let shown = Shown::new(&source.name, args.listen, !partial)?;
-    // Also a policy that starves tasks is to be unloaded in time.
+    // Even a policy that starves tasks must be unloaded in time.
     if let Err(error) = class::go_first() {
         let why = reason(&error);
         out::note(&format!("a policy that starves tasks may also starve wastenot itself: {why}"));
@@ -98,12 +98,12 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     }
 }
 
-/// Schedulers run for this long if nothing else is said. A command takes as long as it takes.
+/// The default time of a policy. With a command, the policy runs until the command ends.
 fn default_span(partial: bool) -> Option<Span> {
     (!partial).then_some(Span::s(60))
 }
 
-/// A command in the class of the scheduler.
+/// Runs a command in the class of the scheduler.
 fn in_class(words: &[OsString]) -> io::Result<process::Child> {
     class::spawn(class::SCHED_EXT, words)
 }
@@ -125,11 +125,11 @@ fn doubtful(name: &str, doubt: Doubt) -> Stop {
     Stop::new(format!("{name}: not loaded: {why}"), help)
 }
 
-/// So many cgroups are named in a message.
+/// The number of cgroups that a message names.
 const NAMED: usize = 3;
 
-/// Policies know nothing of the weights and quotas of cgroups. Where any are set, users who rely on
-/// them are in for a surprise.
+/// Policies ignore the weights and quotas of cgroups. If any are set, users may rely on them, so
+/// the policy is refused.
 fn no_shares(partial: bool) -> Result<(), Stop> {
     let hierarchy = Hierarchy::here();
     let shares = if partial { hierarchy.shares_here() } else { hierarchy.shares() };
@@ -169,12 +169,12 @@ fn object(args: &Deploy, text: &str) -> Result<Vec<u8>, Stop> {
     }
 }
 
-/// The machine that is asked for; otherwise it is looked at when the policy is loaded.
+/// The machine of `--machine`. Without it, the machine is detected when the policy is loaded.
 fn machine(args: &Deploy) -> Result<Option<Machine>, Stop> {
     args.machine.as_ref().map(|text| open::machine("--machine", text)).transpose()
 }
 
-/// What the kernel made of it.
+/// Reports the result of the verifier.
 fn verified(report: &mut Report, loaded: &Loaded) {
     let programs = loaded.programs();
     let all = Verified::instructions_of(&programs);
@@ -192,7 +192,7 @@ fn verified(report: &mut Report, loaded: &Loaded) {
     report.tables.push(table);
 }
 
-/// Writes the log of steps as a History that has nothing else.
+/// Writes the log of steps as a History without events.
 fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
     log.order();
     let mut history = Builder::new(Head::new(machine)).finish();
@@ -200,7 +200,7 @@ fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
     to.write(&history)
 }
 
-/// What it did, and how it ended.
+/// Reports the work of the policy, and its end.
 fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
     let span = Span(u64::try_from(seen.ran.as_nanos()).unwrap_or(u64::MAX));
     report.verdict = match exit {

@@ -12,7 +12,7 @@ use crate::open::shown;
 use crate::out;
 use crate::verbs::rota::Source;
 
-/// The text of what is to be loaded; an answer if a policy has faults, which were printed.
+/// The text to load; an answer if a policy has faults, which were printed.
 pub(super) fn source(
     words: &[OsString],
     machine: &dyn Fn() -> Result<Machine, Stop>,
@@ -27,7 +27,7 @@ pub(super) fn source(
 struct Part {
     file: PathBuf,
     cpus: Cpus,
-    /// As the language says it.
+    /// The tasks, in the syntax of Rota.
     tasks: String,
 }
 
@@ -37,7 +37,7 @@ enum Cpus {
     Words(String),
 }
 
-/// `FILE=CPUS[:TASKS]`; `None` if it has no CPUs. A file may have a `=` in its name.
+/// `FILE=CPUS[:TASKS]`; `None` if the word names no CPUs. A file name may contain `=`.
 fn part(word: &OsString) -> Option<Part> {
     let text = word.to_str().filter(|_| !Path::new(word).exists())?;
     let at = text.find(".rota=").map(|at| at + ".rota".len()).or_else(|| text.find('='))?;
@@ -106,8 +106,8 @@ fn joined(
     Ok(Ok(Source { name: files.join(" + "), text: text + &lines, fault: None }))
 }
 
-/// The language wants one partition that has all CPUs that no other has. If the CPUs of this
-/// machine are all named, that is the last one.
+/// Rota requires one partition for all CPUs that no other partition has. If all CPUs of this
+/// machine are named, the last partition becomes this one.
 fn leave_the_rest(
     parts: &mut [Part],
     machine: &dyn Fn() -> Result<Machine, Stop>,

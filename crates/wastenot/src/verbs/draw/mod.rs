@@ -1,4 +1,4 @@
-//! `wastenot draw`: a picture in a file, or in braille on the terminal.
+//! `wastenot draw`: draws a picture into a file, or in braille on the terminal.
 
 mod curves;
 
@@ -24,7 +24,7 @@ enum Format {
     Png,
 }
 
-/// Pixels a point (1/72 inch): 144 dpi, sharp on a screen and in print.
+/// Pixels per point (1/72 inch): 144 dpi, sharp on a screen and in print.
 const PNG_SCALE: f64 = 2.0;
 
 /// Draws.
@@ -80,14 +80,14 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Where a picture goes, looked at before the work begins.
+/// The output file of a picture, which is checked before the work begins.
 struct File {
     format: Format,
     target: Target,
 }
 
 impl File {
-    /// The file of this name, if there is one.
+    /// The output file, if the user named one.
     fn new(path: Option<&PathBuf>, force: bool) -> Result<Option<File>, Stop> {
         let file =
             |path: &PathBuf| Ok(File { format: format(path)?, target: Target::new(path, force)? });
@@ -100,7 +100,7 @@ impl File {
     }
 }
 
-/// The CPU whose decisions are to be marked, if the trace has any.
+/// The CPU of the decisions to mark. Fails if the trace has no decisions.
 fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     let Some(cpu) = args.considered else { return Ok(None) };
     if args.picture != Picture::Queues {

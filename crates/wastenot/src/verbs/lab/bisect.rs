@@ -1,4 +1,4 @@
-//! `wastenot lab bisect`: which version of the kernel changed a figure.
+//! `wastenot lab bisect`: finds the kernel version that changed a figure.
 
 use wastenot_experiment::ranks::CHANCE;
 use wastenot_experiment::shifts::USUAL;
@@ -16,7 +16,7 @@ use crate::args::lab::Bisect;
 use crate::fail::{Answer, Stop};
 use crate::open;
 
-/// Looks for it.
+/// Searches for the version.
 pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let help = "name a scenario (TOML); examples: scenarios/lab, format: docs/scenario.md";
     let (name, text) = open::text(&args.file, help)?;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
         return Err(Stop::new(what, format!("choose one of its figures: {}", names.join(", "))));
     }
     let versions = between(&args.from, &args.to)?;
-    // The figure of the version that was tried last: it puts values into words.
+    // The figure of the version that was tested last, which formats values.
     let mut worked: Option<Worked> = None;
     let found = bisect(versions.len(), |version| {
         let figure = worked.insert(measure(args, &scenario, &versions[version])?);
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     Ok(answer)
 }
 
-/// The kernels that can be had from one version to another, oldest first, each version once.
+/// The available kernels from one version to another, oldest first, without duplicates.
 fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
     let offer = offer(&kernels, Lists::Kept)?;
@@ -118,7 +118,7 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     Ok(all)
 }
 
-/// The figure in one version.
+/// Measures the figure in one version.
 fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Worked, Stop> {
     let guests = guests(package.version.kernel(), USUAL, (None, Vec::new()), false)?;
     let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };

@@ -1,4 +1,4 @@
-//! `wastenot lab`: kernels, and guests.
+//! `wastenot lab`: kernels and guests.
 
 mod bisect;
 
@@ -14,7 +14,7 @@ use crate::args::lab::{Fetch, Lab, List, Load, Shell, What};
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
-/// Does what was asked.
+/// Runs the subcommand.
 pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
     match &args.what {
         What::List(args) => list(args),
@@ -30,27 +30,27 @@ pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
     }
 }
 
-/// The kernel that `wanted` names; it is fetched if need be.
+/// The kernel with the name `wanted`, which is fetched if the cache lacks it.
 pub(super) fn kernel(wanted: &str, lists: Lists) -> Result<wastenot_lab::kernels::Kernel, Stop> {
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
     let get = || kernels.fetch(wanted, lists, &|_| ());
     progress::during(&format!("fetching Linux {wanted}"), get).map_err(|error| failed(&error))
 }
 
-/// How QEMU is started: by this program, which becomes it.
+/// The command that starts QEMU: this program, which then executes QEMU.
 pub(super) fn qemu() -> Result<Qemu, Stop> {
     let failed = |error| Stop::io("cannot find the program wastenot", &error, "try again");
     let program = std::env::current_exe().map_err(failed)?;
     Ok(Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) })
 }
 
-/// Whether a signal that ends a run has come.
+/// Returns a function that reports whether a signal requests the end.
 pub(super) fn is_over() -> Result<impl Fn() -> bool + Send + Sync + 'static, Stop> {
     let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
     Ok(move || signals::comes_within(&signals, Duration::ZERO))
 }
 
-/// Guests with the kernel that `wanted` names.
+/// Guests with the kernel `wanted`.
 pub(super) fn guests(
     wanted: &str,
     shift: u8,
@@ -72,7 +72,7 @@ pub(super) fn guests(
     guests.map_err(|error| Stop::new(&error, error.help()))
 }
 
-/// The kernels that can be had.
+/// The available kernels.
 fn offer(kernels: &Kernels, lists: Lists) -> Result<Offer, Stop> {
     let read = || kernels.available(lists, &|_| ());
     let offer = progress::during("reading the package lists of Debian", read);
@@ -95,7 +95,7 @@ fn shell(args: &Shell) -> Result<Answer, Stop> {
     left.map(|()| Answer::Yes).map_err(|error| Stop::new(&error, error.help()))
 }
 
-/// Loads the scheduler of an object, until a signal comes or the kernel ends it.
+/// Loads the scheduler of a BPF object, until a signal arrives or the kernel ends the scheduler.
 fn load(args: &Load) -> Result<Answer, Stop> {
     const LOOK: Duration = Duration::from_millis(100);
     let help = "read the messages above";
@@ -134,11 +134,11 @@ fn fetch(args: &Fetch) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Whether a kernel runs policies, in words.
+/// Whether a kernel runs policies, as text.
 fn runs_policies(version: &Version) -> &'static str {
     match version.has_sched_ext() {
         false => "no",
-        // libbpf refuses all schedulers there that create a queue: docs/kernels.md.
+        // In 7.1, libbpf refuses all schedulers that create a queue: docs/kernels.md.
         true if version.kernel().starts_with("7.1.") => "no, wrong BTF",
         true => "yes",
     }
@@ -161,7 +161,7 @@ fn list(args: &List) -> Result<Answer, Stop> {
     table.shown = usize::MAX;
     let mut packages = offer.kernels.clone();
     for kernel in &cached {
-        // The archive drops old versions; those that were fetched stay.
+        // The archive drops old versions, but the cache keeps them.
         if !packages.iter().any(|it| it.release == kernel.package.release) {
             packages.push(kernel.package.clone());
         }

@@ -14,7 +14,7 @@ use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
-/// Replays it.
+/// Replays the steps.
 pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, Stop> {
     let source = Source::read(file)?;
     let program = meaning(&source)?;

@@ -1,4 +1,4 @@
-//! `wastenot prove`: claims of policies, judged.
+//! `wastenot prove`: checks the claims of policies.
 
 mod conforms;
 mod next;
@@ -24,7 +24,7 @@ use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
 use crate::{out, progress};
 
-/// Proves; or runs the queries of a certificate, or the steps of a counterexample, again.
+/// Proves claims, rechecks a certificate, or replays a counterexample or a log of steps.
 pub(crate) fn run(args: &Prove) -> Result<Answer, Stop> {
     if let (Some(history), Some(file)) = (&args.conforms, &args.file) {
         return conforms::run(file, history, args);
@@ -98,7 +98,7 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     Ok(answer(conclusion))
 }
 
-/// What a text means; its faults are reported as `rota check` reports them.
+/// Compiles a text, and reports faults in the same way as `rota check`.
 fn meaning(source: &Source) -> Result<Program, Stop> {
     let compiled = match &source.fault {
         Some(fault) => Err(vec![fault.clone()]),
@@ -124,7 +124,7 @@ fn failed(error: &Error) -> Stop {
     Stop::new(error, error.help())
 }
 
-/// A failure that is about one file.
+/// An error about one file.
 fn about(name: &str, error: &Error) -> Stop {
     Stop::new(format_args!("{name}: {error}"), error.help())
 }

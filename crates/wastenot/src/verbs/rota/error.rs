@@ -1,4 +1,4 @@
-//! `wastenot rota error`: codes of messages.
+//! `wastenot rota error`: explains error codes.
 
 use wastenot_model::nearest;
 use wastenot_rota::codes;
@@ -7,7 +7,7 @@ use crate::args::rota::Code;
 use crate::fail::{Answer, Stop};
 use crate::out;
 
-/// Explains one, or lists all.
+/// Explains one code, or lists all codes.
 pub(super) fn run(args: &Code) -> Result<Answer, Stop> {
     let Some(name) = &args.code else {
         out::print(&list())?;
