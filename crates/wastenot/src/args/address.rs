@@ -6,7 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 /// `127.0.0.1:9777`, `localhost:9777`; `:9777` and `9777` mean the loopback. All interfaces must be
 /// named (`0.0.0.0:9777`): there is no password, so no user should listen on them by accident.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
-    const FORMS: &str = "expected ADDR:PORT or PORT: 127.0.0.1:9777, localhost:9777, [::1]:9777, 9777";
+    const FORMS: &str =
+        "expected ADDR:PORT or PORT: 127.0.0.1:9777, localhost:9777, [::1]:9777, 9777";
     if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());
     }

@@ -46,9 +46,7 @@ impl Again {
         };
         is_same()?;
         let words = |stop: Stop| match stop {
-            Stop::Failure { what, help, .. } => {
-                format!("Cannot read the events: {what}; {help}")
-            }
+            Stop::Failure { what, help, .. } => format!("Cannot read the events: {what}; {help}"),
             Stop::Pipe => String::new(),
         };
         let history = open::history(&self.file, &self.reading).map_err(words)?;

@@ -90,7 +90,7 @@ fn verdict(recipes: &[Recipe]) -> String {
 }
 
 fn report(host: &Host, checks: &[Check], recipes: &[Recipe]) -> Report {
-    let mut report = Report::new("doctor/1", "Support of this machine");
+    let mut report = Report::new("doctor/1", "Features of this machine");
     report.verdict = verdict(recipes);
     report.measure("machine.kernel", "Kernel", host.kernel(), Unit::None);
     report.measure("machine.cpus", "CPUs online", host.cpus().map(|cpus| cpus.len()), Unit::None);

@@ -49,9 +49,7 @@ fn schedulers() -> Report {
                 Values::Words(words) => words.join("|"),
                 Values::Span => "time".into(),
                 Values::Count => "whole number".into(),
-                Values::Profile => {
-                    Profile::NAMED.map(|(name, _)| name).join("|") + "|profile file"
-                }
+                Values::Profile => Profile::NAMED.map(|(name, _)| name).join("|") + "|profile file",
             };
             let (key, default) = (tunable.name.into(), tunable.default.into());
             tunables.push(vec![name.into(), key, default, values.into(), tunable.about.into()]);
