@@ -26,7 +26,7 @@ scheduler, as printed by the loader, or a log that contains such a dump
 (journalctl | wastenot explain -). Name no task in this case.
 
 --confirm takes the largest loss with a known cause and a known fix. It
-simulates the work of the trace three times: unchanged, with the fix, and
+simulates the work of the trace in three ways: unchanged, with the fix, and
 unchanged with other seeds (the control). The output of --text is suitable for a
 mailing list.
 
