@@ -1,5 +1,6 @@
-//! What was found of large recordings, kept so that they are shown at once the next time: files in
-//! `$XDG_CACHE_HOME/wastenot/view`, or below `~/.cache`, which may be removed at any time.
+//! The cache of results for large traces, so that `view` shows them at once the next time. The
+//! files are in `$XDG_CACHE_HOME/wastenot/view`, or below `~/.cache`, and may be removed at any
+//! time.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,9 +16,10 @@ use wastenot_view::{Bytes, Spill};
 use crate::known::Known;
 use crate::map;
 
-/// Bytes of all that is kept; what was used longest ago goes first.
+/// The largest size of the cache in bytes. The entry that was not used for the longest time is
+/// removed first.
 const MOST: u64 = 4 << 30;
-/// What an entry ends with: the CRC-32 of all before, the lowest byte first.
+/// The size of an entry's seal: the CRC-32 of all bytes before it, little-endian.
 const SEAL: usize = size_of::<u32>();
 
 /// The place of one result.
@@ -29,9 +31,9 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Of what this program finds in the first of `files`, with the help of the others, when it is
-    /// asked for `what`. `None` if the user has no folder for caches, or if one of them is not a
-    /// regular file. To be called before the files are read.
+    /// The entry for the first of `files`, which is read with the help of the other files, and for
+    /// the options `what`. `None` if the user has no cache directory, or if one of the files is not
+    /// a regular file. Call it before the files are read.
     pub(crate) fn of(files: &[&Path], what: &str) -> Option<Entry> {
         Entry::within(&folder()?, files, what)
     }
@@ -42,19 +44,20 @@ impl Entry {
         Some(Entry { path, files, what: what.to_owned() })
     }
 
-    /// Whether the files are still what they were.
+    /// Whether the files are unchanged.
     fn is_of_now(&self) -> bool {
         key(&self.files, &self.what).is_some_and(|key| self.path.ends_with(key))
     }
 
-    /// What is kept, to be read in place; `None` also where it is not what was written.
+    /// The cached result, mapped into memory. `None` if it is missing or damaged.
     pub(crate) fn read(&self) -> Option<Bytes> {
         let mut file = File::open(&self.path).ok()?;
         if !is_whole(&mut file).ok()? {
             return None;
         }
         let bytes = map::Bytes::map(&file).ok()?;
-        // It was used: others go first. Where that cannot be said, it only goes earlier.
+        // Mark the entry as used, so that others are removed first. If that fails, this entry is
+        // only removed earlier.
         let _ = File::options()
             .append(true)
             .open(&self.path)
@@ -62,7 +65,7 @@ impl Entry {
         Some(Bytes::new(Sealed(bytes)))
     }
 
-    /// Begins to write it, beside its place until it is complete.
+    /// Begins to write the entry, under another name until it is complete.
     pub(crate) fn begin(&self) -> io::Result<Part> {
         let folder = self.path.parent().ok_or(io::ErrorKind::NotFound)?;
         fs::create_dir_all(folder)?;
@@ -75,8 +78,8 @@ impl Entry {
     }
 }
 
-/// Whether the file ends with the seal of what stands before. It is read, not mapped: what was only
-/// looked at is no memory of this process.
+/// Whether the file ends with a valid seal. The file is read, not mapped, so that the pages do not
+/// count as memory of this process.
 fn is_whole(file: &mut File) -> io::Result<bool> {
     let Some(content) = file.metadata()?.len().checked_sub(SEAL as u64) else { return Ok(false) };
     let (mut crc, mut piece) = (crc32fast::Hasher::new(), vec![0; 1 << 18]);
@@ -102,11 +105,10 @@ impl Deref for Sealed {
     }
 }
 
-/// What the name of an entry ends with that is not complete, behind the number of the process that
-/// writes it.
+/// The extension of an incomplete entry, after the number of the process that writes it.
 const PART: &str = "part";
 
-/// An entry that is being written. If it is not kept, it is removed.
+/// An entry that is being written. It is removed unless `keep` is called.
 pub(crate) struct Part {
     entry: Entry,
     path: PathBuf,
@@ -115,8 +117,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// It ends with `tail`, and is complete. It is not kept if it is too large, or if the files
-    /// changed meanwhile: it may be of others than those that it was begun for.
+    /// Writes `tail`, which completes the entry. The entry is not kept if it is too large, or if a
+    /// file changed meanwhile, because the result may then belong to other content.
     pub(crate) fn keep(mut self, tail: &[u8]) -> io::Result<()> {
         self.put(tail)?;
         self.to.write_all(&self.crc.clone().finalize().to_le_bytes())?;
@@ -145,7 +147,7 @@ impl Spill for Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // A map of it stays.
+        // A mapping of the file stays valid.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -156,7 +158,7 @@ fn folder() -> Option<PathBuf> {
     Some(named.filter(|path| path.is_absolute()).or_else(home)?.join("wastenot/view"))
 }
 
-/// Removes what this process began, and will not complete.
+/// Removes the entries that this process began and will not complete.
 pub(crate) fn remove_begun() {
     let own = process::id().to_string();
     if let Some(folder) = folder() {
@@ -164,7 +166,7 @@ pub(crate) fn remove_begun() {
     }
 }
 
-/// Removes what such processes began.
+/// Removes the incomplete entries of the processes that `of` selects.
 fn remove_parts(folder: &Path, of: impl Fn(&OsStr) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -176,7 +178,7 @@ fn remove_parts(folder: &Path, of: impl Fn(&OsStr) -> bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a file, unless another process did so.
+/// Removes a file, unless another process removed it.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -184,7 +186,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes what was used longest ago until all fits.
+/// Removes the entries that were not used for the longest time until the rest fits.
 fn make_room(folder: &Path) -> io::Result<()> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -208,12 +210,12 @@ fn make_room(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// `None` where one of the files is not known.
+/// The name of an entry. `None` if one of the files cannot be identified.
 fn key(files: &[PathBuf], what: &str) -> Option<String> {
-    // Another build of this program may find something else.
+    // Another build of this program may give another result.
     let mut known = format!("{what:?} {:?}", Known::of(&env::current_exe().ok()?)?);
     for file in files {
-        // Commands to try next name the file as the user did.
+        // The report suggests commands with the file name that the user typed.
         known += &format!(" {file:?} {:?}", Known::of(file)?);
     }
     Some(wastenot_host::hex(&Sha256::digest(known)))
@@ -223,7 +225,7 @@ fn key(files: &[PathBuf], what: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A folder with a recording, and the place of what is found in it.
+    /// A directory with a trace, and the cache entry of that trace.
     fn desk() -> (tempfile::TempDir, PathBuf, Entry) {
         let folder = tempfile::tempdir().expect("a folder");
         let (trace, cache) = (folder.path().join("trace"), folder.path().join("cache"));
@@ -233,7 +235,7 @@ mod tests {
         (folder, trace, entry)
     }
 
-    /// All that is in the cache.
+    /// The names of all files in the cache.
     fn names(entry: &Entry) -> Vec<String> {
         let files = fs::read_dir(entry.path.parent().expect("a folder")).expect("a folder");
         let name = |it: io::Result<fs::DirEntry>| it.expect("an entry").file_name();

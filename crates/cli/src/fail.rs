@@ -1,4 +1,4 @@
-//! How a run ends: an answer, or a failure of two lines. Nothing else decides an exit code.
+//! How a verb ends: with an answer, or with an error of two lines. Only this file sets exit codes.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -7,16 +7,16 @@ use std::process::ExitCode;
 pub(crate) use wastenot_host::reason;
 use wastenot_model::printable;
 
-/// What a verb answers; its exit code.
+/// The answer of a verb, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Answered: 0.
     Yes,
-    /// The answer is no, a stated bound is exceeded: 1.
+    /// The answer is no, or a bound is exceeded: 1.
     No,
-    /// The trace cannot tell: 3.
+    /// The trace lacks the information for an answer: 3.
     CannotTell,
-    /// Whatever the command that was recorded answered.
+    /// The exit code of the command that ran.
     OfCommand(u8),
 }
 
@@ -31,25 +31,25 @@ impl Answer {
     }
 }
 
-/// What misuse and failure exit with.
+/// The exit code of errors.
 const FAILED: u8 = 2;
 
-/// Why there is no answer.
+/// The reason for the lack of an answer.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Wastenot failed or was misused: two lines on stderr, 2 unless said otherwise.
+    /// An error: two lines on stderr. The exit code is 2 unless `code` is another one.
     Failure { what: String, help: String, code: u8 },
-    /// Whoever read our output has seen enough (`| head`): quiet, 0.
+    /// The reader of the output closed the pipe (`| head`): no message, exit code 0.
     Pipe,
 }
 
 impl Stop {
-    /// A failure: what went wrong and where, and the command that helps.
+    /// An error: the fault and its place, and the command or action that helps.
     pub(crate) fn new(what: impl Display, help: impl Display) -> Stop {
         Stop::Failure { what: what.to_string(), help: help.to_string(), code: FAILED }
     }
 
-    /// The same with an exit code of its own, unless it has one.
+    /// Sets the exit code of an error, unless another code is set already.
     pub(crate) fn or_code(self, own: u8) -> Stop {
         match self {
             Stop::Failure { what, help, code: FAILED } => Stop::Failure { what, help, code: own },
@@ -57,7 +57,7 @@ impl Stop {
         }
     }
 
-    /// A failure of the system while `doing` something; a closed pipe stays quiet.
+    /// An error of the system while `doing` something. A closed pipe prints nothing.
     pub(crate) fn io(doing: impl Display, error: &io::Error, help: impl Display) -> Stop {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Stop::Pipe,
@@ -65,14 +65,14 @@ impl Stop {
         }
     }
 
-    /// Says it on stderr.
+    /// Prints the error on stderr.
     pub(crate) fn say(&self) -> ExitCode {
         match self {
             Stop::Pipe => ExitCode::SUCCESS,
             Stop::Failure { what, help, code } => {
                 let (what, help) = (printable(what), printable(help));
                 let text = format!("wastenot: error: {what}\nhelp: {help}\n");
-                // Where stderr is closed there is nobody left to tell.
+                // If stderr is closed, no reader is left.
                 let _ = io::stderr().write_all(text.as_bytes());
                 ExitCode::from(*code)
             }

@@ -1,4 +1,4 @@
-//! What a file is known by, so that one that was changed or replaced is not taken for it.
+//! The identity of a file: detects that a file was changed or replaced.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::open;
 
-/// Places of a file that are looked at, and bytes at each.
+/// The number of samples of a file, and the bytes of each.
 const SAMPLES: (u64, usize) = (64, 4096);
 
 /// Length, time of the last change, and a hash of samples of the content.
@@ -21,7 +21,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// `None` if it is not a regular file, or cannot be read.
+    /// `None` if the path is not a regular file, or cannot be read.
     pub(crate) fn of(file: &Path) -> Option<Known> {
         let known = open::regular(file)?;
         Known::read(file, &known).ok()
@@ -34,7 +34,7 @@ impl Known {
         let (places, bytes) = SAMPLES;
         let mut sample = vec![0; bytes];
         for place in 0..places {
-            // From the first byte to the last one.
+            // Spread the samples from the first byte to the last one.
             let last = u128::from(length.saturating_sub(bytes as u64));
             let at = (last * u128::from(place) / u128::from(places - 1)) as u64;
             file.seek(SeekFrom::Start(at))?;

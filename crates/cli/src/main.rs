@@ -1,5 +1,5 @@
-//! The command line of Wastenot: parse, do, say. What each verb takes stands in `args`, what it
-//! does in `verbs`; traces come in through `open`, results go out through `out`.
+//! The command line of Wastenot. `args` defines the arguments of each verb, and `verbs` does the
+//! work. All inputs are read by `open`, and all results are written by `out`.
 
 mod args;
 mod cache;

@@ -1,4 +1,4 @@
-//! Traces and machines come in here: from a file, or from standard input as `-`.
+//! Reads traces, machines and other inputs, from files or from standard input (`-`).
 
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -15,7 +15,7 @@ use crate::fail::Stop;
 use crate::map::Bytes;
 use crate::progress;
 
-/// The trace in `file`, on the machine that was named.
+/// Reads the trace in `file`, on the machine that the user named.
 pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     let source = Source::of(file, reading)?;
     let Source { bytes, options, .. } = &source;
@@ -27,8 +27,10 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     let result = progress::during(&format!("reading {name}"), read);
     let history = result.map_err(|error| {
         let help = match (&error, &reading.buffer) {
-            // The sentence lists the buffers that there are.
-            (Error::NoEvents { .. }, Some(_)) => "name another `--buffer`, or none".to_owned(),
+            // The error lists the buffers of the trace.
+            (Error::NoEvents { .. }, Some(_)) => {
+                "choose another buffer with `--buffer`, or leave the option out".to_owned()
+            }
             _ => error.help(),
         };
         Stop::new(format_args!("{name}: {error}"), help)
@@ -36,8 +38,7 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
     source.on_its_machine(history)
 }
 
-/// Short stretches of a long trace, where its format allows that. What is wrong with it,
-/// [`history`] says.
+/// Short parts of a long trace, if its format allows this. Errors are reported by [`history`].
 pub(crate) fn glance(file: &Path, reading: &Reading) -> Option<History> {
     regular(file)?;
     let source = Source::of(file, reading).ok()?;
@@ -45,7 +46,7 @@ pub(crate) fn glance(file: &Path, reading: &Reading) -> Option<History> {
     source.on_its_machine(history).ok()
 }
 
-/// Bytes of a glance: to read and check them takes a second.
+/// The bytes of a glance: reading and checking them takes a second.
 const GLANCE: usize = 24 << 20;
 
 /// A trace that was not read yet.
@@ -57,7 +58,7 @@ struct Source {
 
 impl Source {
     fn of(file: &Path, reading: &Reading) -> Result<Source, Stop> {
-        // Asked before the trace is read: a typing error must not cost a minute.
+        // Check this before reading the trace: a typing error must not cost a minute.
         let told = reading.machine.as_deref();
         let machine = told.map(|text| machine("--machine", text)).transpose()?;
         let formats = reading.formats_from.as_deref().map(formats).transpose()?;
@@ -71,7 +72,7 @@ impl Source {
         Ok(Source { bytes: bytes(file)?, options, machine })
     }
 
-    /// The history that was read, on the machine that was named.
+    /// The history that was read, on the machine that the user named.
     fn on_its_machine(self, mut history: History) -> Result<History, Stop> {
         if let Some(machine) = self.machine {
             put_on(&mut history, machine)?;
@@ -80,32 +81,35 @@ impl Source {
     }
 }
 
-/// What the events of the recording in `file` look like.
+/// The event formats in the trace `file`.
 fn formats(file: &Path) -> Result<Formats, Stop> {
     let name = shown(file);
     let failed = |error: Error| Stop::new(format_args!("{name}: {error}"), error.help());
     Formats::of(&bytes(file)?, &name).map_err(failed)
 }
 
-/// `--buffer` would be ignored where there are none.
+/// Fails if the format has no buffers, because `--buffer` would then have no effect.
 fn has_buffers(name: &str, bytes: &[u8]) -> Result<(), Stop> {
     match wastenot_read::detect(bytes) {
-        // A compressed file is none of the formats: what is in it shows once it is read.
+        // The format of a compressed file is known only after it is read.
         Ok(Format::TraceDat) | Err(_) => Ok(()),
         Ok(_) => Err(Stop::new(
-            format_args!("{name} has no buffers: only a trace.dat has"),
+            format_args!("{name} has no buffers; only a trace.dat has buffers"),
             "leave out `--buffer`",
         )),
     }
 }
 
-/// What is known of a regular file: others can be read only once.
+/// The first line of an error if no program pipes data into standard input.
+const TERMINAL: &str = "standard input is a terminal";
+
+/// The metadata of a regular file. Other files can be read only once.
 pub(crate) fn regular(file: &Path) -> Option<Metadata> {
     let is_named = file != Path::new("-");
     is_named.then(|| file.metadata().ok()).flatten().filter(Metadata::is_file)
 }
 
-/// How a file is called in messages.
+/// The name of a file in messages.
 pub(crate) fn shown(file: &Path) -> String {
     if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
 }
@@ -114,22 +118,22 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
         let help = match error.kind() {
-            io::ErrorKind::NotFound => "check the path; to record a trace: `wastenot doctor`",
-            io::ErrorKind::PermissionDenied => "recordings of root are root's: `sudo chown $USER`",
+            io::ErrorKind::NotFound => "check the path; `wastenot doctor` shows how to record",
+            io::ErrorKind::PermissionDenied => "change the owner: `sudo chown $USER FILE`",
             _ => "check the path and its permissions",
         };
         Stop::io(format_args!("cannot open {name}"), &error, help)
     };
     if file == Path::new("-") {
         return stdin().map_err(failed)?.map_or_else(
-            || Err(Stop::new("standard input is a terminal", "`... | wastenot check -`")),
+            || Err(Stop::new(TERMINAL, "pipe a trace into it: `... | wastenot check -`")),
             |bytes| Ok(Bytes::Owned(bytes)),
         );
     }
     let mut opened = File::open(file).map_err(failed)?;
     let meta = opened.metadata().map_err(failed)?;
     if meta.is_dir() {
-        let help = "name the trace inside it; perf's directories (`--threads`) are not read yet";
+        let help = "name a trace file in it; directories of perf (`--threads`) are not supported";
         return Err(Stop::new(format_args!("{name} is a directory"), help));
     }
     if meta.is_file() && meta.len() > 0 {
@@ -140,7 +144,8 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     Ok(Bytes::Owned(bytes))
 }
 
-/// A table in CSV, to be read as far as it makes sense; `piped` is a line that gives it one.
+/// A table in CSV, which the caller reads as far as it is valid. `piped` is the help if standard
+/// input is a terminal.
 pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
@@ -149,18 +154,18 @@ pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, S
     if file == Path::new("-") {
         let stdin = io::stdin();
         if stdin.is_terminal() {
-            return Err(Stop::new("standard input is a terminal", piped));
+            return Err(Stop::new(TERMINAL, piped));
         }
         return Ok(Box::new(stdin));
     }
     let opened = File::open(file).map_err(failed)?;
     if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "name the file in it"));
+        return Err(Stop::new(format_args!("{name} is a directory"), "name a file in it"));
     }
     Ok(Box::new(opened))
 }
 
-/// The text of a policy; of what is too long for one only as much as shows that.
+/// The text of a policy. Of a file that is too long, it reads only enough to detect this.
 pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     let name = shown(file);
     let failed = |error: io::Error| {
@@ -171,20 +176,20 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     if file == Path::new("-") {
         let stdin = io::stdin().lock();
         if stdin.is_terminal() {
-            return Err(Stop::new("standard input is a terminal", "`... | wastenot rota check -`"));
+            return Err(Stop::new(TERMINAL, "pipe a policy into it: `... | wastenot rota check -`"));
         }
         stdin.take(limit).read_to_end(&mut bytes).map_err(failed)?;
         return Ok(bytes);
     }
     let opened = File::open(file).map_err(failed)?;
     if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "name the texts in it"));
+        return Err(Stop::new(format_args!("{name} is a directory"), "name a policy file in it"));
     }
     opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
-/// Its name in messages, and the text of an experiment; `help` says what to name instead.
+/// The name in messages and the text of an experiment; `help` names a valid input.
 pub(crate) fn text(file: &Path, help: &'static str) -> Result<(String, String), Stop> {
     let name = shown(file);
     let mut bytes = Vec::new();
@@ -209,7 +214,7 @@ fn stdin() -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The machine that an option names: a file where there is one of that name, else a preset or a
+/// The machine that an option names: a file if one of this name exists, else a preset or a
 /// description.
 pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
     let file = Path::new(text);
@@ -221,11 +226,11 @@ pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
     made.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
 }
 
-/// The profile that an option names: a file where there is one of that name, else one that has it.
+/// The profile that an option names: a file if one of this name exists, else a named profile.
 pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
     let file = Path::new(name);
     let read = if file.is_file() {
-        let (shown, text) = text(file, "name a profile (TOML), as docs/reference/profile.md says")?;
+        let (shown, text) = text(file, "name a profile (TOML, docs/reference/profile.md)")?;
         wastenot_scenario::profile::profile(&shown, &text)
     } else {
         wastenot_scenario::profile::named(name)
@@ -233,7 +238,7 @@ pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
     read.map_err(|error| Stop::new(format_args!("{option}: {error}"), error.help()))
 }
 
-/// The scheduler that was asked for, with its text if it is a file.
+/// The scheduler that the user selected, with its text if it is a file.
 pub(crate) fn scheduler(under: &Under) -> Result<Option<Choice>, Stop> {
     under.scheduler.as_ref().map(|scheduler| another(scheduler, under)).transpose()
 }
@@ -247,7 +252,7 @@ pub(crate) fn another(scheduler: &Scheduler, under: &Under) -> Result<Choice, St
     Ok(choice)
 }
 
-/// Policies with an unsafe protocol are accepted only on request.
+/// Policies with an unsafe protocol need `--allow-unsafe`.
 pub(crate) fn safe(choice: &Choice, under: &Under) -> Result<(), Stop> {
     if under.allow_unsafe || !wastenot_experiment::is_unsafe(choice) {
         return Ok(());
@@ -256,13 +261,13 @@ pub(crate) fn safe(choice: &Choice, under: &Under) -> Result<(), Stop> {
     Err(Stop::new(what, "add `--allow-unsafe` to accept it"))
 }
 
-/// Gives the trace the topology that its file does not hold. Which CPUs were online, only the
-/// trace knows.
+/// Sets the topology of a trace whose file lacks it. The CPUs that were online are those of the
+/// trace.
 fn put_on(history: &mut History, mut machine: Machine) -> Result<(), Stop> {
     let own = &history.head.machine;
     if machine.len() != own.len() {
-        let what = format!("--machine has {} CPUs, the trace {}", machine.len(), own.len());
-        return Err(Stop::new(what, "name the machine that the trace was recorded on"));
+        let what = format!("--machine has {} CPUs, but the trace has {}", machine.len(), own.len());
+        return Err(Stop::new(what, "name the machine on which the trace was recorded"));
     }
     for (cpu, own) in machine.cpus.iter_mut().zip(&own.cpus) {
         (cpu.online, cpu.isolated) = (own.online, own.isolated);

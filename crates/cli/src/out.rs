@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! Writes results: to standard output, or to a file that appears complete or not at all.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,20 +15,20 @@ use wastenot_model::{is_printable, printable, printable_lines};
 
 use crate::fail::Stop;
 
-/// Prints a result for people: what would act on a terminal is escaped.
+/// Prints a result for people, and escapes characters that would act on a terminal.
 pub(crate) fn print(text: &str) -> Result<(), Stop> {
     print_as_is(&printable_lines(text))
 }
 
-/// Prints what is more than text for people: a picture or an excerpt with its colours, of which
-/// whoever made it has escaped the names; or what programs read.
+/// Prints text as it is: pictures and excerpts with colours, in which the caller has escaped all
+/// names, or output for programs.
 pub(crate) fn print_as_is(text: &str) -> Result<(), Stop> {
     let mut out = stdout().lock();
     let result = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     result.map_err(|error| unprinted(&error))
 }
 
-/// Prints a result as JSON for people and programs alike.
+/// Prints a result as JSON.
 pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Stop> {
     let mut out = Shown::new(stdout().lock(), escaped);
     let written = serde_json::to_writer_pretty(&mut out, result).map_err(io::Error::from);
@@ -36,7 +36,7 @@ pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Stop> {
     result.map_err(|error| unprinted(&error))
 }
 
-/// Prints a result as one line of JSON, among others of its kind.
+/// Prints a result as one line of JSON, one of several.
 pub(crate) fn print_line(result: &impl Serialize) -> Result<(), Stop> {
     let mut out = Shown::new(stdout().lock(), escaped);
     let written = serde_json::to_writer(&mut out, result).map_err(io::Error::from);
@@ -44,8 +44,8 @@ pub(crate) fn print_line(result: &impl Serialize) -> Result<(), Stop> {
     result.map_err(|error| unprinted(&error))
 }
 
-/// JSON in which nothing acts on a terminal: serde_json escapes control characters of ASCII only.
-/// The others stand in strings alone, where their escapes mean the same.
+/// Escapes characters of JSON that would act on a terminal. serde_json escapes only ASCII control
+/// characters. Other such characters occur only in strings, so an escape has the same meaning.
 fn escaped(json: &str) -> Cow<'_, str> {
     let stays = |letter: char| letter == '\n' || is_printable(letter);
     let done = match json.is_ascii() {
@@ -69,14 +69,14 @@ fn escaped(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whole lines, so many bytes at once, of what is shown.
+/// The bytes that are shown at once, in whole lines.
 const BATCH: usize = 1 << 16;
 
-/// Text of which what a file holds is seen on a terminal, and not obeyed.
+/// A writer that escapes the content of files, so that it cannot act on a terminal.
 struct Shown<W: Write> {
     out: W,
     show: fn(&str) -> Cow<'_, str>,
-    /// What was not written yet.
+    /// The bytes that were not written yet.
     rest: Vec<u8>,
 }
 
@@ -118,31 +118,31 @@ impl<W: Write> Write for Shown<W> {
 fn unprinted(error: &io::Error) -> Stop {
     let help = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some room where it goes"
+            "free some disk space, or write to another disk"
         }
-        _ => "name another place for it: `... > FILE`",
+        _ => "redirect the output to a file: `... > FILE`",
     };
     Stop::io("cannot write to standard output", error, help)
 }
 
-/// Says something beside the result, on stderr.
+/// Prints a message on stderr, in addition to the result.
 pub(crate) fn note(text: &str) {
-    // Where stderr is closed there is nobody left to tell.
+    // If stderr is closed, no reader is left.
     let _ = writeln!(io::stderr(), "wastenot: {}", printable(text));
 }
 
-/// Shows something in its own form and colours on stderr, before a failure is told.
+/// Prints formatted text on stderr, before an error.
 pub(crate) fn complain(text: &str) {
-    // Where stderr is closed there is nobody left to tell.
+    // If stderr is closed, no reader is left.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Replaces the text of a file that is there, by way of a temporary file beside it: nobody sees
-/// half of it. Links stay links, and its permissions what they are.
+/// Replaces the text of an existing file by way of a temporary file in the same directory, so that
+/// no reader sees an incomplete file. Links and permissions do not change.
 pub(crate) fn rewrite(path: &Path, text: &str) -> Result<(), Stop> {
     let failed = |error: &io::Error| {
         let what = format!("cannot write {}", path.display());
-        Stop::io(what, error, "is it yours, and its folder?")
+        Stop::io(what, error, "check the permissions of the file and of its directory")
     };
     let replace = || {
         let path = path.canonicalize()?;
@@ -157,12 +157,12 @@ pub(crate) fn rewrite(path: &Path, text: &str) -> Result<(), Stop> {
     replace().map(drop).map_err(|error| failed(&error))
 }
 
-/// Whether colour helps: a terminal that can, and nobody said NO_COLOR.
+/// Whether to use colour: standard output is a capable terminal, and NO_COLOR is not set.
 pub(crate) fn colour() -> bool {
     colour_on(&stdout())
 }
 
-/// The same of what goes to stderr.
+/// Whether to use colour on stderr.
 pub(crate) fn colour_of_errors() -> bool {
     colour_on(&io::stderr())
 }
@@ -173,21 +173,22 @@ fn colour_on(face: &impl IsTerminal) -> bool {
     face.is_terminal() && !set("NO_COLOR") && !dumb
 }
 
-/// A picture for the terminal, in the characters that it has.
+/// A picture for the terminal, in characters that the terminal supports.
 pub(crate) fn drawn(scene: &Scene) -> String {
     let (columns, rows) = size();
     let drawn = scene.terminal(columns, rows, colour());
     if is_unicode() { drawn } else { ascii(&drawn) }
 }
 
-/// Whether the locale has more than ASCII. Where none is told terminals are taken for UTF-8.
+/// Whether the locale supports more than ASCII. Without a locale, terminals are assumed to use
+/// UTF-8.
 fn is_unicode() -> bool {
     let told = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(told);
     locale.is_none_or(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
-/// Width and height of the terminal in characters; 80 x 24 where there is none.
+/// Width and height of the terminal in characters; 80 x 24 without a terminal.
 pub(crate) fn size() -> (usize, usize) {
     let told = |name| std::env::var(name).ok()?.parse::<usize>().ok();
     let seen = terminal_size::terminal_size();
@@ -196,23 +197,23 @@ pub(crate) fn size() -> (usize, usize) {
     (told("COLUMNS").or(columns).unwrap_or(80), told("LINES").or(rows).unwrap_or(24))
 }
 
-/// A file to be written, looked at before the work begins so that an hour of it is not in vain.
+/// An output file. It is checked before the work begins, so that an hour of work is not lost.
 #[derive(Debug)]
 pub(crate) struct Target {
     path: PathBuf,
-    /// The option that names it.
+    /// The option that names the file.
     option: &'static str,
     force: bool,
 }
 
 impl Target {
-    /// `path`, as named with `-o`, unless something is there that may not be replaced. `-` is
-    /// standard output.
+    /// The output file `path` of the option `-o`. Fails if the file exists and may not be
+    /// overwritten. `-` is standard output.
     pub(crate) fn new(path: &Path, force: bool) -> Result<Target, Stop> {
         Target::named("-o", path, force)
     }
 
-    /// The same as named with another option.
+    /// The output file of another option.
     pub(crate) fn named(option: &'static str, path: &Path, force: bool) -> Result<Target, Stop> {
         let target = Target { path: path.to_owned(), option, force };
         if target.is_file() && path.exists() {
@@ -229,11 +230,13 @@ impl Target {
 
     fn exists(&self) -> Stop {
         let what = format!("{} exists already", self.path.display());
-        let help = format!("add `--force` to replace it, or name another: `{} FILE`", self.option);
+        let option = self.option;
+        let help = format!("overwrite it with `--force`, or name another file: `{option} FILE`");
         Stop::new(what, help)
     }
 
-    /// Writes it: into a temporary file beside it first, so that nobody sees half of it.
+    /// Writes the file: first into a temporary file in the same directory, so that no reader sees
+    /// an incomplete file.
     pub(crate) fn write(
         &self,
         fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -259,8 +262,8 @@ impl Target {
         self.persist(file.map_err(|error| self.failed(&error))?)
     }
 
-    /// Begins a file that grows while something is recorded: beside its name with `.part`, so that
-    /// what was recorded can be read also after the worst of ends.
+    /// Begins a file that grows during a recording. Until the end it has the extension `.part`, and
+    /// can be read even if the recorder is killed.
     pub(crate) fn grow(&self) -> Result<Growing<'_>, Stop> {
         if !self.is_file() {
             return Ok(Growing { target: self, out: Some(GrowingOut::Stdout(stdout())), bytes: 0 });
@@ -279,22 +282,23 @@ impl Target {
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(self.folder())
             .map_err(|error| self.failed(&error))?;
-        // Held for as long as it grows, so that others can tell it from one that was left.
+        // The lock is held while the file grows, so that other processes can tell it from an
+        // abandoned part.
         if !part::hold(file.as_file(), path).map_err(|error| self.failed(&error))? {
             return Err(is_recorded(path));
         }
         Ok(Growing { target: self, out: Some(GrowingOut::File(file)), bytes: 0 })
     }
 
-    /// Removes the part at `path` if it was left, and is empty or may be replaced.
+    /// Removes the part at `path` if it was abandoned, and is empty or may be overwritten.
     fn clear(&self, path: &Path) -> Result<(), Stop> {
         let left = part::left(path).map_err(|error| self.failed(&error))?;
         let left = left.ok_or_else(|| is_recorded(path))?;
         let is_empty = left.metadata().is_ok_and(|it| it.len() == 0);
         if !is_empty && !self.force {
             let shown = path.display();
-            let what = format!("{shown} is there: a recording that was killed left it");
-            let help = format!("`wastenot check {shown}` reads it; move it away, or add `--force`");
+            let what = format!("{shown} exists already: a killed recording left it behind");
+            let help = format!("move it away or add `--force`; `wastenot check {shown}` reads it");
             return Err(Stop::new(what, help));
         }
         fs::remove_file(path).map_err(|error| self.failed(&error))
@@ -308,8 +312,8 @@ impl Target {
     }
 
     fn persist(&self, file: NamedTempFile) -> Result<(), Stop> {
-        // A name may reach the disk before what it names: after a crash of the machine that would
-        // be an empty file where its predecessor was, and a recording cannot be made again.
+        // The name may reach the disk before the content. After a crash of the machine, the file
+        // would then be empty, and a recording cannot be repeated.
         file.as_file().sync_data().map_err(|error| self.failed(&error))?;
         let result = match self.force {
             true => file.persist(&self.path),
@@ -322,40 +326,40 @@ impl Target {
         }
     }
 
-    /// What is said when writing it fails.
+    /// The error if the file cannot be written.
     pub(crate) fn failed(&self, error: &io::Error) -> Stop {
-        let help = format!("name a place that can be written: `{} FILE`", self.option);
+        let help = format!("name a file in a writable directory: `{} FILE`", self.option);
         Stop::io(format_args!("cannot write {}", self.path.display()), error, help)
     }
 
-    /// Whether it is a file and not standard output.
+    /// Whether the target is a file and not standard output.
     pub(crate) fn is_file(&self) -> bool {
         self.path != Path::new("-")
     }
 
-    /// Its name.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// A folder of files that appears whole or not at all.
+/// A directory of files that appears complete or not at all.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
     force: bool,
-    /// The files that it holds: one that holds others is not replaced.
+    /// The names of its files. A directory with other files is not replaced.
     files: &'static [&'static str],
 }
 
 impl Folder {
-    /// Whether `path` names a folder: it ends in `/`, or is one.
+    /// Whether `path` names a directory: it ends in `/`, or is one.
     pub(crate) fn is_named(path: &Path) -> bool {
         path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
     }
 
-    /// `path`, as named with `-o`, for these files, unless something is there that may not be
-    /// replaced.
+    /// The output directory `path` of the option `-o`, for these files. Fails if the directory
+    /// exists and may not be overwritten.
     pub(crate) fn new(
         path: &Path,
         force: bool,
@@ -364,9 +368,9 @@ impl Folder {
         let named = path.canonicalize();
         let folder = Folder { path: named.unwrap_or_else(|_| path.to_owned()), force, files };
         let Ok(there) = fs::read_dir(path) else {
-            // Of a file with a slash behind it the system says that there is none.
+            // For a file name with a trailing slash, the system reports that it does not exist.
             return match path.components().as_path().exists() || path.file_name().is_none() {
-                true => Err(folder.stop("is not a directory that can be written")),
+                true => Err(folder.stop("is not a writable directory")),
                 false => Ok(folder),
             };
         };
@@ -379,7 +383,7 @@ impl Folder {
         }
         if !names.is_empty() && !force {
             let what = format!("{} exists already", path.display());
-            return Err(Stop::new(what, "add `--force` to replace it, or name another: `-o DIR/`"));
+            return Err(Stop::new(what, "overwrite it with `--force`, or name another: `-o DIR/`"));
         }
         Ok(folder)
     }
@@ -388,7 +392,7 @@ impl Folder {
         Stop::new(format!("{} {what}", self.path.display()), "name a new directory: `-o DIR/`")
     }
 
-    /// Writes it: `fill` into a temporary folder beside it, which then takes its name.
+    /// Writes the directory: `fill` writes into a temporary directory, which is then renamed.
     pub(crate) fn write(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Stop> {
         let write = || {
             let beside = match self.path.parent() {
@@ -405,19 +409,19 @@ impl Folder {
             if self.force && self.path.exists() {
                 fs::rename(&self.path, &old)?;
             }
-            // A folder that is not empty is not replaced: it came to be meanwhile.
+            // The rename fails if another process has created a directory that is not empty.
             fs::rename(&new, &self.path).inspect_err(|_| {
                 let _ = fs::rename(&old, &self.path);
             })
         };
         write().map_err(|error| {
             let what = format!("cannot write {}", self.path.display());
-            Stop::io(what, &error, "name a place that can be written: `-o DIR/`")
+            Stop::io(what, &error, "name a directory in a writable place: `-o DIR/`")
         })
     }
 }
 
-/// A file that grows. Unless it is finished it stays where it is, as a part.
+/// A file that grows. Unless it is finished, it stays as a part.
 pub(crate) struct Growing<'t> {
     target: &'t Target,
     out: Option<GrowingOut>,
@@ -430,7 +434,7 @@ enum GrowingOut {
 }
 
 impl Growing<'_> {
-    /// It is whole: gives it its name, and tells its size in bytes.
+    /// Completes the file: renames it, and returns its size in bytes.
     pub(crate) fn finish(mut self) -> Result<u64, Stop> {
         if let Some(GrowingOut::File(file)) = self.out.take() {
             self.target.persist(file)?;
@@ -438,7 +442,7 @@ impl Growing<'_> {
         Ok(self.bytes)
     }
 
-    /// Nothing came to be in it: removes it.
+    /// Removes the file, because it has no content.
     pub(crate) fn discard(mut self) {
         if let Some(GrowingOut::File(mut file)) = self.out.take() {
             file.disable_cleanup(false);
@@ -466,6 +470,6 @@ impl Write for Growing<'_> {
 }
 
 fn is_recorded(part: &Path) -> Stop {
-    let what = format!("{} is being recorded", part.display());
-    Stop::new(what, "name another file with `-o FILE`")
+    let what = format!("another process records into {}", part.display());
+    Stop::new(what, "name another file: `-o FILE`")
 }

@@ -1,4 +1,4 @@
-//! A sign of life on stderr while work goes on: only on a terminal, only after half a second.
+//! Shows progress on stderr: only on a terminal, and only after half a second.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use wastenot_model::printable;
 
-/// Work that ends sooner shows nothing.
+/// Work that takes less time shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Does `work` of `count` parts, which tells how many are done.
+/// Does `work` with `count` parts. `work` reports the number of finished parts.
 pub(crate) fn counting<T>(
     what: &str,
     count: usize,
@@ -33,7 +33,7 @@ pub(crate) fn counting<T>(
     result
 }
 
-/// Does `work`; says `what` and for how long while it lasts.
+/// Does `work`, and meanwhile shows `what` and the elapsed time.
 pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     if !is_wanted() {
         return work();
@@ -45,7 +45,7 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
                 let what = printable(what).into_owned();
                 let spinner = ProgressBar::new_spinner().with_message(what);
                 spinner.enable_steady_tick(Duration::from_millis(100));
-                // The sender is dropped when the work ends, also by a panic.
+                // The sender is dropped when the work ends, even if it panics.
                 let _ = waiting.recv();
                 spinner.finish_and_clear();
             }
@@ -56,17 +56,17 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// A line that shows how things stand, until it is dropped.
+/// A line with the current state, which is shown until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Live(Option<ProgressBar>);
 
 impl Live {
-    /// Nothing is shown on a terminal that belongs to a command as well.
+    /// Shows nothing if a command uses the same terminal.
     pub(crate) fn new(alone: bool) -> Live {
         Live((alone && is_wanted()).then(ProgressBar::new_spinner))
     }
 
-    /// Shows this instead of what was there.
+    /// Replaces the line.
     pub(crate) fn say(&self, line: impl FnOnce() -> String) {
         if let Some(spinner) = &self.0 {
             spinner.set_message(printable(&line()).into_owned());

@@ -1,4 +1,4 @@
-//! What this machine allows, read from its own files. Nothing is changed or enabled.
+//! The checks of this machine, which read its files. They change and enable nothing.
 
 use std::env;
 use std::ffi::OsString;
@@ -109,7 +109,7 @@ impl Host {
 
     fn tracefs(&self) -> Check {
         const NAME: &str = "tracefs";
-        let sudo = "run the recording as root: `sudo ...`";
+        let sudo = "record as root: `sudo ...`";
         let mounts = self.read("proc/self/mountinfo").unwrap_or_default();
         if let Some(place) = tracefs::place(&mounts) {
             let place = self.tree.join(place.strip_prefix("/").unwrap_or(&place));
@@ -132,7 +132,7 @@ impl Host {
         // Mount points are closed to other users, so "not there" may only mean "no permission".
         match self.root {
             true => Check::no(NAME, "not mounted", "mount -t tracefs nodev /sys/kernel/tracing"),
-            false => Check::no(NAME, "not visible", sudo),
+            false => Check::no(NAME, "not visible without root", sudo),
         }
     }
 
@@ -141,14 +141,15 @@ impl Host {
     fn ftrace_switch(&self) -> Check {
         const NAME: &str = "ftrace switch";
         let file = "proc/sys/kernel/ftrace_enabled";
-        let instead = "record with perf, or with the tracefs lines below";
+        let instead = "record with perf, or with the tracefs commands below";
         match self.read(file) {
-            None => Check::note(NAME, "this kernel has none"),
+            None => Check::note(NAME, "this kernel has no such switch"),
             Some(value) if !self.root => Check::note(NAME, format!("ftrace_enabled is {value}")),
             Some(value) => match fs::write(self.tree.join(file), &value) {
                 Ok(()) => Check::yes(NAME, format!("ftrace_enabled is {value}")),
                 Err(error) => {
-                    Check::no(NAME, format!("cannot be set: {}", reason(&error)), instead)
+                    let seen = format!("ftrace_enabled cannot be set: {}", reason(&error));
+                    Check::no(NAME, seen, instead)
                 }
             },
         }
@@ -171,7 +172,7 @@ impl Host {
             Some("arch") => format!("{sudo}pacman -S {}", packages[2]),
             _ => format!("install the package {}", packages[2]),
         };
-        Check::no(name, "not in PATH", fix)
+        Check::no(name, "not found in PATH", fix)
     }
 
     /// Tracepoints of all CPUs with their data need CAP_PERFMON or a paranoia of -1
@@ -187,7 +188,7 @@ impl Host {
             }
             Some(level) if level < 0 => Check::yes(NAME, format!("perf_event_paranoid is {level}")),
             Some(level) => {
-                let fix = "sudo sysctl kernel.perf_event_paranoid=-1, or `sudo perf ...`";
+                let fix = "run `sudo sysctl kernel.perf_event_paranoid=-1`, or use `sudo perf ...`";
                 Check::no(NAME, format!("perf_event_paranoid is {level}"), fix)
             }
         }
@@ -197,7 +198,7 @@ impl Host {
         const NAME: &str = "no lockdown";
         let modes = self.read("sys/kernel/security/lockdown").unwrap_or_default();
         if modes.contains("[confidentiality]") {
-            let fix = "boot without lockdown=confidentiality; it hides tracepoints from root too";
+            let fix = "boot without lockdown=confidentiality: it hides tracepoints even from root";
             return Check::no(NAME, "lockdown: confidentiality", fix);
         }
         Check::yes(NAME, if modes.is_empty() { "none".to_owned() } else { modes })
@@ -205,13 +206,13 @@ impl Host {
 
     fn btf(&self) -> Check {
         let there = self.tree.join("sys/kernel/btf/vmlinux").exists();
-        Check::note("BPF types", if there { "/sys/kernel/btf/vmlinux" } else { "none (no BTF)" })
+        Check::note("BPF types", if there { "/sys/kernel/btf/vmlinux" } else { "no BTF" })
     }
 
     fn sched_ext(&self) -> Check {
         let name = self.read("sys/kernel/sched_ext/root/ops");
         let seen = match (self.read("sys/kernel/sched_ext/state"), name) {
-            (None, _) => "not in this kernel (CONFIG_SCHED_CLASS_EXT)".to_owned(),
+            (None, _) => "this kernel has no sched_ext (CONFIG_SCHED_CLASS_EXT)".to_owned(),
             (Some(state), None) => state,
             // Reports judge a trace of a sched_ext scheduler differently, so its name matters.
             (Some(state), Some(name)) => format!("{state}: {name}"),

@@ -1,5 +1,5 @@
-//! The lines to record with, by tool. What is recorded decides what can be answered: with wakeups
-//! and migrations the queue of every CPU is known exactly, with switches alone nothing is.
+//! The command lines for recording, by tool. The recorded events decide what can be analysed: with
+//! wakeups and migrations, every run queue is known exactly; with switches alone, none is known.
 
 use crate::{Check, Host, State};
 
@@ -18,17 +18,17 @@ const EVENTS: [&str; 8] = [
 /// One way to record.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// With what.
+    /// The tool.
     pub tool: &'static str,
-    /// Why this one.
+    /// The reason for this tool.
     pub note: &'static str,
-    /// Names of the checks that say no.
+    /// Names of the failed checks.
     pub lacks: Vec<&'static str>,
-    /// What to type, CMD standing for the program.
+    /// The lines to type; CMD is the program.
     pub lines: Vec<String>,
 }
 
-/// Every way, what is ready first, then as told here: best first.
+/// All methods. Those that are ready come first, then the best.
 pub fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
     let lacks = |needs: &[&'static str]| {
         let no = |name: &str| checks.iter().any(|c| c.name == name && c.state == State::No);
@@ -41,8 +41,8 @@ pub fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         false => lacks(&["BPF", "tracefs", "no lockdown"]),
     };
     let note = match lacks(&["BPF"]).is_empty() {
-        true => "lowest overhead; contains affinities, quotas and the initial state:",
-        false => "through tracefs, without affinities and the initial state:",
+        true => "lowest overhead; records affinities, quotas and the initial state",
+        false => "records through tracefs, without affinities and the initial state",
     };
     let mut recipes = vec![
         Recipe {
@@ -56,19 +56,19 @@ pub fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         },
         Recipe {
             tool: "trace-cmd",
-            note: "small files, exact queues:",
+            note: "small files, exact run queues",
             lacks: lacks(&["tracefs", "ftrace switch", "trace-cmd", "no lockdown"]),
             lines: trace_cmd(sudo),
         },
         Recipe {
             tool: "perf",
-            note: "larger files, but with the topology:",
+            note: "larger files, but with the topology",
             lacks: lacks(&["perf", "perf permission", "no lockdown"]),
             lines: perf(),
         },
         Recipe {
             tool: "perf sched",
-            note: "widely installed; no wakeup timestamps, higher overhead:",
+            note: "widely installed, but higher overhead and no timestamps of wakeups",
             lacks: lacks(&["perf", "perf permission", "no lockdown"]),
             lines: vec![
                 "perf sched record -o perf.data -- CMD".to_owned(),
@@ -77,7 +77,7 @@ pub fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         },
         Recipe {
             tool: "tracefs",
-            note: "no tool needed; in a root shell:",
+            note: "needs no tool; type the commands in a root shell",
             lacks: lacks(&["tracefs", "no lockdown"]),
             lines: tracefs(),
         },

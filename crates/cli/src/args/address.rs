@@ -1,18 +1,19 @@
-//! Addresses to listen on as people type them: the one parser.
+//! The parser of the addresses to listen on.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 /// `127.0.0.1:9777`, `localhost:9777`; `:9777` and `9777` mean the loopback. All interfaces must be
-/// named (`0.0.0.0:9777`): there is no password, so nobody should listen on them by accident.
+/// named (`0.0.0.0:9777`): there is no password, so no user should listen on them by accident.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
-    const FORMS: &str = "expected ADDR:PORT: 127.0.0.1:9777, localhost:9777, [::1]:9777, 9777";
+    const FORMS: &str =
+        "expected ADDR:PORT or PORT: 127.0.0.1:9777, localhost:9777, [::1]:9777, 9777";
     if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());
     }
     let mut known = text.to_socket_addrs().map_err(|error| match error.kind() {
         ErrorKind::InvalidInput => FORMS.to_owned(),
-        _ => format!("the name has no address; {FORMS}"),
+        _ => format!("cannot resolve the host name; {FORMS}"),
     })?;
     known.next().ok_or_else(|| FORMS.to_owned())
 }
@@ -32,9 +33,9 @@ mod tests {
         for bad in ["", ":", "localhost", "localhost:", "127.0.0.1", "1.2.3.4:99999", "99999", "::"]
         {
             let error = address(bad).expect_err(bad);
-            assert!(error.contains("expected ADDR:PORT"), "{bad}: {error}");
+            assert!(error.contains("expected ADDR:PORT or PORT"), "{bad}: {error}");
         }
         let error = address("no such name:9777").expect_err("no name");
-        assert!(error.starts_with("the name has no address"), "{error}");
+        assert!(error.starts_with("cannot resolve the host name"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! `wastenot bounds`: `test` one task set, `sweep` many; `overheads`, `measure` and `calibrate` are
-//! about what they are charged with.
+//! `wastenot bounds`: `test` one task set, or `sweep` over many. `overheads`, `measure` and
+//! `calibrate` produce the overheads for them.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use wastenot_realtime::sweep::Shard;
 
 use super::check::Face;
 
-/// Check whether deadlines hold under global EDF, and why not
+/// Test whether real-time tasks meet their deadlines (EDF)
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub(crate) struct Bounds {
     pub(crate) what: What,
 }
 
-/// What can be asked.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
     Test(Test),
@@ -39,15 +39,18 @@ pub(crate) enum What {
 /// Test whether a task set meets all deadlines under global EDF
 #[derive(Args, Debug)]
 #[command(after_help = "\
-FILE is CSV: a header, then one task per line, with times in whole microseconds.
+FILE is CSV with a header and one task per line. Times are whole microseconds:
   wcet_us,period_us,deadline_us,wss_kb
   2000,10000,,64
-deadline_us and wss_kb are optional; the default deadline is the period.
+deadline_us and wss_kb are optional. The default deadline is the period.
 
-Tests of global EDF are sufficient only: a rejected task set may still meet all
-deadlines. The verdict is schedulable if a test accepts the set, unschedulable
-if there is a witness (the utilization exceeds the number of CPUs, the demand of
-a window exceeds its capacity, or a simulated job is late), else unknown.
+The tests of global EDF are sufficient, but not necessary: a rejected task set
+may still meet all deadlines. The verdict is
+  - schedulable if a test accepts the task set,
+  - unschedulable if there is a witness: the utilization exceeds the number of
+    CPUs, the demand of a window exceeds its capacity, or a simulated job is
+    late,
+  - unknown in all other cases.
 docs/explain/bounds.md describes the report and the sources of the tests.
 
 Exit codes: 0 schedulable; 1 unschedulable; 2 failure; 3 unknown.
@@ -63,29 +66,31 @@ pub(crate) struct Test {
     /// Task set in CSV; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Number of CPUs
+    /// Test for this number of CPUs
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=8192))]
     pub(crate) cpus: u32,
-    /// Partition tasks among clusters of N CPUs, each scheduled separately; 1 is partitioned EDF
+    /// Partition the tasks among clusters of N CPUs that are scheduled separately; 1 means
+    /// partitioned EDF
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8192))]
     pub(crate) cluster: Option<u32>,
     /// Run only these tests: gfb, bak, bcl, bcli, rta, bar, ffdbf, load, pedf, qpa
     #[arg(long = "test", value_name = "NAME", value_delimiter = ',')]
     pub(crate) tests: Vec<verdict::Test>,
-    /// Kernel overheads in CSV, with the columns kind,at,max_us,average_us (docs/explain/bounds.md)
+    /// Add the kernel overheads in this CSV file, with the columns kind,at,max_us,average_us
+    /// (docs/explain/bounds.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
-    /// Extrapolate overheads beyond their measured range, and report it
+    /// Extrapolate overheads beyond the measured range; the report mentions this
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
-    /// Implementation of global EDF, which determines the CPUs that run tasks and the overheads
-    /// that jobs are charged with: gsn-edf, sched-deadline, either with -dedicated,
-    /// sched-deadline-v8 or gedf-mp
+    /// Assume this implementation of global EDF: gsn-edf, sched-deadline, either with -dedicated,
+    /// sched-deadline-v8 or gedf-mp. It determines the CPUs that run tasks, and the overheads of
+    /// jobs
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
     pub(crate) face: Face,
-    /// Write the report to an HTML file instead
+    /// Write the report to this HTML file instead of printing it
     #[arg(short, long, value_name = "PAGE", conflicts_with_all = ["json", "text"])]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
@@ -96,48 +101,50 @@ pub(crate) struct Test {
 /// Simulate the overheads of global EDF, and write a table of them
 #[derive(Args, Debug)]
 #[command(after_help = "\
-TABLE is CSV with the columns kind,at,max_us,average_us. `at` is the number of
-tasks (docs/explain/bounds.md). `wastenot bounds test` and sweeps use it like a
-table of measured overheads.
+The output is CSV with the columns kind,at,max_us,average_us, where `at` is the
+number of tasks (docs/explain/bounds.md). `wastenot bounds test` and sweeps use the
+table in the same way as a table of measured overheads.
 
-Each number of tasks is simulated three times: identical tasks that are
-released together and use half of the CPUs; random tasks that are released
-together and use nine tenths; random tasks that are released sporadically and
-use half. Maxima are those of all three runs, averages those of the last.
+For each number of tasks, three runs are simulated:
+  1. identical tasks with simultaneous releases, which use half of the CPUs,
+  2. random tasks with simultaneous releases, which use nine tenths,
+  3. random tasks with sporadic releases, which use half.
+The maxima are those of all three runs, the averages those of run 3.
 
 The simulated machine has no tick and does not model the caches of tasks, so the
-table lacks these kinds: --with takes them from another table.
+table lacks these kinds of overheads. --with copies them from another table.
 
-Simulated overheads are not measurements: docs/explain/message-passing.md.
+Simulated overheads are not measurements (docs/explain/message-passing.md).
 
 Examples:
   wastenot bounds overheads --machine smp4 --tasks 8,16
   wastenot bounds overheads --machine smp4 --implementation gedf-mp -o mp.csv")]
 pub(crate) struct Overheads {
-    /// Machine, including CPUs that run no tasks: a preset, an hwloc description, or a file
+    /// Simulate this machine, including CPUs that run no tasks: a preset, an hwloc description, or
+    /// a file
     #[arg(long, value_name = "MACHINE")]
     pub(crate) machine: String,
-    /// Numbers of tasks [default: 1, 2, 4, 6, 8 and 10 per CPU]
+    /// Simulate these numbers of tasks [default: 1, 2, 4, 6, 8 and 10 per CPU]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) tasks: Vec<u32>,
-    /// Implementation of global EDF: gsn-edf, sched-deadline, either with -dedicated,
+    /// Simulate this implementation of global EDF: gsn-edf, sched-deadline, either with -dedicated,
     /// sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
-    /// Overhead profile: x7550-assumed, free, or a file (docs/reference/profile.md)
+    /// Use this overhead profile: x7550-assumed, free, or a file (docs/reference/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
-    /// Length of each run
+    /// Simulate each run for this long
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
     pub(crate) length: Span,
-    /// Seed of the random tasks
+    /// Use this seed for the random tasks
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Table with the kinds of overheads that are not simulated; they are copied from it
+    /// Copy from this table the kinds of overheads that are not simulated
     #[arg(long, value_name = "FILE")]
     pub(crate) with: Option<PathBuf>,
-    /// Output file; `-` is standard output
+    /// Write the table to this file; `-` is standard output
     #[arg(short, long, value_name = "TABLE", default_value = "-")]
     pub(crate) output: PathBuf,
     /// Overwrite the output file
@@ -145,21 +152,21 @@ pub(crate) struct Overheads {
     pub(crate) force: bool,
 }
 
-/// Compute the share of random task sets that can be scheduled
+/// Compute the share of random task sets that are schedulable
 #[derive(Args, Debug)]
 #[command(after_help = "\
-EXPERIMENT is TOML: the parameters of the task sets, and the curves to compute
-(docs/reference/sweep.md). Examples are in scenarios/sweeps.
+EXPERIMENT is a TOML file with the parameters of the task sets and the curves to
+compute (docs/reference/sweep.md). Examples are in scenarios/sweeps.
 
-With --resume, results are stored, and an interrupted sweep continues where it
-stopped. Several machines can share the work with --shard 1/3, 2/3, 3/3, each
-with its own RESULTS; concatenate these for the whole result:
+--resume stores results, so that an interrupted sweep continues where it
+stopped. Several machines can share the work: run one with --shard 1/3, one with
+2/3, and one with 3/3, each with its own RESULTS. Then concatenate the RESULTS:
   cat one two three > all; wastenot bounds sweep E.toml --resume all
 
-OUT is CSV with one line for each pair of a point and a curve. Its bytes do not
-depend on how the sweep was run.
+OUT is CSV with one line for each point of each curve. --resume and --shard do
+not change the bytes of OUT.
 
-Exit codes: 0 complete; 2 failure; 3 points are missing.
+Exit codes: 0 success; 2 failure; 3 points are missing.
 
 Examples:
   wastenot bounds sweep scenarios/sweeps/small.toml
@@ -169,13 +176,13 @@ pub(crate) struct Sweep {
     /// Experiment in TOML; `-` is standard input
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) file: PathBuf,
-    /// Store results in this file, and compute only those that are not in it
+    /// Store results in this file, and compute only those that it does not contain
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
-    /// Compute only the I-th of N parts of the points
+    /// Compute only part I of N parts of the points
     #[arg(long, value_name = "I/N", requires = "resume")]
     pub(crate) shard: Option<Shard>,
-    /// Output file for all points and curves, in CSV; `-` is standard output
+    /// Write all points and curves to this file, in CSV; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
@@ -188,31 +195,33 @@ pub(crate) struct Sweep {
 /// Measure the overhead of locks and messages on this machine
 #[derive(Args, Debug)]
 #[command(after_help = "\
-One thread on each CPU makes scheduling decisions and runs nothing: under one
-global lock (coarse-ticket, coarse-queued), under one lock per CPU (per-cpu),
-or by messages to a thread that decides for all CPUs (messages). The figures
-include no interrupts and no context switches. Other work on these CPUs makes
-the figures larger, above all the maxima, so measure on an otherwise idle
+One thread on each CPU makes scheduling decisions, but runs no tasks. The
+designs differ in how the threads share their state:
+  - coarse-ticket, coarse-queued: one global lock,
+  - per-cpu: one lock per CPU,
+  - messages: one thread decides for all CPUs, and the others send messages.
+The figures include no interrupts and no context switches. Other work on the
+machine increases the figures, above all the maxima, so measure on an idle
 machine.
 
-TABLE is CSV (docs/reference/profile.md). Each line contains its machine, so
-tables of several machines can be combined, with --append or with cat.
+The output is CSV (docs/reference/profile.md). Each line names its machine, so tables of
+several machines can be combined with --append or cat.
 
 Examples:
   wastenot bounds measure --span 20ms
   wastenot bounds measure --span 20ms -o here.csv
   wastenot bounds measure --cpus 1 --span 20ms --design coarse-ticket --json")]
 pub(crate) struct Measure {
-    /// Numbers of CPUs to measure: 1,2,4-8 [default: powers of two, and all]
+    /// Measure with these numbers of CPUs: 1,2,4-8 [default: powers of two, and all CPUs]
     #[arg(long, value_name = "LIST", value_parser = counts)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Length of the measurement of each design on each number of CPUs
+    /// Measure each design on each number of CPUs for this long
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = some_span)]
     pub(crate) span: Span,
     /// Measure only these designs: coarse-ticket, coarse-queued, per-cpu, messages, line
     #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
     pub(crate) designs: Vec<Benchmark>,
-    /// Output file for the figures, in CSV; `-` is standard output
+    /// Write the figures to this file, in CSV; `-` is standard output
     #[arg(short, long, value_name = "TABLE")]
     pub(crate) output: Option<PathBuf>,
     /// Append to the output file if it exists
@@ -229,18 +238,20 @@ pub(crate) struct Measure {
 fn counts(text: &str) -> Result<CpuSet, &'static str> {
     let counts = CpuSet::parse(text).filter(|counts| !counts.is_empty());
     let counts = counts.filter(|counts| !counts.contains(CpuId(0)));
-    counts.ok_or("expected numbers of CPUs: 1,2,4-8")
+    counts.ok_or("expected numbers of CPUs, such as 1,2,4-8")
 }
 
 /// Fit the simulated overhead of a lock to measured figures
 #[derive(Args, Debug)]
 #[command(after_help = "\
-TABLE is the output of `wastenot bounds measure`, the output of ft-compute-stats
-from Feather-Trace, or samples from ft2csv in a file with a name such as
-  overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
-The fit is a pair of numbers: cache lines written under the global lock, and
-fetches of the lock's line by a CPU that waits for it. All pairs that fit are
-printed, because a few figures are not enough to determine one pair
+TABLE is one of
+  - the output of `wastenot bounds measure`,
+  - the output of ft-compute-stats from Feather-Trace,
+  - samples from ft2csv, in a file with a name such as
+    overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
+`calibrate` fits two numbers: the cache lines that are written under the global
+lock, and the fetches of the lock's cache line by a waiting CPU. It prints all
+pairs of these numbers that fit, because a few figures do not determine one pair
 (docs/reference/profile.md).
 
 Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.
@@ -254,32 +265,33 @@ pub(crate) struct Calibrate {
     /// Measured figures in CSV; `-` is standard input
     #[arg(value_name = "TABLE", required_unless_present = "points")]
     pub(crate) files: Vec<PathBuf>,
-    /// Longest scheduling decision of a kernel on M CPUs: 64=3ms
+    /// Fit the longest scheduling decision of a kernel, given for M CPUs; may be repeated. Example:
+    /// 64=3ms
     #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
     pub(crate) points: Vec<(u32, Span)>,
-    /// Profile of all other overheads: x7550-assumed, free, or a file (docs/reference/profile.md)
+    /// Use this profile for all other overheads: x7550-assumed, free, or a file (docs/reference/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
-    /// Largest accepted deviation of a figure
+    /// Accept pairs that deviate from each figure by at most this share
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = share)]
     pub(crate) within: f64,
-    /// Statistic to fit: mean, median (default for threads) or max (default for a kernel)
+    /// Fit this statistic: mean, median (default for threads) or max (default for a kernel)
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<Statistic>,
-    /// Use only figures of machines whose name contains TEXT
+    /// Use only figures of machines with TEXT in the name
     #[arg(long, value_name = "TEXT")]
     pub(crate) machine: Option<String>,
     /// Use only figures of these designs: coarse-ticket, coarse-queued, GSN-EDF
     #[arg(long = "design", value_name = "NAME", value_delimiter = ',')]
     pub(crate) designs: Vec<String>,
-    /// CPUs per socket, if a table does not contain it
+    /// Assume N CPUs per socket if a table does not contain this number
     #[arg(long, value_name = "N", default_value_t = 8)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=8192))]
     pub(crate) socket: u32,
-    /// Clock rate of Feather-Trace, in cycles per microsecond: 2000 is 2 GHz
+    /// Set the clock rate of Feather-Trace, in cycles per microsecond: 2000 is 2 GHz
     #[arg(long, value_name = "N", value_parser = rate)]
     pub(crate) cycles_per_us: Option<f64>,
-    /// Output file for a profile with the best pair, if a pair fits; `-` is standard output
+    /// Write a profile with the best pair to this file, if a pair fits; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
@@ -289,7 +301,7 @@ pub(crate) struct Calibrate {
     pub(crate) face: Face,
 }
 
-/// `64=3ms`: on 64 CPUs 3 ms.
+/// `64=3ms` is 3 ms on 64 CPUs.
 fn point(text: &str) -> Result<(u32, Span), &'static str> {
     let read = || {
         let (cpus, span) = text.split_once('=')?;
@@ -297,13 +309,13 @@ fn point(text: &str) -> Result<(u32, Span), &'static str> {
         let span = Span::parse(span).filter(|span| (1..1 << 40).contains(&span.0))?;
         (1..=8_192).contains(&cpus).then_some((cpus, span))
     };
-    read().ok_or("3 ms on 64 CPUs are `64=3ms`")
+    read().ok_or("expected CPUs=TIME: `64=3ms` is 3 ms on 64 CPUs")
 }
 
 /// `5%` is 0.05.
 fn share(text: &str) -> Result<f64, &'static str> {
     let share = percent(text.strip_suffix('%').unwrap_or(text));
-    share.filter(|share| *share <= 1.0).ok_or("expected 0% to 100%")
+    share.filter(|share| *share <= 1.0).ok_or("expected a share from 0% to 100%")
 }
 
 fn rate(text: &str) -> Result<f64, &'static str> {

@@ -14,10 +14,12 @@ use super::when::WindowArgs;
 /// Report wasted CPU time: how much, when and where
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Waste is the time that CPUs were idle while tasks that could run there waited.
-Prints what matters most, on one screen; --text prints all of it.
+CPU time is wasted while a CPU is idle and a task that could run on it waits for
+another CPU. By default, `check` prints the most important results on one
+screen. --text prints the whole report.
 
-Exit codes: 0 success; 1 over --budget; 2 failure; 3 unknown from this trace.
+Exit codes: 0 success; 1 more waste than --budget; 2 failure; 3 the trace lacks
+the information that --budget needs.
 
 Examples:
   wastenot check trace.dat
@@ -28,19 +30,19 @@ Examples:
 pub(crate) struct Check {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Exit with 1 if more CPU time is wasted: 1% of known CPU time (`waste.share`), or 20ms
-    /// (`waste.cpu_ns`)
+    /// Exit with 1 if more than MAX is wasted: a share of the known CPU time (1%, compared with
+    /// waste.share) or a time (20ms, compared with waste.cpu_ns)
     #[arg(long, value_name = "MAX")]
     pub(crate) budget: Option<Budget>,
-    /// Also list the stretches of lost time with this cause, or one below it, longest first:
-    /// scheduler/placement. Names: `wastenot list causes`
+    /// Also list the stretches of time that were lost by this cause or a cause below it, longest
+    /// first. For names, see `wastenot list causes`. Example: scheduler/placement
     #[arg(long, value_name = "CAUSE", value_parser = causes::node)]
     pub(crate) cause: Option<&'static str>,
-    /// Assign no causes: a little faster
+    /// Do not determine causes, which is slightly faster
     #[arg(long, conflicts_with = "cause")]
     pub(crate) no_causes: bool,
-    /// What migrations cost: by the [costs] of this scenario (TOML), as
-    /// docs/reference/scenario.md says
+    /// Report the cost of migrations, according to the [costs] table of this scenario (TOML,
+    /// docs/reference/scenario.md)
     #[arg(long, value_name = "SCENARIO")]
     pub(crate) costs: Option<PathBuf>,
     #[command(flatten)]
@@ -53,42 +55,42 @@ pub(crate) struct Check {
     pub(crate) reading: Reading,
 }
 
-/// Which CPUs and tasks of a trace.
+/// The selected CPUs and tasks of a trace.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Which {
-    /// Only these CPUs: only idle time and waits on them count, and pictures have only their lines.
-    /// A list such as 0-3,8
+    /// Count only idle time and waits on these CPUs, and draw only these CPUs. Example: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Only these tasks: only their waits count, and in pictures all other tasks are grey. A name
-    /// with * and ?, or a tid; may be repeated
+    /// Count only waits of these tasks, and draw all other tasks in grey: a tid, or a name with *
+    /// and ?; may be repeated
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,
 }
 
-/// What of a trace counts, and how.
+/// The part of a trace that is counted, and the assumptions about the trace.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// List only episodes and violations of at least this length; does not change totals
+    /// List only episodes and violations of at least this length; totals do not change
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) longer_than: Option<Span>,
-    /// State of a CPU without any switch: unknown or idle
+    /// Assume this state for a CPU without any switch: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
-    /// Run queues are shared (sched_ext, a global queue): the CPU of a waiting task is nominal
+    /// Assume that CPUs share run queues (sched_ext, a global queue), so that the recorded CPU of a
+    /// waiting task has no meaning
     #[arg(long)]
     pub(crate) shared_queue: bool,
-    /// Time allowed for a CPU to start the task that it was woken for
+    /// Allow a CPU this much time to start the task that it was woken for
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "1ms")]
     pub(crate) wake_grace: Span,
 }
 
 impl Select {
-    /// Everything, as without any option.
+    /// The whole trace, as if no option was given.
     pub(crate) fn all(silent_cpus: SilentCpus) -> Select {
         Select {
             which: Which::default(),
@@ -100,21 +102,21 @@ impl Select {
     }
 }
 
-/// How a report is shown.
+/// The output format of a report.
 #[derive(Args, Debug)]
 pub(crate) struct Face {
-    /// Print one JSON object (names: docs/reference)
+    /// Print one JSON object (fields: docs/reference)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print the whole report as plain text of 72 columns
+    /// Print the whole report as plain text, 72 columns wide
     #[arg(long, conflicts_with = "json")]
     pub(crate) text: bool,
 }
 
-/// What silent CPUs are taken for.
+/// The assumed state of silent CPUs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SilentCpus {
-    /// Idle, busy, isolated or offline: not known
+    /// Not known: idle, busy, isolated or offline
     Unknown,
     /// Idle all the time
     Idle,
@@ -131,5 +133,5 @@ impl From<SilentCpus> for Silent {
 
 fn cpus(text: &str) -> Result<CpuSet, &'static str> {
     let cpus = CpuSet::parse(text).filter(|cpus| !cpus.is_empty());
-    cpus.ok_or("expected a list of CPUs: 0-3,8")
+    cpus.ok_or("expected a list of CPUs such as 0-3,8")
 }

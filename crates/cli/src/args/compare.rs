@@ -10,42 +10,49 @@ use super::check::{Face, Select};
 use super::input::Reading;
 use super::when::WindowArgs;
 
-/// Compare the measures of check between runs
+/// Compare traces from before and after a change
 #[derive(Args, Debug)]
 #[command(after_help = "\
-With several runs on a side, medians are compared, with a 95 % bootstrap
-interval of the change.
+With several traces on a side, `compare` uses the medians, and reports a 95 %
+bootstrap confidence interval of the change.
 
---worse-than judges waste.cpu_ns, waste.share, waste.longest_ns, waste.wall_ns,
-wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
-latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; those that got worse
-are listed on stderr.
+--worse-than compares waste.cpu_ns, waste.share, waste.longest_ns,
+waste.wall_ns, wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
+latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; `compare` lists the
+measures that got worse on stderr.
 
-Runs are not comparable if their CPUs or topologies differ, their lengths by
-more than 10 %, the data that they contain (wakeups, placement, affinity,
-throttling), or the known share of CPU time by more than 5 points, or if more
-than 0.1 % of the events are lost. The report then begins with the
-reasons, and --worse-than needs --anyway. Kernels may differ.
+Two traces are not comparable if
+  - their CPUs or topologies differ,
+  - their lengths differ by more than 10 %,
+  - they contain different data (wakeups, placement, affinity, throttling),
+  - their known shares of CPU time differ by more than 5 percentage points, or
+  - a trace lost more than 0.1 % of its events.
+Traces of different kernels are comparable. If traces are not comparable, the
+report begins with the reasons, and --worse-than gives no verdict unless
+--anyway is given.
 
-Exit codes: 0 success; 1 worse than --worse-than; 2 failure; 3 unknown, or the
-runs are not comparable.
+Exit codes: 0 success; 1 worse than --worse-than; 2 failure; 3 the traces are
+not comparable, or lack the information that --worse-than needs.
 
 Examples:
   wastenot compare before.dat after.dat
   wastenot compare before-1.dat before-2.dat -- after-1.dat after-2.dat
   wastenot compare before.dat after.dat --worse-than 5% --anyway --json")]
 pub(crate) struct Compare {
-    /// Traces before the change; two files without `--` are one before and one after
+    /// Traces from before the change; two files without `--` mean one before and one after the
+    /// change
     #[arg(value_name = "FILE", required = true)]
     pub(crate) before: Vec<PathBuf>,
-    /// Traces after the change
+    /// Traces from after the change
     #[arg(value_name = "AFTER", last = true)]
     pub(crate) after: Vec<PathBuf>,
-    /// Exit with 1 if a judged measure is worse by more than this share of its value before; with
-    /// several runs on both sides, only if the 95 % interval of the change is above 0
+    /// Exit with 1 if a compared measure grew by more than this share of its value before the
+    /// change (5%). With several traces on both sides, the 95 % interval of the change must also be
+    /// above 0
     #[arg(long, value_name = "SHARE")]
     pub(crate) worse_than: Option<Share>,
-    /// Judge runs that are not comparable, too, such as the same work taking longer
+    /// Apply --worse-than even to traces that are not comparable, for example if the same work took
+    /// longer
     #[arg(long, requires = "worse_than")]
     pub(crate) anyway: bool,
     #[command(flatten)]
@@ -67,7 +74,7 @@ impl FromStr for Share {
 
     fn from_str(text: &str) -> Result<Share, &'static str> {
         let share = text.strip_suffix('%').and_then(percent);
-        share.map(Share).ok_or("expected a share: 5%")
+        share.map(Share).ok_or("expected a share such as 5%")
     }
 }
 
@@ -76,11 +83,11 @@ mod tests {
     use wastenot_check::compare::SMALLER_IS_BETTER;
 
     #[test]
-    fn the_help_names_every_measure_that_is_judged_and_no_other() {
+    fn the_help_names_every_compared_measure_and_no_other() {
         let mut command = crate::args::command();
         let compare = command.find_subcommand_mut("compare").expect("a verb");
         let help = compare.render_help().to_string();
-        let (_, judged) = help.split_once("--worse-than judges").expect("the list");
+        let (_, judged) = help.split_once("--worse-than compares").expect("the list");
         let (judged, _) = judged.split_once(';').expect("its end");
         let words = judged.split([' ', '\n', ',']).filter(|word| word.contains('.'));
         assert_eq!(words.collect::<Vec<_>>(), SMALLER_IS_BETTER);

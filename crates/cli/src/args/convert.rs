@@ -7,17 +7,19 @@ use clap::{Args, ValueEnum};
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Convert a trace to a format or tables, cut it, hide names
+/// Convert a trace, cut out a part, or hide its names
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file extension of -o selects the format; without one, use --format. If -o
-ends in / or is a directory, it gets one Parquet file for each table: events,
-tasks, spans, waits, violations, episodes, losses (docs/reference/tables.md).
+The file extension of -o selects the format; --format selects it explicitly. If
+-o ends in / or is a directory, `convert` writes one Parquet file for each of
+these tables: events, tasks, spans, waits, violations, episodes, losses
+(docs/reference/tables.md).
 
---scrub replaces the names of tasks and cgroups, and removes the names of host
-and file, the recorder's notes, and all of the kernel's version but the number.
-What stays: times, CPUs, thread and process ids, affinities, the topology, the
-names of kernel threads, and a /N at the end of a name.
+--scrub replaces the names of tasks and cgroups with pseudonyms. It removes the
+host name, the file name, the notes of the recorder, and all of the kernel
+version but the number. It keeps times, CPUs, thread and process ids,
+affinities, the topology, the names of kernel threads, and a /N at the end of a
+name.
 
 Examples:
   wastenot convert trace.dat -o trace.pftrace
@@ -29,13 +31,13 @@ Examples:
 pub(crate) struct Convert {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Output file, or a directory for tables; `-` is standard output
+    /// Write to this file, or write tables to this directory; `-` is standard output
     #[arg(short, long, value_name = "FILE|DIR/", required = true)]
     pub(crate) output: PathBuf,
-    /// Output format: wn, perfetto, parquet, csv or jsonl [default: by the file extension]
+    /// Write this format: wn, perfetto, parquet, csv or jsonl [default: by the file extension]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) format: Option<Format>,
-    /// Overwrite the output
+    /// Overwrite the output file or directory
     #[arg(long)]
     pub(crate) force: bool,
     /// Replace names with pseudonyms; the same SALT gives the same pseudonyms in all files
@@ -47,10 +49,10 @@ pub(crate) struct Convert {
     pub(crate) reading: Reading,
 }
 
-/// A format that can be written.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Native format; contains everything that is known (.wn)
+    /// Native format of wastenot, without loss of information (.wn)
     Wn,
     /// Perfetto protobuf, for ui.perfetto.dev (.pftrace, .perfetto-trace)
     Perfetto,
@@ -63,7 +65,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format of a file's ending.
+    /// The format for a file extension.
     pub(crate) fn by_ending(ending: &str) -> Option<Format> {
         match ending {
             "wn" => Some(Format::Wn),

@@ -11,17 +11,19 @@ use wastenot_model::quantity::some_span;
 use super::address::address;
 use super::check::Face;
 
-/// Let a policy schedule this machine (sched_ext)
+/// Run a policy as the scheduler of this machine (sched_ext)
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The policy is emitted, compiled with clang, and verified by the kernel. It gets
-all tasks of the fair class, or those of a command only. It is unloaded after
-the time of --for, when the command ends, after a signal, or when wastenot
-ends, however that is. When a CPU comes or goes, it is loaded again.
+`deploy` translates the policy to C, compiles the C with clang, and loads the
+result into the kernel, which verifies it. The policy schedules all tasks of the
+fair class, or only those of COMMAND. `deploy` unloads the policy after the time
+of --for, when the command ends, or after a signal; the kernel unloads it if
+wastenot ends in any other way. When a CPU goes online or offline, `deploy`
+loads the policy again.
 
-Exit codes: 0 it ran, or would; 1 the kernel ended it; 2 failure. With a
-command, the exit code is that of the command: 125 means that the policy was
-not loaded, or that the kernel ended it.
+Exit codes: 0 the policy ran, or passed --dry-run; 1 the policy has faults, or
+the kernel ended it; 2 failure. With a command, the exit code is that of the
+command; 125 means that the policy was not loaded, or that the kernel ended it.
 
 Examples:
   sudo wastenot deploy my.rota --dry-run
@@ -31,38 +33,41 @@ Examples:
   sudo wastenot deploy web.rota=0-3:nginx* batch.rota=rest
   sudo wastenot deploy my.rota --for 1h --listen 9777")]
 pub(crate) struct Deploy {
-    /// File in Rota. Several: FILE=CPUS[:TASKS] each; CPUS: 0-3,8, node0, llc1 or rest; TASKS: the
-    /// name of cgroups, or command=NAME, with * and ?; without it, all other tasks
+    /// Policy in Rota. For several policies, give FILE=CPUS[:TASKS] for each. CPUS is a list
+    /// (0-3,8), node0, llc1 or rest. TASKS is the name of a cgroup, or command=NAME, with * and ?.
+    /// A policy without TASKS gets all other tasks
     #[arg(value_name = "POLICY", required = true)]
     pub(crate) policies: Vec<OsString>,
-    /// Load this object, which clang made of the emitted C of the same file
+    /// Load this object file, which clang compiled from the C of the same policy
     #[arg(long, value_name = "FILE.o")]
     pub(crate) object: Option<PathBuf>,
-    /// Let the kernel verify it, and unload it at once
+    /// Let the kernel verify the policy, and unload it at once
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// With --dry-run: fill in the tables of this machine (preset, hwloc topology or file)
+    /// With --dry-run: verify the policy with the tables of this machine (a preset, an hwloc
+    /// description, or a file)
     #[arg(long, value_name = "MACHINE", requires = "dry_run")]
     pub(crate) machine: Option<String>,
-    /// Unload it after this time; after 60s without a command
+    /// Unload the policy after this time [default: 60s without a command]
     #[arg(long = "for", value_name = "TIME", value_parser = some_span)]
     pub(crate) span: Option<Span>,
-    /// Also load a policy of which a claim is refuted, or not proved
+    /// Load the policy even if a claim is refuted or not proved
     #[arg(long)]
     pub(crate) allow_unproved: bool,
-    /// Also load it where cgroups have weights or quotas, which no policy enforces
+    /// Load the policy even if cgroups have weights or quotas, which no policy enforces
     #[arg(long)]
     pub(crate) ignore_cgroups: bool,
-    /// Keep the steps of its protocol in FILE.wn, for `wastenot prove POLICY --conforms FILE.wn`
+    /// Write the protocol steps of the policy to FILE (.wn), for `prove --conforms`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "dry_run", "object"])]
     pub(crate) steps: Option<PathBuf>,
-    /// Replace FILE if it exists
+    /// Overwrite the file of --steps
     #[arg(long, requires = "steps")]
     pub(crate) force: bool,
-    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone is on the loopback
+    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone means the loopback
+    /// interface
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// Let it schedule this command only, and what the command starts
+    /// Schedule only this command and the processes that it starts
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "dry_run")]
     pub(crate) command: Vec<OsString>,
     #[command(flatten)]

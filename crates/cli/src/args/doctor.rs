@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Show what this machine can record, and how
+/// Show what this machine supports and how to record it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

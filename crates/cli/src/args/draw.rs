@@ -13,13 +13,14 @@ use super::when::WindowArgs;
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
-picture is drawn on the terminal. --min and --max are aliases of --from and
---to.
+The file extension of -o selects the format: .pdf, .svg or .png. Without -o,
+`draw` draws the picture in the terminal. --min and --max are aliases of --from
+and --to.
 
-With --task, cores draws other tasks in grey, waiting counts these tasks only,
-and queues marks only their wakeups and moves; waste is marked for their waits.
-Waste has a row for each class of causes (`wastenot list causes`), and a colour.
+With --task, `cores` draws all other tasks in grey, `waiting` counts only the
+selected tasks, and `queues` marks only wakeups and migrations of the selected
+tasks. Waste is then marked only where a selected task waited. Each class of
+causes has its own row and colour (`wastenot list causes`).
 
 Examples:
   wastenot draw cores trace.dat
@@ -34,16 +35,17 @@ pub(crate) struct Draw {
     pub(crate) what: Option<What>,
 }
 
-// No comment of documentation, and a group that is written: as in `bounds`.
+// No doc comment, and an explicit group: as in `bounds`.
 #[derive(Args, Debug)]
 #[group(args = ["picture"])]
 pub(crate) struct Trace {
-    /// cores (tasks on each CPU), waiting (running and waiting tasks) or queues (queue lengths)
+    /// Picture to draw: cores (tasks on each CPU), waiting (running and waiting tasks) or queues
+    /// (queue lengths)
     #[arg(value_name = "PICTURE", hide_possible_values = true)]
     pub(crate) picture: Picture,
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Output file: .pdf, .svg or .png
+    /// Write the picture to this file: .pdf, .svg or .png
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
@@ -52,24 +54,25 @@ pub(crate) struct Trace {
     /// Order CPUs by package, node, cache and core
     #[arg(long)]
     pub(crate) socket_order: bool,
-    /// cores: colour only tasks of this name, draw all others as black marks
+    /// With cores: colour only tasks with this name, and draw all other tasks as black marks
     #[arg(long, value_name = "NAME", conflicts_with = "task")]
     pub(crate) target: Option<String>,
-    /// cores: one colour per command instead of per task
+    /// With cores: use one colour per command instead of one per task
     #[arg(long)]
     pub(crate) color_by_command: bool,
-    /// queues: mark the CPUs that decisions of this CPU examined; needs a trace of
-    /// `record --decisions` or `run --decisions`
+    /// With queues: mark the CPUs that the scheduler examined in decisions on this CPU; needs a
+    /// trace with --decisions (of `record` or `run`)
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
-    /// Mark waste in one colour, without its causes
+    /// Mark all waste in one colour, without causes
     #[arg(long)]
     pub(crate) no_causes: bool,
-    /// Colours: safe for all types of colour vision, or those of the published pictures
+    /// Use colours that are safe for all types of colour vision, or the colours of the published
+    /// pictures
     #[arg(long, value_name = "safe|published", default_value = "safe")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) palette: Palette,
-    /// State of a CPU without any switch: unknown or idle
+    /// Assume this state for a CPU without any switch: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
     #[command(flatten)]
@@ -80,7 +83,7 @@ pub(crate) struct Trace {
     pub(crate) reading: Reading,
 }
 
-/// What can be drawn that is no trace.
+/// The pictures that are not of a trace.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
     Curves(Curves),
@@ -89,15 +92,16 @@ pub(crate) enum What {
 /// Draw the curves of a sweep: the share of schedulable task sets
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A point is the share of task sets that were accepted, with its 95 % interval;
-unknown points are gaps. The horizontal axis is total, or tasks if all totals
-are equal; over another column, all totals (or tasks) are combined into one
-point: weighted schedulability.
-Other columns that vary get a panel for each value; select values with --only.
+Each point is the share of task sets that a test accepted, with its 95 %
+confidence interval. A point that is unknown leaves a gap. The horizontal axis
+is the column `total`, or `tasks` if all totals are equal. With --over and
+another column, each point combines all totals (or tasks): this is the weighted
+schedulability. Every other column that varies gets one panel per value; --only
+selects values.
 
 The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
-picture is drawn on the terminal. The columns are those of the CSV file
-(docs/reference/sweep.md).
+picture is drawn in the terminal. docs/reference/sweep.md describes the columns of the CSV
+file.
 
 Examples:
   wastenot draw curves scenarios/sweeps/small.csv -o small.pdf
@@ -105,19 +109,19 @@ Examples:
   wastenot draw curves scenarios/sweeps/small.csv --over tasks
   cat scenarios/sweeps/small.csv | wastenot draw curves -")]
 pub(crate) struct Curves {
-    /// CSV output of `wastenot bounds sweep`; `-` is standard input
+    /// Result of `wastenot bounds sweep` in CSV; `-` is standard input
     #[arg(value_name = "RESULT")]
     pub(crate) file: PathBuf,
-    /// Output file: .pdf, .svg or .png
+    /// Write the picture to this file: .pdf, .svg or .png
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Column on the horizontal axis: total, tasks, cpus or cache_delay
+    /// Use this column for the horizontal axis: total, tasks, cpus or cache_delay
     #[arg(long, value_name = "COLUMN", value_parser = Column::axis)]
     pub(crate) over: Option<Column>,
-    /// Draw only lines with this value in a column: `cpus=8`; may be repeated
+    /// Draw only rows with this value in a column; may be repeated. Example: cpus=8
     #[arg(long, value_name = "COLUMN=VALUE")]
     pub(crate) only: Vec<Only>,
 }
@@ -138,7 +142,7 @@ pub(crate) enum Picture {
 pub(crate) enum Palette {
     /// Distinguishable with all types of colour vision
     Safe,
-    /// Those of the published pictures
+    /// The colours of the published pictures
     Published,
 }
 

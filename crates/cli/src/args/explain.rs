@@ -11,22 +11,24 @@ use super::input::{FILE, Reading};
 use super::scheduler::Scheduler;
 use super::when::WindowArgs;
 
-/// Report where time went, or which change removes a loss
+/// Show where tasks spent their time, or test a fix for a loss
 #[derive(Args, Debug)]
 #[command(override_usage = "\
 wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]
        wastenot explain <FILE> --confirm [OPTIONS]")]
 #[command(after_help = "\
-Follows the critical path: the runs of a task, its waits for a CPU, and where it
-slept, the task that woke it. The parts sum to the interval.
+`explain` follows the critical path: the runs of a task, its waits for a CPU,
+and, while the task slept, the task that woke it. All parts together add up to
+the interval.
 
-FILE may be a dump that the kernel wrote when it ejected a sched_ext scheduler,
-as its loader prints it, or a log (journalctl | wastenot explain -): name no
-task.
+FILE may also be the dump that the kernel writes when it ejects a sched_ext
+scheduler, as printed by the loader, or a log that contains such a dump
+(journalctl | wastenot explain -). Name no task in this case.
 
---confirm takes the largest loss for which `check` knows a cause and a change is
-known, and runs the recorded work in the simulator: as it was, with the change,
-and as it was with other seeds. --text is fit for a mailing list.
+--confirm takes the largest loss with a known cause and a known fix. It
+simulates the work of the trace in three ways: unchanged, with the fix, and
+unchanged with other seeds (the control). The output of --text is suitable for a
+mailing list.
 
 Exit codes: 0 success; 2 failure; with --confirm: 0 confirmed; 1 refuted;
 3 unknown.
@@ -41,11 +43,11 @@ pub(crate) struct Explain {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) whom: Whom,
-    /// Of each activation, from a wakeup to the next sleep: all of them, and the slowest beside the
-    /// median
+    /// List every activation (from a wakeup to the next sleep), and compare the slowest activation
+    /// with the median
     #[arg(long)]
     pub(crate) every: bool,
-    /// Try the one change that should remove the largest loss, in the simulator
+    /// Test in the simulator the change that should remove the largest loss
     #[arg(long, conflicts_with_all = ["task", "pid", "command", "cgroup", "every"])]
     pub(crate) confirm: bool,
     #[command(flatten)]
@@ -58,40 +60,42 @@ pub(crate) struct Explain {
     pub(crate) reading: Reading,
 }
 
-/// Whose time it is.
+/// The tasks to explain.
 #[derive(Args, Debug, Default, PartialEq)]
 #[group(multiple = false)]
 pub(crate) struct Whom {
-    /// A task: its tid, or a name with * and ?
+    /// Explain this task: a tid, or a name with * and ?
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// All threads of a process
+    /// Explain all threads of this process
     #[arg(long, value_name = "PID")]
     pub(crate) pid: Option<i32>,
-    /// All tasks with this command name, with * and ?
+    /// Explain all tasks with this command name, with * and ?
     #[arg(long, value_name = "GLOB")]
     pub(crate) command: Option<String>,
-    /// All tasks that were in this cgroup, with * and ?
+    /// Explain all tasks that were in this cgroup, with * and ?
     #[arg(long, value_name = "GLOB")]
     pub(crate) cgroup: Option<String>,
 }
 
-/// What is tried, and how often.
+/// The options of a trial.
 #[derive(Args, Debug)]
 #[group(requires = "confirm")]
 #[command(next_help_heading = "With --confirm")]
 pub(crate) struct Trial {
-    /// Loss by this cause, or one below it [default: the largest that a known change should remove]
+    /// Take the largest loss with this cause or a cause below it [default: the largest loss with a
+    /// known fix]
     #[arg(long, value_name = "CAUSE", value_parser = causes::node)]
     pub(crate) cause: Option<&'static str>,
-    /// Model of the scheduler that ran, as in what-if [default: the one of the trace's kernel]
+    /// Use this model for the scheduler of the trace, named as for `what-if` [default: the model of
+    /// the trace's kernel]
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<Scheduler>,
-    /// Runs of each kind [default: 10]
+    /// Run each of the three simulations with N seeds [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(confirm::FEWEST..=confirm::MOST))]
     pub(crate) seeds: Option<u64>,
-    /// Write the trace, or the part of it (.wn), for others to repeat this with
-    #[arg(short, long, value_name = "HISTORY")]
+    /// Write the trace, or the selected part of it, so that others can repeat the test (.wn)
+    #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
     #[arg(long, requires = "output")]

@@ -1,5 +1,5 @@
-//! The first screen, and what a wrong command line is told. clap cannot group subcommands
-//! (clap #1553), so the overview is written here from the verbs' own one-line descriptions.
+//! The overview of all verbs, and the errors for a wrong command line. clap cannot group
+//! subcommands (clap #1553), so this file builds the overview from the descriptions of the verbs.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -11,23 +11,23 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::fail::Stop;
 use crate::out;
 
-/// Every verb, once, in the order in which a newcomer needs them.
+/// Every verb, once, in the order in which a new user needs them.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["doctor"]),
     ("Observe", &["record", "watch"]),
     ("Analyse", &["check", "compare", "explain"]),
-    ("See", &["view", "report", "draw"]),
+    ("Show", &["view", "report", "draw"]),
     ("Try", &["run", "what-if", "hunt"]),
-    ("Write", &["rota", "prove", "deploy"]),
+    ("Policies", &["rota", "prove", "deploy"]),
     ("Real time", &["bounds"]),
     ("Data", &["convert", "list"]),
-    ("Also", &["lab", "completions", "man"]),
+    ("Other", &["lab", "completions", "man"]),
 ];
 
 /// `wastenot --help`.
 pub(crate) fn overview(command: &Command) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let usage = "wastenot VERB ...; `wastenot VERB --help` has options and examples";
+    let usage = "wastenot VERB ...; `wastenot VERB --help` shows options and examples";
     let mut text = format!("{about}\nUsage: {usage}\n");
     for (mut group, verbs) in GROUPS.iter().copied() {
         for verb in verbs.iter().filter_map(|name| command.find_subcommand(name)) {
@@ -63,7 +63,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
     if missing {
         return Stop::new(
             "no verb given",
-            "start with `wastenot doctor`; all verbs: `wastenot --help`",
+            "start with `wastenot doctor`, or list all verbs with `wastenot --help`",
         );
     }
     if let Some(stop) = untested(error, verb, words).or_else(|| forgotten(error, verb, words)) {
@@ -86,10 +86,10 @@ fn subcommands(verb: &str) -> String {
     let nested = nested.filter(|it| !it.is_hide_set());
     let names: Vec<&str> = nested.map(Command::get_name).filter(|name| *name != "help").collect();
     let (last, others) = names.split_last().unwrap_or((&"help", &[]));
-    format!("`wastenot {verb} {}` or `{last}`", others.join("`, `"))
+    format!("use `wastenot {verb} {}` or `{last}`", others.join("`, `"))
 }
 
-/// `wastenot record make -j`: the line with the command where it belongs.
+/// `wastenot record make -j`: the same line with `--` before the command.
 fn a_command(error: &Error, verb: &str, words: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(first)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_command = verb == "record" && error.kind() == ErrorKind::UnknownArgument;
@@ -103,7 +103,7 @@ fn a_command(error: &Error, verb: &str, words: &[OsString]) -> Option<String> {
     Some(typed.join(" "))
 }
 
-/// The page on the verb that was typed: `wastenot bounds sweep ...` has its own.
+/// The help page of the verb in the command line: `wastenot bounds sweep ...` has its own page.
 fn page(words: &[OsString]) -> String {
     let mut command = &super::command();
     let mut page = "wastenot".to_owned();
@@ -115,7 +115,7 @@ fn page(words: &[OsString]) -> String {
     page + " --help"
 }
 
-/// `wastenot bounds tasks.csv --cpus 4`: a task set where a subcommand belongs.
+/// `wastenot bounds tasks.csv --cpus 4`: a task set is in the place of a subcommand.
 fn untested(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     let word = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => Some(word),
@@ -129,55 +129,59 @@ fn untested(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     }
     let typed: Vec<_> = words.iter().skip(2).map(|word| word.to_string_lossy()).collect();
     let what = "bounds needs a subcommand before the task set";
-    Some(Stop::new(what, format!("`wastenot bounds test {}`", typed.join(" "))))
+    Some(Stop::new(what, format!("run `wastenot bounds test {}`", typed.join(" "))))
 }
 
-/// Something was left out: the line that was typed, completed.
+/// The end of a help line if a trace is missing.
+const TO_RECORD: &str = "`wastenot doctor` shows how to record a trace";
+
+/// An error for a command line that lacks an argument. The help is the completed command line.
 fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     let mut typed: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
     if let Some(file) = file_for_a_picture(error) {
         typed.insert(1, "cores".into());
         if file.ends_with(".csv") {
-            let what = format!("{file} needs a picture; a sweep has curves");
-            return Some(Stop::new(what, format!("`wastenot draw curves {file}`")));
+            let what = format!("draw needs the name of a picture before {file}: curves");
+            return Some(Stop::new(what, format!("run `wastenot draw curves {file}`")));
         }
-        let what = format!("{file} needs a picture: cores, waiting or queues");
-        return Some(Stop::new(what, format!("`wastenot {}`", typed.join(" "))));
+        let names = "cores, waiting or queues";
+        let what = format!("draw needs the name of a picture before {file}: {names}");
+        return Some(Stop::new(what, format!("run `wastenot {}`", typed.join(" "))));
     }
     if error.kind() != ErrorKind::MissingRequiredArgument {
         return None;
     }
     let (picture, file, output) =
         (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
-    let output = output && verb != "bounds"; // there it is what another option goes with
+    let output = output && verb != "bounds"; // there, another option requires `--output`
     let cpus = lacks(error, "--cpus");
     if lacks(error, "<SCENARIO>") {
-        let line = "`wastenot run scenarios/seeds/workpile.toml`; how to write one: \
-                    docs/reference/scenario.md";
+        let line = "run `wastenot run scenarios/seeds/workpile.toml`; docs/reference/scenario.md describes \
+                    the format";
         return Some(Stop::new("run needs a scenario", line));
     }
     if lacks(error, "<WHAT>") {
-        let line = "`wastenot list schedulers`, `machines`, `workloads`, `claims` or `causes`";
+        let line = "use `wastenot list schedulers`, `machines`, `workloads`, `claims` or `causes`";
         return Some(Stop::new("list needs the kind of names to list", line));
     }
     if lacks(error, "<TRACE>") {
-        let line = format!("`wastenot {verb} trace.dat`; to record one: `wastenot doctor`");
+        let line = format!("run `wastenot {verb} trace.dat`; {TO_RECORD}");
         return Some(Stop::new(format_args!("{verb} needs a trace file"), line));
     }
     if lacks(error, "<EXPERIMENT>") {
-        let line = "`wastenot bounds sweep scenarios/sweeps/small.toml`; how to write one: \
-                    docs/reference/sweep.md";
+        let line = "run `wastenot bounds sweep scenarios/sweeps/small.toml`; docs/reference/sweep.md \
+                    describes the format";
         return Some(Stop::new("sweep needs an experiment", line));
     }
     if lacks(error, "<TABLE>") {
         let line =
-            "`wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
-        return Some(Stop::new("calibrate needs measured figures", line));
+            "run `wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
+        return Some(Stop::new("calibrate needs a table of measured figures", line));
     }
     if lacks(error, "<RESULT>") {
-        let line =
-            "`wastenot draw curves small.csv`; `bounds sweep E.toml -o small.csv` writes one";
-        return Some(Stop::new("draw curves needs a result of `bounds sweep`", line));
+        let line = "run `wastenot bounds sweep E.toml -o small.csv`, then \
+                    `wastenot draw curves small.csv`";
+        return Some(Stop::new("draw curves needs the result of a sweep", line));
     }
     if verb == "bounds" && (file || cpus) {
         let mut line = "wastenot bounds test".to_owned();
@@ -185,7 +189,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         typed.iter().skip(2).for_each(|word| line += &format!(" {word}"));
         line += if cpus { " --cpus 4" } else { "" };
         let lacks = if file { "a task set" } else { "--cpus" };
-        return Some(Stop::new(format!("bounds test needs {lacks}"), format!("`{line}`")));
+        return Some(Stop::new(format!("bounds test needs {lacks}"), format!("run `{line}`")));
     }
     if !file && !output {
         return None;
@@ -204,23 +208,23 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if output {
         typed.push("-o trace.pftrace".into());
     }
-    let line = format!("`wastenot {}`", typed.join(" "));
+    let line = format!("run `wastenot {}`", typed.join(" "));
     Some(match (file, verb) {
         (true, "compare") => Stop::new("compare needs at least two traces", line),
-        (true, "rota") => Stop::new("rota needs a file", line),
+        (true, "rota") => Stop::new("rota needs a file with a policy", line),
         (true, "prove") => Stop::new(
             "prove needs a policy file",
-            format_args!("{line}; how to write one: docs/reference/rota.md"),
+            format_args!("{line}; docs/reference/rota.md describes the language"),
         ),
         (true, _) => Stop::new(
             format_args!("{verb} needs a trace file"),
-            format_args!("{line}; to record one: `wastenot doctor`"),
+            format_args!("{line}; {TO_RECORD}"),
         ),
         (false, _) => Stop::new(format_args!("{verb} needs an output file"), line),
     })
 }
 
-/// `wastenot draw trace.dat`: what stands where the picture belongs is a file.
+/// `wastenot draw trace.dat`: a file is in the place of the picture's name.
 fn file_for_a_picture(error: &Error) -> Option<&str> {
     let (Some(ContextValue::String(place)), Some(ContextValue::String(typed))) =
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
@@ -234,7 +238,7 @@ fn is_file(word: &str) -> bool {
     word == "-" || word.contains(['.', '/']) || Path::new(word).exists()
 }
 
-/// Whether a positional argument was left out.
+/// Whether a required argument is missing.
 fn lacks(error: &Error, name: &str) -> bool {
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
         return false;
@@ -242,7 +246,7 @@ fn lacks(error: &Error, name: &str) -> bool {
     missing.iter().any(|argument| argument.starts_with(name))
 }
 
-/// clap's sentence on one line, without its `error: ` and the usage below it.
+/// The message of clap on one line, without `error: ` and without the usage.
 fn first_line(error: &Error) -> String {
     let text = error.to_string();
     let sentence = text.split("\n\n").next().unwrap_or(&text);
@@ -299,7 +303,7 @@ mod tests {
         }
     }
 
-    /// What is longer, clap breaks anywhere: within backquotes, and with a short line after it.
+    /// clap breaks longer lines at any space, even within backquotes, and leaves a short line.
     #[test]
     fn what_stands_below_options_is_no_wider_than_a_page() {
         fn wide(command: &clap::Command) -> Vec<String> {

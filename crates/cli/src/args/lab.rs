@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::check::Face;
 
-/// Kernels to try schedulers in: list, fetch, look into one
+/// List, fetch, boot and bisect kernels for experiments
 #[derive(Args, Debug)]
 #[command(
     arg_required_else_help = true,
@@ -24,17 +24,17 @@ pub(crate) struct Lab {
     pub(crate) what: What,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
     List(List),
     Fetch(Fetch),
     Shell(Shell),
     Bisect(Bisect),
-    /// Be the first process of a guest
+    /// Run as the first process of a guest
     #[command(hide = true)]
     Guest,
-    /// Load the scheduler of an object
+    /// Load the scheduler of a BPF object
     #[command(hide = true)]
     Load(Load),
     /// Become QEMU
@@ -44,71 +44,73 @@ pub(crate) enum What {
 
 /// List the kernels of Debian
 ///
-/// Those of the suites from bullseye to sid, for cloud machines, and those that
-/// were fetched. `run` boots them in QEMU. Nothing is installed, and the
-/// system's apt is left as it is.
+/// The list has the cloud kernels of the suites from bullseye to sid, and all
+/// kernels in the cache. `run --on` boots these kernels in QEMU. `lab` installs
+/// no package and does not change the apt lists of the system.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 listed; 2 failure.
+Exit codes: 0 success; 2 failure.
 
 Examples:
   wastenot lab list
   wastenot lab list --refresh --json")]
 pub(crate) struct List {
-    /// Read the lists of the archive again, though they are not a day old
+    /// Download the package lists again, even if they are less than a day old
     #[arg(long)]
     pub(crate) refresh: bool,
     #[command(flatten)]
     pub(crate) face: Face,
 }
 
-/// Fetch kernels into the cache, as `run --on` does by itself
+/// Fetch kernels into the cache, as `run --on` does automatically
 #[derive(Args, Debug)]
 #[command(after_help = "\
-They are kept in ~/.cache/wastenot/kernels ($XDG_CACHE_HOME).
+The cache is ~/.cache/wastenot/kernels, or below $XDG_CACHE_HOME.
 
-Exit codes: 0 fetched; 2 failure.
+Exit codes: 0 success; 2 failure.
 
 Examples:
   wastenot lab fetch 7.2
   wastenot lab fetch 5.10 6.1 6.12.118 sid --refresh")]
 pub(crate) struct Fetch {
-    /// A version, as 7.2 or 6.12.117, or the name of a suite, as sid
+    /// Kernel version (7.2, 6.12.117) or Debian suite (sid)
     #[arg(value_name = "KERNEL", required = true)]
     pub(crate) kernels: Vec<String>,
-    /// Fetch the newest there is, though an older one is in the cache
+    /// Fetch the newest kernel that matches, even if the cache has an older one
     #[arg(long)]
     pub(crate) refresh: bool,
 }
 
-/// Boot a kernel, with a shell and wastenot in it
+/// Boot a kernel with a shell and wastenot
 ///
-/// `exit` powers it off. It needs busybox on this machine.
+/// `exit` powers the guest off. This machine needs busybox.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 it was powered off; 2 failure.
+Exit codes: 0 the guest was powered off; 2 failure.
 
 Examples:
   wastenot lab shell 7.2
   wastenot lab shell 6.12 --machine bulldozer64")]
 pub(crate) struct Shell {
-    /// A version, as 7.2 or 6.12.117, or the name of a suite, as sid
+    /// Kernel version (7.2, 6.12.117) or Debian suite (sid)
     #[arg(value_name = "KERNEL")]
     pub(crate) kernel: String,
-    /// Machine that QEMU builds: a preset, or an hwloc description
+    /// Let QEMU build this machine: a preset or an hwloc description
     #[arg(long, value_name = "MACHINE", default_value = "numa:2 core:2 pu:1")]
     pub(crate) machine: String,
 }
 
-/// Find the version of the kernel that changed a figure
+/// Find the kernel version that changed a figure
 ///
-/// It halves the versions that Debian has between the two, runs the scenario in
-/// each with every seed, and compares the values of the figure by their ranks.
+/// `bisect` searches the Debian kernels between two versions by halving. Each
+/// tested version runs the scenario with every seed. A rank test compares the
+/// values of the figure.
 #[derive(Args, Debug)]
 #[command(override_usage = "wastenot lab bisect [OPTIONS] --figure NAME --from KERNEL \\
                              --to KERNEL SCENARIO")]
 #[command(after_help = "\
-Exit codes: 0 found; 1 the figure is alike in both; 2 failure.
+Exit codes: 0 found; 1 the figure does not differ between the two versions; 2
+failure.
 
 Examples:
   wastenot lab bisect scenarios/lab/make.toml --figure waste --from 6.1 --to 7.2")]
@@ -116,16 +118,16 @@ pub(crate) struct Bisect {
     /// Scenario (TOML)
     #[arg(value_name = "SCENARIO")]
     pub(crate) file: PathBuf,
-    /// The figure: one of the scenario's
+    /// Compare this figure of the scenario
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: String,
-    /// The first version
+    /// Start at this version, the older one
     #[arg(long, value_name = "KERNEL")]
     pub(crate) from: String,
-    /// The last version
+    /// End at this version, the newer one
     #[arg(long, value_name = "KERNEL")]
     pub(crate) to: String,
-    /// How often each version runs it: 4 is the least that can decide
+    /// Run each version N times; a verdict needs at least 4 runs
     #[arg(long, value_name = "N", default_value_t = 6)]
     #[arg(value_parser = clap::value_parser!(u64).range(4..=100))]
     pub(crate) repeat: u64,
@@ -133,10 +135,10 @@ pub(crate) struct Bisect {
     pub(crate) face: Face,
 }
 
-/// Load the scheduler of an object of BPF, as it is, until SIGINT
+/// Load the scheduler of a BPF object unchanged, until SIGINT
 #[derive(Args, Debug)]
 pub(crate) struct Load {
-    /// The object
+    /// BPF object
     #[arg(value_name = "OBJECT")]
     pub(crate) object: PathBuf,
 }
@@ -144,7 +146,7 @@ pub(crate) struct Load {
 /// Become QEMU, and end with the process that started it
 #[derive(Args, Debug)]
 pub(crate) struct Qemu {
-    /// Its arguments
+    /// Arguments of QEMU
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<OsString>,
 }

@@ -1,5 +1,5 @@
-//! What can be typed: one file a verb, and what the verbs share. Help, man pages, completions and
-//! `docs/reference/cli.md` all come from here.
+//! The definition of the command line: one file per verb, and the options that verbs share. Help,
+//! man pages, completions and `docs/reference/cli.md` are generated from it.
 
 pub(crate) mod address;
 pub(crate) mod bounds;
@@ -33,7 +33,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::fail::Stop;
 
-/// See what a CPU scheduler did, and the CPU time wasted while tasks waited
+/// Show what a CPU scheduler did and how much CPU time was wasted
 #[derive(Debug, Parser)]
 #[command(name = "wastenot", version, max_term_width = 80)]
 pub(crate) struct Cli {
@@ -41,7 +41,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// What wastenot does. Each verb also stands in [`help::GROUPS`].
+/// The verbs. Each verb is also listed in [`help::GROUPS`].
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Doctor(doctor::Doctor),
@@ -67,7 +67,7 @@ pub(crate) enum Verb {
     Man(shell::Man),
 }
 
-/// The whole command line, with the grouped help.
+/// The whole command line, with the grouped overview as its help.
 pub(crate) fn command() -> clap::Command {
     let command = Cli::command();
     let overview = help::overview(&command);

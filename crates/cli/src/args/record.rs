@@ -16,14 +16,14 @@ use crate::fail::Stop;
 #[command(
     group = ArgGroup::new("length").args(["pid", "cgroup", "command"]),
     after_help = "\
-All CPUs are recorded, because waste is idle time of one CPU while a task waits
-for another. Without an option for the length, recording stops at Ctrl-C. With
-a command, the exit code is that of the command: 125 means that recording
-failed, 126 and 127 that the command cannot be run, 128+N that signal N ended
-it.
+`record` always records all CPUs, because CPU time is wasted when a CPU is idle
+while a task waits for another CPU. Without an option for the length, the
+recording ends at Ctrl-C. With a command, the exit code is that of the command;
+125 means that the recording failed, 126 and 127 that the command could not be
+run, and 128+N that signal N ended the command.
 
-During recording, the output is in FILE.part, which is readable at any time;
-with --last, it is written at the end.
+During the recording, the output is in FILE.part, which can be read at any time.
+With --last, the output is written at the end.
 
 Examples:
   sudo wastenot record --for 10s
@@ -33,30 +33,31 @@ Examples:
   sudo wastenot record -o - --for 5s | wastenot check -"
 )]
 pub(crate) struct Record {
-    /// Output file; `-` is standard output
+    /// Write the trace to this file; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "wastenot.wn")]
     pub(crate) output: PathBuf,
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Stop after this time (10s, 500ms, 5min), or earlier if the command, --pid or --cgroup ends
+    /// Stop after this time (10s, 500ms, 5min), or earlier if the command, the process of --pid, or
+    /// the cgroup of --cgroup ends
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = span)]
     pub(crate) span: Option<Span>,
     /// Stop when this process exits
     #[arg(long, value_name = "PID")]
     pub(crate) pid: Option<u32>,
-    /// Stop when no process is left in this cgroup
+    /// Stop when this cgroup has no process left
     #[arg(long, value_name = "PATH")]
     pub(crate) cgroup: Option<PathBuf>,
-    /// Also record the interrupts and softirqs that CPUs serve, and their idle states (needs BPF)
+    /// Also record interrupts, softirqs and the idle states of CPUs (needs BPF)
     #[arg(long, conflicts_with = "tracefs")]
     pub(crate) interrupts: bool,
-    /// Command to run; stop when it exits
+    /// Run this command, and stop when it exits
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
-    /// Also record which CPUs the scheduler considers and selects, each pass of load balancing,
-    /// requests to reschedule, NUMA balancing and deadline servers; costs about 5000 instructions
-    /// a wakeup, on kernels that allow BPF on functions
+    /// Also record decisions of the scheduler: CPUs that it considered and selected, passes of load
+    /// balancing, requests to reschedule, NUMA balancing and deadline servers. Costs about 5000
+    /// instructions per wakeup, and needs a kernel that allows BPF programs on functions
     #[arg(long, conflicts_with = "tracefs")]
     pub(crate) decisions: bool,
     #[command(flatten)]
@@ -72,14 +73,14 @@ pub(crate) struct Record {
     group = ArgGroup::new("flight").args(["last", "until"]).multiple(true)
 )]
 pub(crate) struct FlightArgs {
-    /// Keep only the last events, of this length of time, in memory; write them at the end
+    /// Keep in memory only the events of the last TIME, and write them at the end
     #[arg(long, value_name = "TIME", value_parser = some_span)]
     pub(crate) last: Option<Span>,
-    /// Stop shortly after this condition or signal: 'waste > 5ms', 'wait > 20ms',
-    /// 'task=NAME wait > 1ms', USR1 or USR2; implies --last 10s unless --last is given
+    /// Stop shortly after this condition or signal: 'waste > 5ms', 'wait > 20ms', 'task=NAME wait >
+    /// 1ms', USR1 or USR2; implies --last 10s if --last is not given
     #[arg(long, value_name = "WHAT", value_parser = until)]
     pub(crate) until: Option<Until>,
-    /// Memory for the kept events (with --last or --until)
+    /// Limit the memory for kept events (with --last or --until)
     #[arg(
         long,
         value_name = "SIZE",
@@ -91,7 +92,7 @@ pub(crate) struct FlightArgs {
 }
 
 /// The shortest `--last` for a trigger. A trigger sees an event up to 200 ms after it happened, and
-/// recording goes on for a tenth of `--last` after the trigger.
+/// the recording continues for a tenth of `--last` after the trigger.
 const LAST_MIN: Span = Span::s(1);
 
 impl FlightArgs {
@@ -100,9 +101,9 @@ impl FlightArgs {
         match (&self.until, self.last) {
             (Some(Until::Trigger(_)), Some(last)) if last < LAST_MIN => Err(Stop::new(
                 format_args!(
-                    "--last {last} is too short: the event that --until waits for would be dropped"
+                    "--last {last} is too short: the event that --until waits for would be lost"
                 ),
-                "`--last 1s`, or longer",
+                "use `--last 1s` or longer",
             )),
             _ => Ok(()),
         }
@@ -134,14 +135,14 @@ fn until(text: &str) -> Result<Until, &'static str> {
     }
 }
 
-/// How to record.
+/// The recording method.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Recording method")]
 pub(crate) struct Means {
-    /// Record through a tracefs instance, even if BPF is available
+    /// Record through a tracefs instance even if BPF is available
     #[arg(long)]
     pub(crate) tracefs: bool,
-    /// Memory per CPU for events that are not written yet
+    /// Use this much memory per CPU to buffer events before they are written
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = ring)]
     pub(crate) buffer: u32,
 }
@@ -150,5 +151,5 @@ pub(crate) struct Means {
 fn ring(text: &str) -> Result<u32, &'static str> {
     let bytes = size(text)?;
     let fits = (64 << 10..=1 << 30).contains(&bytes);
-    u32::try_from(bytes).ok().filter(|_| fits).ok_or("expected 64KiB to 1GiB")
+    u32::try_from(bytes).ok().filter(|_| fits).ok_or("expected a size from 64KiB to 1GiB")
 }

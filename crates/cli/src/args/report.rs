@@ -9,13 +9,14 @@ use super::check::Select;
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Write the page of `view` to one HTML file
+/// Write a report on a trace as one HTML file
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The page has the verdict, five figures, a lane for each CPU, and the rest in
-words, folded. It opens from disk, asks for nothing, and can be mailed. Time has
-as much detail as fits: the same everywhere, and more around the worst
-violations. `wastenot view` has all of it.
+The page shows the verdict, five figures and a lane for each CPU. All other
+results are below, in folded sections. The page is one file without links to a
+network, so it can be opened from disk and mailed. --size limits the detail of
+the timeline: it has the same detail everywhere, and more around the worst
+violations. `wastenot view` shows full detail.
 
 Examples:
   wastenot report trace.dat
@@ -24,19 +25,20 @@ Examples:
 pub(crate) struct Report {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// Output file [default: the name of the trace with .html, in the current directory]
+    /// Write the page to this file [default: the name of the trace with .html, in the current
+    /// directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Write at most about so much
+    /// Limit the size of the page to about this size
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "20MB")]
     pub(crate) size: u64,
-    /// Open the report in a browser
+    /// Open the page in a browser
     #[arg(long)]
     pub(crate) open: bool,
-    /// Print plain text of 72 columns instead, for a mailing list
+    /// Print plain text instead of a page, 72 columns wide, for a mailing list
     #[arg(long, conflicts_with_all = ["output", "open", "size"])]
     pub(crate) text: bool,
     #[command(flatten)]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Check and format policies in Rota, explain errors, emit C
+/// Check and format Rota policies, explain errors, emit C
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Rota is a language for scheduling policies: docs/reference/rota.md.
+Rota is a language for scheduling policies (docs/reference/rota.md).
 
 Examples:
   wastenot rota check my.rota
@@ -19,7 +19,7 @@ pub(crate) struct Rota {
     pub(crate) what: What,
 }
 
-/// What can be done with texts.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
     Check(Check),
@@ -28,13 +28,13 @@ pub(crate) enum What {
     Emit(Emit),
 }
 
-/// What the help says of FILE.
-const FILE: &str = "File in Rota; `-` is standard input";
+/// The help text of FILE.
+const FILE: &str = "Policy file in Rota; `-` is standard input";
 
-/// Report all faults of policies, without proving claims
+/// Report all faults of policies, but do not prove claims
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 no fault; 1 a fault; 2 failure.
+Exit codes: 0 no fault; 1 at least one fault; 2 failure.
 
 Examples:
   wastenot rota check my.rota
@@ -50,18 +50,18 @@ pub(crate) struct Check {
 /// Format policies in place
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The names of changed files are printed. Comments and blank lines are kept, and
-the meaning does not change. Files with syntax faults are not changed.
+`fmt` prints the names of changed files. It keeps comments and blank lines, and
+does not change the meaning. It does not change files with syntax faults.
 
 Examples:
   wastenot rota fmt my.rota
   wastenot rota fmt --check my.rota
   wastenot rota fmt - < my.rota")]
 pub(crate) struct Fmt {
-    /// File in Rota; `-` is standard input, with the result on standard output
+    /// Policy file in Rota; `-` is standard input, and the result then goes to standard output
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Change nothing; list the files that would change, and exit with 1 if there are any
+    /// Change no file; list the files that would change, and exit with 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
 }
@@ -73,40 +73,40 @@ Examples:
   wastenot rota error
   wastenot rota error R008")]
 pub(crate) struct Code {
-    /// Code such as R008; without it, all codes are listed
+    /// Error code such as R008 [default: list all codes]
     pub(crate) code: Option<String>,
 }
 
-/// Emit C of a policy for sched_ext
+/// Emit a policy as C for sched_ext
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The output is one self-contained file; docs/explain/emit.md describes its
-contents and what a loader must set. Compile it to BPF with clang:
+The output is one self-contained file. docs/explain/emit.md describes the file and the
+values that a loader must set. Compile the file to BPF with clang:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
-Claims are checked as with `wastenot prove`, with up to 5 s per query. A policy
-with a refuted claim is not written. Claims without a proof for any number of
-CPUs are listed on stderr and at the top of the file.
+`emit` checks the claims like `wastenot prove`, with at most 5 s per query. It
+does not write a policy that has a refuted claim. It lists claims that are not
+proved for any number of CPUs on stderr and at the top of the file.
 
-Exit codes: 0 written; 1 a fault, or a refuted claim; 2 failure.
+Exit codes: 0 written; 1 the policy has a fault or a refuted claim; 2 failure.
 
 Examples:
   wastenot rota emit my.rota
   wastenot rota emit my.rota -o my.bpf.c")]
 pub(crate) struct Emit {
-    /// File in Rota; `-` is standard input
+    /// Policy file in Rota; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Output file; `-` is standard output
+    /// Write the C to this file; `-` is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub(crate) output: PathBuf,
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Write the file even if a claim is refuted
+    /// Write the C even if a claim is refuted
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// Emit code that also logs each step of the protocol (docs/explain/conformance.md)
+    /// Also emit code that logs each step of the protocol (docs/explain/conformance.md)
     #[arg(long)]
     pub(crate) steps: bool,
 }

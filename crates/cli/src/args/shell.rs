@@ -10,7 +10,7 @@ Examples:
   source <(wastenot completions bash)
   wastenot completions fish > wastenot.fish")]
 pub(crate) struct Completions {
-    /// Shell
+    /// Name of the shell
     pub(crate) shell: Shell,
 }
 
@@ -22,6 +22,6 @@ Examples:
   wastenot man check > wastenot-check.1
   wastenot man bounds sweep > wastenot-bounds-sweep.1")]
 pub(crate) struct Man {
-    /// Verb, and a verb of it [default: the page of wastenot itself]
+    /// Verb, and its subcommand if it has one [default: the page of wastenot itself]
     pub(crate) verb: Vec<String>,
 }

@@ -8,13 +8,13 @@ use super::check::Select;
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Move through a trace in the browser
+/// Zoom and scroll through a trace in the browser
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-The page has a lane for each CPU, and the tables of the report: a row that has
-a time leads there. Idle time that a task could have used which waited
-elsewhere, and time that is unknown, shows at any zoom. Only programs of this
-machine that know the printed address get an answer. Ctrl-C ends it.
+The page shows a lane for each CPU, and the tables of the report. A table row
+with a time is a link to that time. Wasted CPU time and unknown time are visible
+at every zoom level. The server answers only programs on this machine that know
+the printed address. Ctrl-C ends the server.
 
 Examples:
   wastenot view trace.dat
@@ -23,17 +23,17 @@ Examples:
 pub(crate) struct View {
     #[arg(value_name = "FILE", help = input::FILE)]
     pub(crate) file: PathBuf,
-    /// A second trace, to show beside the first
+    /// Second trace, to show next to the first
     #[arg(value_name = "FILE2")]
     pub(crate) with: Option<PathBuf>,
-    /// Listen on this port of 127.0.0.1 [default: a free one]
+    /// Listen on this port of 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
-    /// Print the address, and start no browser
+    /// Print the address, but do not start a browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Check it anew: what was found of a recording with 1,000,000 events or more is kept in
-    /// ~/.cache/wastenot/view, 4 GiB at most
+    /// Check the trace again, and do not use the cache. The cache has results for traces of
+    /// 1,000,000 events or more, in ~/.cache/wastenot/view, up to 4 GiB
     #[arg(long)]
     pub(crate) no_cache: bool,
     #[command(flatten)]

@@ -14,10 +14,10 @@ use super::address::address;
 /// Watch for CPUs that stay idle while tasks wait
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A timer in the kernel examines all run queues. A violation that several
-consecutive looks find is confirmed by a short recording of events. Each
-violation is printed as one line of JSON, wastenot.violation/1
-(docs/how-to/watch.md).
+A timer in the kernel examines all run queues at regular intervals; each time is
+called a look. If several looks in a row find an idle CPU and waiting tasks,
+`watch` records events for a short time to confirm the violation. It prints each
+confirmed violation as one line of JSON, wastenot.violation/1 (docs/how-to/watch.md).
 
 Examples:
   wastenot watch --for 1s
@@ -26,54 +26,56 @@ Examples:
   wastenot watch --for 1s --mode consecutive:10 --period 10ms
   wastenot watch --for 1s --exact --also run-time-deficit")]
 pub(crate) struct Watch {
-    /// Time between two looks at the run queues, 1ms to 10ms
+    /// Examine the run queues at this interval, 1ms to 10ms
     #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
     pub(crate) look: Span,
-    /// Check at most one suspected violation in this time, 10ms to 1h
+    /// Try to confirm at most one suspected violation in this time, 10ms to 1h
     #[arg(long, value_name = "TIME", value_parser = period, default_value = "1s")]
     pub(crate) period: Span,
-    /// Length of the recording that confirms a violation; shorter violations are ignored:
-    /// 1ms to 1s, less than --period
+    /// Record events for this long to confirm a violation: 1ms to 1s, and less than --period.
+    /// Shorter violations are ignored
     #[arg(long, value_name = "TIME", value_parser = confirm, default_value = "100ms")]
     pub(crate) confirm: Span,
-    /// Use the rule consecutive:N: N consecutive looks, one per period, find the same CPU idle
+    /// Use the rule consecutive:N, with one look per period: report a CPU that is idle in N
+    /// consecutive looks while tasks wait
     #[arg(long, value_name = "RULE", conflicts_with_all = ["look", "confirm"])]
     pub(crate) mode: Option<Consecutive>,
-    /// Trace all events instead of sampling; has the overhead of a recording
+    /// Trace all events instead of examining run queues; the overhead is that of `record`
     #[arg(long, conflicts_with = "mode")]
     pub(crate) exact: bool,
-    /// Length of time of the kept events, which are saved with a violation
+    /// Keep the events of this length of time, and save them with a violation
     #[arg(long, value_name = "TIME", value_parser = some_span, default_value = "10s", requires = "exact")]
     pub(crate) last: Span,
-    /// Memory for the kept events
+    /// Limit the memory for kept events
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "32MiB", requires = "exact")]
     pub(crate) memory: u64,
-    /// Report also: run-time-deficit, useless-migration
+    /// Also report violations of these kinds
     #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', requires = "exact")]
     pub(crate) also: Vec<Also>,
     /// Stop after this time
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     pub(crate) time: Option<Span>,
-    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone is on the loopback
+    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone means the loopback
+    /// interface
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// Save a recording of each violation in this directory
+    /// Save a trace of each violation in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
-    /// Save at most N recordings per hour
+    /// Save at most N traces per hour
     #[arg(long, value_name = "N", default_value = "12", requires = "save")]
     pub(crate) at_most: u32,
-    /// Keep recordings of at most this size in all; delete the oldest first
+    /// Limit the total size of saved traces; the oldest traces are deleted first
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GB", requires = "save")]
     pub(crate) keep: u64,
 }
 
-/// Violations that are reported only with `--also`, because fair schedulers have them, too.
+/// Violations that are reported only with `--also`, because fair schedulers also cause them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Also {
-    /// A task waits longer, or shorter, than others of its weight
+    /// A task waits longer, or less long, than other tasks of its weight
     RunTimeDeficit,
-    /// A waiting task is moved to a CPU where as much or more waits
+    /// A waiting task migrates to a CPU with the same or a higher load
     UselessMigration,
 }
 
@@ -86,21 +88,21 @@ impl FromStr for Consecutive {
 
     fn from_str(text: &str) -> Result<Consecutive, &'static str> {
         let looks = text.strip_prefix("consecutive:").and_then(|looks| looks.parse().ok());
-        looks.filter(|looks| *looks > 1).map(Consecutive).ok_or("expected consecutive:10")
+        looks.filter(|looks| *looks > 1).map(Consecutive).ok_or("expected a rule: consecutive:10")
     }
 }
 
 fn look(text: &str) -> Result<Span, &'static str> {
-    within(text, Span::ms(1)..=Span::ms(10)).ok_or("expected 1ms to 10ms")
+    within(text, Span::ms(1)..=Span::ms(10)).ok_or("expected a time from 1ms to 10ms")
 }
 
 fn period(text: &str) -> Result<Span, &'static str> {
-    within(text, Span::ms(10)..=Span::s(3600)).ok_or("expected 10ms to 1h")
+    within(text, Span::ms(10)..=Span::s(3600)).ok_or("expected a time from 10ms to 1h")
 }
 
 /// The recording is kept in memory, so its length is limited.
 fn confirm(text: &str) -> Result<Span, &'static str> {
-    within(text, Span::ms(1)..=Span::s(1)).ok_or("expected 1ms to 1s")
+    within(text, Span::ms(1)..=Span::s(1)).ok_or("expected a time from 1ms to 1s")
 }
 
 fn within(text: &str, range: RangeInclusive<Span>) -> Option<Span> {

@@ -9,15 +9,15 @@ use super::input::{FILE, Reading};
 use super::scheduler::Under;
 use super::when::WindowArgs;
 
-/// Run the work of a trace under another scheduler
+/// Simulate the work of a trace under another scheduler
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The workload is extracted from the trace and simulated, under a work-conserving
-scheduler and under that of --scheduler. The report contains an upper bound on
-the recorded time that is due to the scheduler, and a bound that no scheduler
-can beat (docs/explain/what-if.md).
+`what-if` extracts the workload from the trace. It simulates this workload under
+a work-conserving scheduler, and under the scheduler of --scheduler. The report
+gives an upper bound on the recorded time that the scheduler is responsible for,
+and a lower bound on the time under any scheduler (docs/explain/what-if.md).
 
-Exit codes: 0 simulated; 2 failure.
+Exit codes: 0 success; 2 failure.
 
 Examples:
   wastenot what-if trace.dat --scheduler global-fifo
@@ -29,19 +29,19 @@ pub(crate) struct WhatIf {
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) under: Under,
-    /// Simulate this machine instead of the recorded one: a preset, an hwloc description, or a
-    /// file
+    /// Simulate this machine instead of the machine of the trace: a preset, an hwloc description,
+    /// or a file
     #[arg(long, value_name = "MACHINE")]
     pub(crate) target_machine: Option<String>,
-    /// Seed of the simulation
+    /// Use this seed for the simulation
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Tasks that must finish: a name with * and ?, or a tid; may be repeated [default: tasks
-    /// that started or exited during the recording]
+    /// Simulate until these tasks finish: a tid, or a name with * and ?; may be repeated [default:
+    /// tasks that started or exited during the recording]
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,
-    /// Write the trace of the simulation (.wn, or any format of `convert`)
-    #[arg(short, long, value_name = "HISTORY")]
+    /// Write the trace of the simulation (.wn, or any other format of `convert`)
+    #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output file
     #[arg(long)]

@@ -22,7 +22,7 @@ impl FromStr for When {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<When, &'static str> {
-        const FORMS: &str = "expected 3.2, 200ms (after the start), -50ms (before the end) \
+        const FORMS: &str = "expected 3.2 or 200ms (after the start), -50ms (before the end) \
             or @5123.0045 (a timestamp as printed)";
         let span = |text: &str| quantity::span(text).map_err(|_| FORMS);
         if let Some(stamp) = text.strip_prefix('@') {
@@ -55,11 +55,11 @@ impl When {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct WindowArgs {
-    /// Start of the time window: 3.2 (s) or 200ms after the start of the trace, -50ms before its
-    /// end, @5123.0045 a timestamp as printed
+    /// Start of the time window: 3.2 (seconds) or 200ms after the start of the trace, -50ms before
+    /// its end, or a timestamp as printed (@5123.0045)
     #[arg(long, value_name = "TIME", alias = "min", allow_hyphen_values = true)]
     pub(crate) from: Option<When>,
-    /// End of the time window; same forms
+    /// End of the time window, in the same forms as --from
     #[arg(long, value_name = "TIME", alias = "max", allow_hyphen_values = true)]
     pub(crate) to: Option<When>,
 }
@@ -83,9 +83,9 @@ impl WindowArgs {
             Some((from, to)) => Ok(Window { from, to }),
             None if !self.is_asked() => Ok(trace),
             None => Err(Stop::new(
-                format_args!("nothing of the trace lies between --from @{from} and --to @{to}"),
+                format_args!("no part of the trace is between --from @{from} and --to @{to}"),
                 format_args!(
-                    "the trace spans @{} to @{}, {}; a time without a unit is in seconds",
+                    "choose a time between @{} and @{} ({}); a number without a unit is in seconds",
                     trace.from,
                     trace.to,
                     trace.span()
@@ -95,12 +95,12 @@ impl WindowArgs {
     }
 }
 
-/// The failure if the user gives a length of time, but the rate of the trace's clock is not known.
+/// The error if the user gives a length of time, but the rate of the trace clock is unknown.
 pub(crate) fn cycles(history: &History, what: &str) -> Stop {
     let clock = &history.head.clock.name;
     Stop::new(
-        format_args!("{what}, and the clock ({clock}) counts cycles"),
-        "give its rate: `--clock-hz 2.4GHz`",
+        format_args!("{what}, but the trace clock ({clock}) counts cycles of unknown rate"),
+        "set the rate of the clock: `--clock-hz 2.4GHz`",
     )
 }
 

@@ -1,4 +1,4 @@
-//! A trace that is read again later, for what the page of `view` asks.
+//! Reads a trace again later, to answer queries of the page of `view`.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::fail::Stop;
 use crate::known::Known;
 use crate::open;
 
-/// A file, and what it was when it was read first.
+/// A file, and its identity when it was first read.
 pub(super) struct Again {
     file: PathBuf,
     reading: Reading,
@@ -23,7 +23,7 @@ pub(super) struct Again {
 }
 
 impl Again {
-    /// To be called before the file is read; `None` if it is not a regular file.
+    /// Call this before the file is read. `None` if it is not a regular file.
     pub(super) fn of(file: &Path, reading: &Reading, select: &Select) -> Option<Again> {
         let was = Known::of(file)?;
         let (file, reading, select) = (file.to_owned(), reading.clone(), select.clone());
@@ -35,20 +35,18 @@ impl Again {
         Events::new(Box::new(move || self.read()), explain)
     }
 
-    /// The events, unless the file has changed: they would be those of another recording.
+    /// The events. Fails if the file has changed, because the events would belong to another trace.
     fn read(&self) -> Result<(History, Options), String> {
         let is_same = || match Known::of(&self.file).as_ref() == Some(&self.was) {
             true => Ok(()),
             false => {
                 let file = open::shown(&self.file);
-                Err(format!("{file} has changed since this page was made: start `view` again."))
+                Err(format!("{file} has changed since `view` read it: start `view` again."))
             }
         };
         is_same()?;
         let words = |stop: Stop| match stop {
-            Stop::Failure { what, help, .. } => {
-                format!("The events cannot be read: {what}; {help}")
-            }
+            Stop::Failure { what, help, .. } => format!("Cannot read the events: {what}; {help}"),
             Stop::Pipe => String::new(),
         };
         let history = open::history(&self.file, &self.reading).map_err(words)?;

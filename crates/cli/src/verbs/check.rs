@@ -1,4 +1,4 @@
-//! `wastenot check`: how much CPU time was wasted, when, where and to whom.
+//! `wastenot check`: how much CPU time was wasted, when, where, and for which tasks.
 
 use std::path::Path;
 
@@ -37,17 +37,17 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     Ok(answer)
 }
 
-/// The costs of a scenario: those of its first variant.
+/// The costs in the first variant of a scenario.
 fn costs(file: &Path) -> Result<Costs, Stop> {
-    let help = "name a scenario (TOML) with [costs]: docs/reference/scenario.md";
+    let help = "name a scenario (TOML) with a [costs] table (docs/reference/scenario.md)";
     let (name, text) = open::text(file, help)?;
     let read = wastenot_experiment::scenario_with(&name, &text, &Instead::default());
     let scenario = read.map_err(|error| Stop::new(&error, error.help()))?;
     Ok(scenario.variants.into_iter().next().map(|it| it.costs).unwrap_or_default())
 }
 
-/// Prints a report in the face that was asked for; where none was, what stands first if anything
-/// does.
+/// Prints a report in the selected format. By default, it prints the first screen if the report has
+/// one.
 pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
     match (face.json, face.text || report.proportions.is_empty()) {
         (true, _) => out::print_json(report),
@@ -56,11 +56,11 @@ pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
     }
 }
 
-/// As many CPUs are drawn where the others are of less interest.
+/// The number of CPUs to draw.
 const CPUS: usize = 2;
 
-/// The command that draws the moment to look at first in the terminal, or that explains a task
-/// where the waste is not what matters.
+/// The next command: it draws the most important moment in the terminal, or explains a task if
+/// waste is not the main problem.
 pub(super) fn next(
     file: &Path,
     history: &History,

@@ -1,4 +1,5 @@
-//! A command beside which something goes on: its signals and its exit code pass through.
+//! A command that runs while wastenot records or schedules. Its signals and its exit code pass
+//! through.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,10 +20,10 @@ pub(crate) struct Child {
 /// How a command is run.
 pub(crate) type Spawn = fn(&[OsString]) -> io::Result<process::Child>;
 
-/// What the shell and its kin use for "could not even begin" (env(1), timeout(1)).
+/// The exit code for a failure of wastenot itself, as in env(1) and timeout(1).
 pub(crate) const OWN_FAILURE: u8 = 125;
 
-/// Runs a command as it is.
+/// Runs a command unchanged.
 pub(crate) fn spawn(words: &[OsString]) -> io::Result<process::Child> {
     let (name, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     Command::new(name).args(arguments).spawn()
@@ -40,7 +41,7 @@ impl Child {
         Ok(Child { process, ended: None })
     }
 
-    /// Its exit code once it has ended, 128 more than the signal that ended it.
+    /// The exit code of the command once it has ended: 128 + N after signal N.
     pub(crate) fn ended(&mut self) -> Option<u8> {
         if self.ended.is_none() {
             self.ended = match self.process.try_wait() {
@@ -49,19 +50,19 @@ impl Child {
                     (Some(code), _) => code as u8,
                     (None, signal) => 128 + signal.unwrap_or(0) as u8,
                 }),
-                // Somebody else waited for it.
+                // Another part of the program waited for the process.
                 Err(_) => Some(OWN_FAILURE),
             };
         }
         self.ended
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the command.
     pub(crate) fn signal(&self, signal: i32) {
         if let (Some(pid), Some(signal)) =
             (Pid::from_raw(self.process.id() as i32), Signal::from_named_raw(signal))
         {
-            // It may have ended meanwhile.
+            // The command may have ended meanwhile.
             let _ = kill_process(pid, signal);
         }
     }

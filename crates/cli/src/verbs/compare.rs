@@ -1,4 +1,4 @@
-//! `wastenot compare`: the measures of check side by side.
+//! `wastenot compare`: compares the measures of traces.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::args::compare::Compare;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
-/// Compares runs.
+/// Compares traces.
 pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     let (before, after) = sides(args)?;
     let checked = |files: &[PathBuf]| -> Result<Vec<Report>, Stop> {
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     if !runs.bars.is_empty() && !args.anyway {
         check::print(&report, &args.face)?;
         runs.bars.iter().for_each(|bar| out::note(&format!("not comparable: {bar}")));
-        out::note("cannot tell; `--anyway` judges the figures as they are");
+        out::note("no verdict; add `--anyway` to compare these traces anyway");
         return Ok(Answer::CannotTell);
     }
     let (worse, chance) = compare::worse(&runs.differences, bound.0);
@@ -35,13 +35,13 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     check::print(&report, &args.face)?;
     worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
     for difference in chance {
-        out::note(&format!("may be noise, not counted as worse: {}", growth(difference)));
+        out::note(&format!("possibly noise, so not counted as worse: {}", growth(difference)));
     }
     Ok(match worse.is_empty() {
         false => Answer::No,
         true if runs.differences.iter().any(is_judged) => Answer::Yes,
         true => {
-            out::note("cannot tell: no measure that --worse-than checks is known on both sides");
+            out::note("no verdict: no measure that --worse-than compares is known on both sides");
             Answer::CannotTell
         }
     })
@@ -59,27 +59,28 @@ fn is_judged(difference: &Difference) -> bool {
     SMALLER_IS_BETTER.contains(&difference.name.as_str())
 }
 
-/// `A B` without `--` is one run a side.
+/// `A B` without `--` means one trace on each side.
 fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
     let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
     if let Some(option) = args.after.iter().find(is_option) {
         let what = format!("{} follows `--`, where only files are allowed", option.display());
-        return Err(Stop::new(what, "put options first: `wastenot compare --json A.dat -- B.dat`"));
+        let help = "put options before `--`: `wastenot compare --json A.dat -- B.dat`";
+        return Err(Stop::new(what, help));
     }
     match (args.before.as_slice(), args.after.as_slice()) {
         ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
         ([first, rest @ ..], []) if rest.len() > 1 => {
             let name = |file: &PathBuf| open::shown(file);
             let rest: Vec<String> = rest.iter().map(name).collect();
-            let what =
-                format!("with {} files, `--` must separate before and after", rest.len() + 1);
-            let help = format!("`wastenot compare {} -- {}`", name(first), rest.join(" "));
+            let count = rest.len() + 1;
+            let what = format!("with {count} files, `--` must separate those before and after");
+            let help = format!("run `wastenot compare {} -- {}`", name(first), rest.join(" "));
             Err(Stop::new(what, help))
         }
         (_, []) => {
-            let help = "`wastenot compare before.dat after.dat`, \
+            let help = "run `wastenot compare before.dat after.dat`, \
                 or `wastenot compare before-*.dat -- after-*.dat`";
-            Err(Stop::new("nothing to compare with", help))
+            Err(Stop::new("nothing to compare: there is only one trace", help))
         }
         (before, after) => Ok((before, after)),
     }

@@ -1,4 +1,4 @@
-//! `wastenot convert`: a trace in another format, as tables, a part of it, or without its names.
+//! `wastenot convert`: writes a trace in another format, as tables, in part, or without names.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,16 +22,16 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
             open::shown(&args.file),
             history.head.clock.name
         );
-        let help = "give its rate: `--clock-hz 2.4GHz`; only .wn files can contain cycles";
+        let help = "set the rate of the clock with `--clock-hz 2.4GHz`, or write a .wn file";
         return Err(Stop::new(what, help));
     }
     let window = args.window.of(&history)?;
     if args.window.is_asked() {
         if let Some(missing) = Missing::find(&history).first() {
             out::note(&format!(
-                "rows of CPU {} are missing, and some waits can be classified as doubtful only \
-                 from the whole recording: a check of this part may determine less than a check \
-                 of the whole with --from and --to",
+                "rows of CPU {} are missing, and only the whole trace shows which waits are \
+                 doubtful. A check of this part may be less certain than a check of the whole \
+                 trace with --from and --to",
                 missing.cpu
             ));
         }
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// What is written, looked at before the work begins.
+/// The output, which is checked before the work begins.
 enum Output {
     File(Target, Format),
     Tables(Folder),
@@ -78,11 +78,11 @@ impl Output {
     }
 }
 
-/// A file for a History that is yet to be made.
+/// An output file for a History.
 pub(super) struct Kept(Format, Target);
 
 impl Kept {
-    /// The file of an option.
+    /// The output file of an option.
     pub(super) fn named(option: &'static str, file: &Path, force: bool) -> Result<Kept, Stop> {
         let target = Target::named(option, file, force)?;
         Ok(Kept(by_ending(file, "use .wn, .pftrace, .parquet, .csv or .jsonl")?, target))
@@ -92,14 +92,16 @@ impl Kept {
     }
 }
 
-/// The format that the ending of `file` names; `help` says what else there is to do.
+/// The format for the extension of `file`. `help` is the help line of the error.
 fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if let Some(format) = ending.and_then(Format::by_ending) {
         return Ok(format);
     }
-    let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
-    let what = format!("cannot select a format for {}: it has {ending}", file.display());
+    let why = ending.map_or("the name has no extension".to_owned(), |ending| {
+        format!("the extension `.{ending}` is unknown")
+    });
+    let what = format!("cannot select a format for {}: {why}", file.display());
     Err(Stop::new(what, help))
 }
 

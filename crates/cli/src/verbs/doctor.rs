@@ -1,5 +1,5 @@
-//! `wastenot doctor`: what this machine allows, what is missing and how to get it, and the exact
-//! lines to record with.
+//! `wastenot doctor`: prints what this machine supports, how to get missing parts, and the command
+//! lines for recording.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::args::doctor::Doctor;
 use crate::fail::{Answer, Stop};
 use crate::out;
 
-/// Looks at this machine.
+/// Checks this machine.
 pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
     let host = Host::this();
     let checks = checks(&host);
@@ -27,8 +27,8 @@ pub(crate) fn run(args: &Doctor) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Everything worth knowing, the needed things first. BPF is tried: programs are loaded,
-/// attached where only that shows whether they work, and dropped.
+/// All checks, the required ones first. The BPF checks load programs, attach them if only this
+/// shows that they work, and unload them.
 fn checks(host: &Host) -> Vec<Check> {
     let tried = |name, works: &str, it: Result<(), Error>| match it {
         Ok(()) => Check::yes(name, works),
@@ -37,9 +37,9 @@ fn checks(host: &Host) -> Vec<Check> {
     let (plain, decisions) =
         (Options::default(), Options { decisions: true, ..Options::default() });
     let mut checks = vec![
-        tried("BPF", "programs load", probe_bpf(&plain)),
-        tried("decisions", "programs on functions load", probe_bpf(&decisions)),
-        tried("watch", "the timer works", wastenot_record::watch::probe()),
+        tried("BPF", "BPF programs can be loaded", probe_bpf(&plain)),
+        tried("decisions", "BPF programs can trace functions", probe_bpf(&decisions)),
+        tried("watch", "the BPF timer works", wastenot_record::watch::probe()),
     ];
     checks.extend(host.checks());
     checks.push(solvers());
@@ -52,7 +52,7 @@ fn solvers() -> Check {
     const NAME: &str = "solvers";
     match Places::from_environment().solvers() {
         Ok(found) if found.is_empty() => {
-            let seen = "none: `prove` can explore small machines only";
+            let seen = "no solver found: `prove` can only explore small machines";
             Check::no(NAME, seen, Kind::Z3.recipe())
         }
         Ok(found) => {
@@ -63,7 +63,7 @@ fn solvers() -> Check {
     }
 }
 
-/// Where `run --on 7.2` boots kernels.
+/// The check of QEMU, in which `run --on 7.2` boots kernels.
 fn guests() -> Check {
     const NAME: &str = "guests";
     let version = lab::qemu()
@@ -71,9 +71,9 @@ fn guests() -> Check {
     match version {
         Ok(version) => {
             let kernels = Kernels::of_user().map_or(0, |it| it.cached().len());
-            let mut seen = format!("QEMU {version}, {kernels} kernels fetched");
+            let mut seen = format!("QEMU {version}, {kernels} kernels in the cache");
             if !wastenot_lab::has_equal_turns(&version) {
-                seen += "; without KVM take QEMU 8.1 or later (docs/how-to/lab.md)";
+                seen += "; without KVM, use QEMU 8.1 or later (docs/how-to/lab.md)";
             }
             Check::yes(NAME, seen)
         }
@@ -85,12 +85,12 @@ fn guests() -> Check {
 fn verdict(recipes: &[Recipe]) -> String {
     match recipes.iter().find(|recipe| recipe.lacks.is_empty()) {
         Some(ready) => format!("This machine can be recorded with {}.", ready.tool),
-        None => "This machine cannot be recorded yet; missing parts are listed below.".to_owned(),
+        None => "This machine cannot be recorded yet; each method below lacks a part.".to_owned(),
     }
 }
 
 fn report(host: &Host, checks: &[Check], recipes: &[Recipe]) -> Report {
-    let mut report = Report::new("doctor/1", "What this machine allows");
+    let mut report = Report::new("doctor/1", "Features of this machine");
     report.verdict = verdict(recipes);
     report.measure("machine.kernel", "Kernel", host.kernel(), Unit::None);
     report.measure("machine.cpus", "CPUs online", host.cpus().map(|cpus| cpus.len()), Unit::None);
@@ -106,7 +106,7 @@ fn report(host: &Host, checks: &[Check], recipes: &[Recipe]) -> Report {
     report.tables.push(table);
     let columns =
         ["tool", "ready", "lacks", "commands"].map(|name| Column::new(name, name, Unit::None));
-    let mut table = Table::new("recipes", "How to record", columns);
+    let mut table = Table::new("recipes", "Recording methods", columns);
     for recipe in recipes {
         let commands: Vec<Value> = recipe.lines.iter().map(|line| line.as_str().into()).collect();
         let lacks: Vec<Value> = recipe.lacks.iter().map(|&name| name.into()).collect();
@@ -121,7 +121,8 @@ fn report(host: &Host, checks: &[Check], recipes: &[Recipe]) -> Report {
     report
 }
 
-/// For people. Not the report's text face: commands must be copied as they are, unwrapped.
+/// The text for people. It is not the text form of the report, because users copy the commands, so
+/// their lines must not be wrapped.
 fn text(host: &Host, checks: &[Check], recipes: &[Recipe]) -> String {
     let mut text = String::new();
     let cpus = host.cpus().map_or_else(|| "?".to_owned(), |cpus| cpus.len().to_string());
@@ -139,7 +140,7 @@ fn text(host: &Host, checks: &[Check], recipes: &[Recipe]) -> String {
             [] => "ready".to_owned(),
             lacks => format!("lacks {}", lacks.join(", ")),
         };
-        let _ = writeln!(text, "\n{} ({state}); {}\n", recipe.tool, recipe.note);
+        let _ = writeln!(text, "\n{} ({state}): {}\n", recipe.tool, recipe.note);
         for line in &recipe.lines {
             let _ = writeln!(text, "  {line}");
         }

@@ -1,4 +1,4 @@
-//! `wastenot explain`: where the time of tasks went; why a task stalled under sched_ext; which
+//! `wastenot explain`: where tasks spent their time, why a task stalled under sched_ext, and which
 //! change removes a loss.
 
 use wastenot_check::account::{Account, Question};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
     }
     let history = open::history(&args.file, &args.reading)?;
     if !history.head.clock.nanoseconds {
-        return Err(cycles(&history, "an account is in units of time"));
+        return Err(cycles(&history, "explain reports times in nanoseconds"));
     }
     let window = args.window.of(&history)?;
     let question =
@@ -40,29 +40,29 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Explains a dump of sched_ext, which no task has to be named for.
+/// Explains a dump of sched_ext, for which the user names no task.
 fn stalled(args: &Explain) -> Result<Answer, Stop> {
     let bytes = open::bytes(&args.file)?;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(16 << 20)]);
     let recorded = || open::history(&args.file, &args.reading).ok();
     let Some(dump) = stall::find(&text, recorded) else {
         let file = open::shown(&args.file);
-        let what = format!("explain needs a task: {file} has no dump of sched_ext");
+        let what = format!("explain needs a task, because {file} contains no dump of sched_ext");
         return Err(Stop::new(
             what,
-            format!("`wastenot explain {file} --task 'make*'`, or `--confirm`"),
+            format!("run `wastenot explain {file} --task 'make*'`, or add `--confirm`"),
         ));
     };
     check::print(&dump.report(), &args.face)?;
     Ok(Answer::Yes)
 }
 
-/// Tries the change that should remove what was lost.
+/// Tests the change that should remove the loss.
 fn confirmed(args: &Explain) -> Result<Answer, Stop> {
     let trial = &args.trial;
     let kept =
         trial.output.as_ref().map(|file| Kept::named("-o", file, trial.force)).transpose()?;
-    // Asked before the trace is read: a typing error must not cost a minute.
+    // Check this before reading the trace: a typing error must not cost a minute.
     let under = Under { scheduler: trial.scheduler.clone(), allow_unsafe: false };
     let scheduler = open::scheduler(&under)?;
     let history = what_if::trace(&args.file, &args.reading, &args.window)?;

@@ -1,4 +1,4 @@
-//! `wastenot hunt`: a search for what a scheduler does badly.
+//! `wastenot hunt`: searches for workloads that a scheduler handles badly.
 
 use std::cell::RefCell;
 use std::path::{Component, Path, PathBuf};
@@ -26,10 +26,10 @@ use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
 
-/// Hunts, and writes what was found.
+/// Hunts, and writes the findings.
 pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let choice = open::scheduler(&args.under)?.ok_or_else(|| {
-        Stop::new("no scheduler given", "name one: `wastenot hunt --scheduler cfs-4.1`")
+        Stop::new("hunt needs a scheduler", "name it: `wastenot hunt --scheduler cfs-4.1`")
     })?;
     let folder = folder(args)?;
     let store = args.resume.as_deref().map(Store::<Seen>::open).transpose();
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let hooks = Hooks {
         is_over: &|| args.trials.is_none() && begin.elapsed() >= long,
         progress: &|at| live.say(|| words(at)),
-        // What was found is kept, though the hunt is ended before all of it is shrunk.
+        // Write each finding at once, because the hunt may end before all are shrunk.
         found: &|finding| written.iter().for_each(|it| it.take(finding)),
     };
     let outcome = search(&question, store.as_ref(), &hooks);
@@ -71,72 +71,72 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     Ok(if outcome.shrunk.is_empty() { Answer::Yes } else { Answer::No })
 }
 
-/// Refuses a cause that is not asked of this scheduler.
+/// Refuses a cause that `hunt` does not check for this scheduler.
 fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
     let what = match (is_real_time(choice), cause) {
         (false, LATE) => {
-            format!("{} is no real-time scheduler: no job is late under it", choice.name)
+            format!("{} is not a real-time scheduler, so jobs have no deadlines", choice.name)
         }
         (true, LATE | HANG) | (false, _) => return Ok(()),
         (true, _) => {
-            format!("{} is a real-time scheduler: {cause} is not asked of it", choice.name)
+            let name = &choice.name;
+            format!("{name} is a real-time scheduler: hunt does not check it for {cause}")
         }
     };
-    Err(Stop::new(
-        what,
-        "of real-time schedulers `deadline` and `hang` are asked, of others not `deadline`",
-    ))
+    let help = "use `deadline` or `hang` for real-time schedulers, other causes for the others";
+    Err(Stop::new(what, help))
 }
 
-/// Refuses to hold a scheduler of sporadic tasks against one of threads, or one against itself.
+/// Refuses to compare a real-time scheduler with another one, or a scheduler with itself.
 fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
     let (jobs, threads) = match (is_real_time(one), is_real_time(other)) {
         (true, false) => (one, other),
         (false, true) => (other, one),
         _ if one == other => {
-            let what = "a scheduler is held against itself";
-            return Err(Stop::new(what, "name another one, or another setting of it"));
+            let what = "--against names the same scheduler as --scheduler";
+            return Err(Stop::new(what, "name another scheduler, or other tunables"));
         }
         _ => return Ok(()),
     };
     let what = format!("{} is a real-time scheduler, and {} is not", jobs.name, threads.name);
-    Err(Stop::new(what, "name two of either: `wastenot list schedulers` has them"))
+    Err(Stop::new(what, "name two real-time schedulers, or two others: `wastenot list schedulers`"))
 }
 
 fn words(at: Progress) -> String {
     let Progress { trials, found, found_at_random, shrinks } = at;
     match shrinks {
         true => format!("{trials} trials, shrinking {found} findings"),
-        false => format!("{trials} trials, causes found: {found}, at random {found_at_random}"),
+        false => format!("{trials} trials, causes found: {found}, at random: {found_at_random}"),
     }
 }
 
-/// The folder of the findings, and whether its files may be written over. One that is not empty may
-/// have what this hunt wrote before it was interrupted.
+/// The directory of the findings, and whether its files may be overwritten. A directory with files
+/// may contain findings of the same hunt before it was interrupted.
 fn folder(args: &Hunt) -> Result<Option<(&Path, bool)>, Stop> {
     let Some(folder) = args.output.as_deref() else { return Ok(None) };
-    let help = "name another folder";
+    let help = "name another directory";
     let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, help);
     fs::create_dir_all(folder).map_err(doing)?;
     let is_empty = fs::read_dir(folder).map_err(doing)?.next().is_none();
     if !is_empty && !args.force && args.resume.is_none() {
         let what = format!("{} is not empty", folder.display());
-        return Err(Stop::new(what, "add `--force` to write over its files, or name another"));
+        let help = "overwrite its files with `--force`, or name another directory";
+        return Err(Stop::new(what, help));
     }
-    // A hunt is long: that nothing can be written there is known before.
+    // A hunt takes long, so check first that the directory is writable.
     tempfile::tempfile_in(folder).map_err(doing)?;
     Ok(Some((folder, is_empty || args.force)))
 }
 
-/// Findings that are written as they come.
+/// Writes findings as they are found.
 struct Written<'f> {
     folder: &'f Path,
-    /// Whether its files may be written over.
+    /// Whether files may be overwritten.
     force: bool,
-    /// The scheduler as it runs, and as a scenario in the folder names it.
+    /// The scheduler as it runs, and with the paths that a scenario in the directory needs.
     choice: Choice,
     named: Choice,
-    /// Why one could not be written.
+    /// The first error of writing a finding.
     failed: RefCell<Option<Stop>>,
 }
 
@@ -161,7 +161,7 @@ impl<'f> Written<'f> {
         }
     }
 
-    /// Writes the scenario, what it did with its first seed, and a picture of that.
+    /// Writes the scenario, the trace of its first seed, and a picture of this trace.
     fn write(&self, finding: &Finding) -> Result<(), Stop> {
         let (file, mut finding) = (self.file(finding), finding.clone());
         let text = {
@@ -172,7 +172,7 @@ impl<'f> Written<'f> {
             }
             finding.text(&self.named, finding.name())
         };
-        // A hunt that goes on writes again what it wrote before.
+        // A resumed hunt writes the same files again.
         let force = self.force || fs::read(&file).is_ok_and(|it| it == text.as_bytes());
         Target::new(&file, force)?.write(|to| to.write_all(text.as_bytes()))?;
         // A run that never ends has no History.
@@ -188,7 +188,7 @@ impl<'f> Written<'f> {
     }
 }
 
-/// The name of a file for a scenario in `folder`: the way from there, where both are below the
+/// The path of a file for a scenario in `folder`: relative to `folder` if both are below the
 /// working directory.
 fn from(folder: &Path, file: &str) -> String {
     let is_below = |path: &Path| path.components().all(|it| matches!(it, Component::Normal(_)));
@@ -198,7 +198,7 @@ fn from(folder: &Path, file: &str) -> String {
     path::absolute(file).map_or_else(|_| file.to_owned(), |it| it.display().to_string())
 }
 
-/// What a finding does with its first seed, if it comes to an end.
+/// The History of a finding with its first seed, if the run ends.
 fn history(finding: &Finding, choice: &Choice) -> Result<Option<History>, Stop> {
     let variant = trial::variant(&finding.genome, choice);
     let variant = variant.map_err(|error| Stop::new(&error, error.help()))?;

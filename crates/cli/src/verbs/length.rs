@@ -1,4 +1,5 @@
-//! How long something goes on: until a signal, a time, or the end of whatever is of interest.
+//! The length of a recording or of a deployment: until a signal, a time, or the end of a process,
+//! cgroup or command.
 
 use std::ffi::OsString;
 use std::io;
@@ -22,10 +23,10 @@ use crate::args::record::Record;
 use crate::fail::{Answer, Stop, reason};
 use crate::verbs::signals;
 
-/// How often to look whether it is over.
+/// The interval between two checks for the end.
 pub(crate) const TURN: Duration = Duration::from_millis(100);
 
-/// What was asked: the end of a subject, or a time, whichever comes first.
+/// The requested end: the end of a subject, or a time, whichever comes first.
 #[derive(Debug)]
 pub(crate) struct Length {
     subject: Asked,
@@ -40,19 +41,19 @@ enum Asked {
     Command(Vec<OsString>, Spawn),
 }
 
-/// The signals that came and were not looked at.
+/// The signals that arrived and were not handled yet.
 pub(crate) type Signals = SignalsInfo<WithOrigin>;
 
-/// What goes on until its end, which is being waited for.
+/// A recording or deployment that runs until its end.
 pub(crate) struct Running {
     signals: Signals,
     subject: Subject,
     /// Another signal that ends it.
     trigger: Option<i32>,
     told_to_end: bool,
-    /// When the time that was asked for is over.
+    /// The end of the requested time.
     until: Option<Instant>,
-    /// Set once a trigger fired.
+    /// The end after a trigger fired.
     end: Option<Instant>,
 }
 
@@ -64,7 +65,7 @@ enum Subject {
 }
 
 impl Length {
-    /// What `args` ask, if it can be had.
+    /// The length that `args` request. Fails if the process or the cgroup does not exist.
     pub(crate) fn of(args: &Record) -> Result<Length, Stop> {
         let subject = match (args.pid, &args.cgroup) {
             (Some(pid), _) => Asked::Process(process(pid)?),
@@ -74,7 +75,8 @@ impl Length {
         Ok(Length { subject, most: args.span.map(duration) })
     }
 
-    /// Until a command ends that is run so; without one, until a signal comes. At most for `most`.
+    /// Until the command ends, or without a command until a signal arrives. `most` is the longest
+    /// time.
     pub(crate) fn of_command(words: &[OsString], spawn: Spawn, most: Option<Span>) -> Length {
         let subject = match words {
             [] => Asked::Signal,
@@ -83,7 +85,7 @@ impl Length {
         Length { subject, most: most.map(duration) }
     }
 
-    /// From here on no signal ends us with something half done. That of `trigger` is heard, too.
+    /// From now on, signals do not end the process at once. The signal `trigger` is handled, too.
     pub(crate) fn listen(&self, trigger: Option<i32>) -> Result<Signals, Stop> {
         let mut heard = match self.subject {
             Asked::Command(..) => signals::of_a_command(),
@@ -92,10 +94,10 @@ impl Length {
         heard.push(SIGCHLD);
         heard.extend(trigger);
         SignalsInfo::new(heard)
-            .map_err(|error| Stop::io("cannot listen for signals", &error, "`wastenot doctor`"))
+            .map_err(|error| Stop::io("cannot listen for signals", &error, "run `wastenot doctor`"))
     }
 
-    /// From here on the time runs, and the command. The signal `trigger` ends it, too.
+    /// Starts the time and the command. The signal `trigger` also ends the recording.
     pub(crate) fn begin(self, mut signals: Signals, trigger: Option<i32>) -> Result<Running, Stop> {
         let mut told_to_end = false;
         for origin in signals.pending() {
@@ -116,7 +118,7 @@ impl Length {
 }
 
 impl Running {
-    /// Whether it is over.
+    /// Whether the end is reached.
     pub(crate) fn is_over(&mut self) -> bool {
         self.listen();
         self.told_to_end
@@ -134,7 +136,7 @@ impl Running {
             match &self.subject {
                 _ if origin.signal == SIGCHLD => {}
                 _ if Some(origin.signal) == self.trigger => self.told_to_end = true,
-                // What the terminal sends, it sends to the command too.
+                // The terminal also sends its signals to the command.
                 Subject::Command(_) if origin.cause == Cause::Kernel => {}
                 Subject::Command(child) => child.signal(origin.signal),
                 _ => self.told_to_end = true,
@@ -142,19 +144,19 @@ impl Running {
         }
     }
 
-    /// Ends it so long from now, unless its end is set already; whether it was not.
+    /// Ends after `span`, unless an end is set already. Returns whether it set the end.
     pub(crate) fn end_after(&mut self, span: Duration) -> bool {
         let first = self.end.is_none();
         self.end.get_or_insert(Instant::now() + span);
         first
     }
 
-    /// Whether a command runs beside it.
+    /// Whether there is a command.
     pub(crate) fn has_command(&self) -> bool {
         matches!(self.subject, Subject::Command(_))
     }
 
-    /// Whether its command goes on.
+    /// Whether the command still runs.
     pub(crate) fn has_command_left(&mut self) -> bool {
         match &mut self.subject {
             Subject::Command(child) => child.ended().is_none(),
@@ -162,8 +164,7 @@ impl Running {
         }
     }
 
-    /// What it answers once it is over. A command that goes on when the rest has ended is waited
-    /// for.
+    /// The answer at the end. It waits for a command that still runs.
     pub(crate) fn answer(&mut self) -> Answer {
         loop {
             self.listen();
@@ -182,11 +183,12 @@ fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.0)
 }
 
-/// It ends us as if we had not heard it, but for what was half done.
+/// The exit code is the one that the signal causes by default.
 fn too_early(signal: i32) -> Stop {
     let name = signal_name(signal).unwrap_or("a signal");
-    let what = format!("{name} came before it began");
-    Stop::new(what, "nothing was done, and no command was run").or_code(128 + signal as u8)
+    let what = format!("received {name} before the start");
+    let help = "try again; nothing was done, and no command was run";
+    Stop::new(what, help).or_code(128 + signal as u8)
 }
 
 fn process(pid: u32) -> Result<OwnedFd, Stop> {
@@ -194,7 +196,7 @@ fn process(pid: u32) -> Result<OwnedFd, Stop> {
     let opened = known.ok_or(rustix::io::Errno::SRCH);
     opened.and_then(|pid| pidfd_open(pid, PidfdFlags::empty())).map_err(|error| {
         let why = reason(&io::Error::from(error));
-        Stop::new(format_args!("--pid {pid}: {why}"), "`pgrep -a NAME` lists processes")
+        Stop::new(format_args!("--pid {pid}: {why}"), "list processes with `pgrep -a NAME`")
     })
 }
 
@@ -206,8 +208,8 @@ fn has_ended(process: &OwnedFd) -> bool {
 fn cgroup(path: &Path) -> Result<Cgroup, Stop> {
     Cgroup::find(path).ok_or_else(|| {
         Stop::new(
-            format_args!("--cgroup {}: there is no such cgroup", path.display()),
-            "`systemd-cgls` lists them",
+            format_args!("--cgroup {}: this cgroup does not exist", path.display()),
+            "list cgroups with `systemd-cgls`",
         )
     })
 }

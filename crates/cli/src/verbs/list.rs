@@ -1,4 +1,4 @@
-//! `wastenot list`: what can be named.
+//! `wastenot list`: lists the names that options and scenarios accept.
 
 use wastenot_model::machine::Profile;
 use wastenot_model::{Report, Table};
@@ -24,12 +24,13 @@ pub(crate) fn run(args: &List) -> Result<Answer, Stop> {
 
 fn schedulers() -> Report {
     let mut report = Report::new("list.schedulers/1", "Schedulers");
-    report.verdict = "Set tunables in a scenario's [scheduler], or with \
-                      `--scheduler NAME,TUNABLE=VALUE`. A policy in Rota (`x.rota`) can be named, \
-                      too; its parameters are its tunables. Groups: whether the scheduler uses \
-                      sessions and cgroups, their shares and quotas."
+    report.verdict = "Set tunables in the [scheduler] table of a scenario, or with \
+                      `--scheduler NAME,TUNABLE=VALUE`. A policy in Rota (`x.rota`) can also be \
+                      named; its parameters are its tunables. The column `groups` shows whether \
+                      the scheduler uses sessions and cgroups, with their shares and quotas."
         .into();
-    let columns = [("name", "name"), ("about", "what it is"), ("groups", "groups"), ("source", "")];
+    let columns =
+        [("name", "name"), ("about", "description"), ("groups", "groups"), ("source", "")];
     let mut all = Table::listing("schedulers", "Schedulers", &columns);
     let columns = [
         ("scheduler", "scheduler"),
@@ -48,9 +49,7 @@ fn schedulers() -> Report {
                 Values::Words(words) => words.join("|"),
                 Values::Span => "time".into(),
                 Values::Count => "whole number".into(),
-                Values::Profile => {
-                    Profile::NAMED.map(|(name, _)| name).join("|") + "|file of a profile"
-                }
+                Values::Profile => Profile::NAMED.map(|(name, _)| name).join("|") + "|profile file",
             };
             let (key, default) = (tunable.name.into(), tunable.default.into());
             tunables.push(vec![name.into(), key, default, values.into(), tunable.about.into()]);

@@ -1,4 +1,4 @@
-//! What each verb does: one file a verb.
+//! The work of each verb: one file per verb.
 
 mod again;
 mod bounds;
@@ -30,7 +30,7 @@ mod what_if;
 use crate::args::{Cli, Verb};
 use crate::fail::{Answer, Stop};
 
-/// Does what was asked.
+/// Runs the verb.
 pub(crate) fn run(cli: Cli) -> Result<Answer, Stop> {
     match cli.verb {
         Verb::Doctor(args) => doctor::run(&args),

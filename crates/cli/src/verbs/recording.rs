@@ -1,4 +1,4 @@
-//! What the page of `view` and `report` shows of a trace.
+//! The content of the page of `view` and `report` for a trace.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use crate::cache::Entry;
 use crate::fail::Stop;
 use crate::{open, progress};
 
-/// Events from which on what was found is kept for the next time; fewer are checked at once.
+/// Results of traces with at least this many events are cached. Smaller traces are checked quickly.
 const MANY: usize = 1_000_000;
 
-/// What a page shows of a file, and the report of its check, with a picture of the worst moment if
-/// that is asked for. Of tiles that are large, most is not in memory but in `kept`.
+/// The content of the page for a file, and the report of its check, with a picture of the worst
+/// moment if `has_picture`. Large tiles are mostly in `kept`, not in memory.
 pub(super) fn of(
     file: &Path,
     window: &WindowArgs,
@@ -37,18 +37,18 @@ pub(super) fn of(
         progress::during("checking", || wastenot_view::check(&history, &options, spill))
     };
     let mut part = kept.filter(|_| history.len() >= MANY).and_then(|entry| entry.begin().ok());
-    // A cache that cannot be written, or not to its end, is no failure: then all is in memory.
+    // If the cache cannot be written, all results stay in memory.
     let (found, content) = match part.as_mut().map(|part| check(part)) {
         Some(Ok(found)) => found,
         Some(Err(_)) | None => {
             part = None;
             check(&mut Vec::new()).map_err(|error| {
-                Stop::io("cannot keep what was found", &error, "make room in memory")
+                Stop::io("cannot store the results", &error, "free some memory")
             })?
         }
     };
     if !has_picture {
-        // Nothing reads them from here on, and words of many tasks take as much memory.
+        // No reader needs the rows from here on, and the texts of many tasks take as much memory.
         history.forget_rows();
     }
     let mut report = found.report(&history, &options);
@@ -59,7 +59,7 @@ pub(super) fn of(
         draw_worst(&mut report, &history, &found, &options, window);
     }
     let recording = Recording::new(&history, &options, &found, &report, content);
-    // They take more memory than all that is kept.
+    // These take more memory than the results.
     drop((found, history));
     if let Some(part) = part {
         let _ = part.keep(&recording.tail());
@@ -67,7 +67,7 @@ pub(super) fn of(
     Ok((recording, report))
 }
 
-/// Adds a picture of the worst moment to the report: a file may be printed.
+/// Adds a picture of the worst moment to the report, because a file may be printed.
 fn draw_worst(
     report: &mut Report,
     history: &History,

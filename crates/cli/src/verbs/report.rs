@@ -1,4 +1,4 @@
-//! `wastenot report`: verdict, tables and time in one page.
+//! `wastenot report`: verdict, tables and timeline on one page.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     target.write(|file| file.write_all(page.as_bytes()))?;
     if page.len() as u64 > args.size {
         let (has, size) = (page.len(), args.size);
-        out::note(&format!("the page has {has} bytes, not {size}: its words alone take so much"));
+        out::note(&format!("the page has {has} bytes, not {size}: the text alone is this large"));
     }
     if target.is_file() {
         let verdict = report.whole_verdict();
@@ -50,18 +50,19 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// A page named `.pdf` would be taken for a broken PDF.
+/// A page with the extension `.pdf` would look like a broken PDF.
 pub(super) fn is_page(path: &Path) -> Result<(), Stop> {
     match path.extension().and_then(|ending| ending.to_str()) {
         None | Some("html" | "htm") => Ok(()),
         Some(ending) => Err(Stop::new(
             format_args!("a report is an HTML file, not `.{ending}`"),
-            "use a file name that ends in .html; pictures alone: `wastenot draw`",
+            "use a file name that ends in .html; `wastenot draw` writes pictures",
         )),
     }
 }
 
-/// `trace.dat` becomes `trace.html`, here: recordings often lie where only root may write.
+/// `trace.dat` becomes `trace.html` in the current directory, because often only root can write
+/// next to the trace.
 fn page_for(trace: &Path) -> PathBuf {
     let stem = trace.file_stem().filter(|_| trace != Path::new("-"));
     let mut name = stem.unwrap_or_else(|| "report".as_ref()).to_owned();
@@ -69,7 +70,7 @@ fn page_for(trace: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Opens a page as the desktop does.
+/// Opens a page in the default browser.
 pub(super) fn show(page: &Path) -> Result<(), Stop> {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(opener)

@@ -1,4 +1,4 @@
-//! `wastenot run`: scenarios, simulated and for real.
+//! `wastenot run`: runs scenarios, simulated and on kernels.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,9 @@ use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::{open, progress};
 
-/// The scheduler of files of rt-app and of commands, unless another one is named: Linux as it is
-/// now.
+/// The default scheduler for rt-app files and commands: that of a current Linux.
 const USUAL_SCHEDULER: &str = "eevdf-6.12";
-/// The machine on which a command runs, unless another one is named.
+/// The default machine for commands.
 const USUAL_MACHINE: &str = "core:4 pu:1";
 
 /// Runs scenarios.
@@ -36,39 +35,38 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
     let files = files(&args.files)?;
     if files.len() > 1 && args.output.as_ref().is_some_and(|output| !is_folder(output)) {
         let what = format!("-o writes one run, but there are {} scenarios", files.len());
-        return Err(Stop::new(what, "name a folder, `-o DIR/`, for the runs of all"));
+        return Err(Stop::new(what, "use a directory for the traces of all runs: `-o DIR/`"));
     }
-    // All are read before the first runs.
+    // Read all scenarios before the first one runs.
     let scenarios = files.iter().map(|file| read(file, args)).collect::<Result<Vec<_>, Stop>>()?;
     report(&scenarios, args)
 }
 
-/// Runs scenarios, each with what takes the place of its own schedulers, and reports.
+/// Runs scenarios and reports on them. Each may have a scheduler that replaces its own schedulers.
 fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer, Stop> {
     let mut figures = scenarios.iter().flat_map(|(scenario, _)| &scenario.figures);
     if args.fail_if_out_of_band && !figures.any(|figure| figure.band.is_some()) {
-        let help =
-            "run it without --fail-if-out-of-band, or add a figure: docs/reference/scenario.md";
-        return Err(Stop::new("no figure has a band that it could be out of", help));
+        let help = "leave the option out, or add a figure with a band (docs/reference/scenario.md)";
+        return Err(Stop::new("--fail-if-out-of-band needs a figure with a band", help));
     }
     let page = page(args)?;
     let pictures = page.is_some().then(Pictures::default);
     let benches = benches(args)?;
-    // What cannot run is refused before anything runs.
+    // Refuse scenarios that cannot run before the first one runs.
     let all = scenarios
         .iter()
         .map(|(scenario, scheduler)| grids(scenario, scheduler.clone(), &benches, args))
         .collect::<Result<Vec<_>, Stop>>()?;
     let is_over: Box<dyn Fn() -> bool> = match is_real(args) {
         true => Box::new(lab::is_over()?),
-        // Then a signal ends this program.
+        // A signal then ends this program.
         false => Box::new(|| false),
     };
     let (mut reports, mut answer, mut stop) = (Vec::new(), Answer::Yes, None);
     let mut histories = 0;
     for ((scenario, _), grids) in scenarios.iter().zip(all) {
         if is_over() {
-            let help = "what had been run is kept with `--resume`";
+            let help = "repeat the command; `--resume` skips the runs that are complete";
             stop = stop.or_else(|| Some(Stop::new("interrupted before all scenarios ran", help)));
             break;
         }
@@ -98,22 +96,22 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     }
     if let Some(folder) = args.output.as_ref().filter(|it| is_folder(it)) {
         let page = if args.html.is_none() && has_page { " and report.html" } else { "" };
-        out::note(&format!("{}: {histories} Histories{page} written", folder.display()));
+        out::note(&format!("{}: {histories} traces{page} written", folder.display()));
     }
     stop.map_or(Ok(answer), Err)
 }
 
-/// What came of a scenario.
+/// The result of a scenario.
 #[derive(Default)]
 struct Ran {
     experiments: Vec<Experiment>,
-    /// Why a bench gave nothing.
+    /// The error of a bench that gave no result.
     stop: Option<Stop>,
-    /// How many Histories were written into the folder of `-o`.
+    /// The number of traces that were written into the directory of `-o`.
     histories: usize,
 }
 
-/// All that a scenario is to run, on each bench.
+/// All runs of a scenario, on each bench.
 fn grids<'s>(
     scenario: &'s Scenario,
     scheduler: Option<Choice>,
@@ -142,7 +140,7 @@ fn grids<'s>(
     benches.iter().map(grid).collect()
 }
 
-/// Runs a scenario on every bench. What one gave is reported though another one failed.
+/// Runs a scenario on every bench. Results are reported even if another bench failed.
 fn scenario_on(
     name: &str,
     grids: Vec<Grid<'_>>,
@@ -153,7 +151,7 @@ fn scenario_on(
     let mut ran = Ran::default();
     let are_several = grids.len() > 1;
     for grid in grids {
-        // The simulator leaves nothing behind, and looks at no signals.
+        // The simulator leaves nothing to clean up, and handles no signals.
         signals::end_at_once(grid.bench().name() == Sim.name());
         let experiment = match &args.output {
             Some(output) if !is_folder(output) => one(&grid, output, args),
@@ -173,7 +171,7 @@ fn scenario_on(
     Ok(ran)
 }
 
-/// The scenarios that are named; of a folder all in it, by name.
+/// The named scenarios; for a directory, all scenarios in it, sorted by name.
 fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Stop> {
     let mut files = Vec::new();
     for path in named {
@@ -186,8 +184,9 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Stop> {
         let is_scenario = |file: &PathBuf| file.extension().is_some_and(|it| it == "toml");
         let mut inside: Vec<PathBuf> = entries.filter(is_scenario).collect();
         if inside.is_empty() {
-            let what = format!("there is no scenario in {}", path.display());
-            return Err(Stop::new(what, "name a folder with scenarios (TOML), as scenarios/lab"));
+            let what = format!("{} contains no scenario", path.display());
+            let help = "name a directory with scenarios (TOML), such as scenarios/lab";
+            return Err(Stop::new(what, help));
         }
         inside.sort();
         files.extend(inside);
@@ -215,7 +214,7 @@ fn together(mut reports: Vec<Report>) -> Report {
     all
 }
 
-/// Whether a scheduler failed, or is worse than the one that it is compared with.
+/// Whether a scheduler failed, or is worse than the scheduler before it.
 fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> Answer {
     let mut answer = Answer::Yes;
     if experiments.iter().any(Experiment::has_fault) {
@@ -232,7 +231,7 @@ fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> A
     for &(before, after) in pairs {
         if experiments[after].is_limited() && !experiments[before].is_limited() {
             let bench = &experiments[after].bench;
-            out::note(&format!("{bench}: a run reached the limit, as none did before"));
+            out::note(&format!("{bench}: a run reached the limit, which no run did before"));
             answer = Answer::No;
         }
     }
@@ -247,15 +246,15 @@ fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> A
     answer
 }
 
-/// Which experiments are compared: each scheduler that a program loads with the one before it, in
-/// the same kernel.
+/// The pairs of experiments to compare: each scheduler that a program loads, with the scheduler
+/// before it in the same kernel.
 fn pairs(benches: &[Under], experiments: &[Experiment]) -> Vec<(usize, usize)> {
     let place = |it: &Under| experiments.iter().position(|of| of.bench == it.bench.name());
     let pairs = benches.windows(2).filter(|it| it[1].is_loaded);
     pairs.filter_map(|it| place(&it[0]).zip(place(&it[1]))).collect()
 }
 
-/// The benches of `--on`: each kernel once with its own scheduler, and once with the one that a
+/// The benches of `--on`: each kernel with its own scheduler, and with each scheduler that a
 /// program loads.
 fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
     if args.scheduler_cmd.iter().any(|it| it.trim().is_empty()) {
@@ -265,20 +264,21 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
     let commands = commands(&args.scheduler_cmd);
     let is_in_guest = args.on.iter().any(|on| matches!(on, On::Kernel(_)));
     if !commands.is_empty() && !is_in_guest {
-        let help = "add `--on 7.2`, or another kernel from 6.13 on";
-        return Err(Stop::new("--scheduler-cmd loads a scheduler in a guest", help));
+        let help = "add `--on 7.2`, or another kernel of version 6.13 or later";
+        return Err(Stop::new("--scheduler-cmd works only in a guest", help));
     }
     if args.steps && !(is_in_guest && args.output.is_some()) {
-        let help = "as in `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
-        return Err(Stop::new("--steps is of a policy in a guest, and goes into its trace", help));
+        let help = "use `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
+        return Err(Stop::new("--steps works only with a policy in a guest, and with -o", help));
     }
     if let Some(name) = of_the_simulator(args) {
-        let what = format!("{name} is a scheduler of the simulator: a kernel has its own");
-        return Err(Stop::new(what, "leave it out, add `--on sim`, or name a policy (FILE.rota)"));
+        let what = format!("{name} is a simulated scheduler, and cannot run in a kernel");
+        let help = "leave out --scheduler, add `--on sim`, or name a policy (FILE.rota)";
+        return Err(Stop::new(what, help));
     }
     if args.machine.is_some() && args.on.iter().all(|on| *on == On::Host) {
-        let help = "leave it out, or add `--on sim` or `--on 7.2`";
-        return Err(Stop::new("--machine cannot change this machine", help));
+        let help = "leave out --machine, or add `--on sim` or `--on 7.2`";
+        return Err(Stop::new("--machine has no effect with --on host", help));
     }
     let mut benches: Vec<Under> = Vec::new();
     let own = |bench: Box<dyn Bench>| Under { bench, is_loaded: false };
@@ -299,21 +299,21 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
             }
         }
     }
-    // Two words may name one kernel.
+    // Two names may mean the same kernel.
     let mut names = HashSet::new();
     benches.retain(|it| names.insert(it.bench.name().to_owned()));
     Ok(benches)
 }
 
-/// The scheduler of `--scheduler`, if there is no bench that has it.
+/// The scheduler of `--scheduler`, if no bench can run it.
 fn of_the_simulator(args: &Run) -> Option<&str> {
     let choice = args.under.scheduler.as_ref().map(|it| &it.0)?;
     let is_model = wastenot_sim::Scheduler::named(&choice.name).is_some();
     (is_model && !args.on.contains(&On::Sim)).then_some(choice.name.as_str())
 }
 
-/// The words of each command, and how its scheduler is called where another one before it has the
-/// same file name: `scx_foo.2`.
+/// The words of each command, and another name for its scheduler if an earlier command has the same
+/// file name: `scx_foo.2`.
 fn commands(all: &[String]) -> Vec<(Option<String>, Vec<String>)> {
     let mut names: Vec<String> = Vec::new();
     let mut command = |text: &String| {
@@ -333,20 +333,20 @@ struct Under {
     is_loaded: bool,
 }
 
-/// The page to write, if one is wanted: that of `--html`, or `report.html` in the folder of `-o`.
+/// The page to write, if any: the file of `--html`, or `report.html` in the directory of `-o`.
 fn page(args: &Run) -> Result<Option<Target>, Stop> {
     let in_folder = args.output.as_ref().filter(|it| is_folder(it) && is_real(args));
     let path = args.html.clone().or_else(|| Some(in_folder?.join("report.html")));
     let Some(path) = path else { return Ok(None) };
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        let doing = |error| Stop::io(format_args!("{}", path.display()), &error, "name another");
+        let doing = |error| Stop::io(path.display(), &error, "name another path");
         std::fs::create_dir_all(folder).map_err(doing)?;
     }
     super::report::is_page(&path)?;
     Target::new(&path, args.force).map(Some)
 }
 
-/// Whether tasks are real.
+/// Whether a kernel runs the tasks.
 fn is_real(args: &Run) -> bool {
     args.on.iter().any(|on| *on != On::Sim)
 }
@@ -356,10 +356,10 @@ fn is_real(args: &Run) -> bool {
 struct Pictures(Mutex<Vec<(String, Picture)>>);
 
 impl Pictures {
-    /// Most of them: a page of hundreds opens slowly.
+    /// The largest number of pictures: a page with hundreds opens slowly.
     const MOST: usize = 24;
 
-    /// Adds one of a run, unless there is one of this name.
+    /// Adds a picture of a run, unless a picture with this name exists.
     fn add(&self, name: &str, seed: u64, history: &History) {
         let has = |all: &[(String, Picture)]| {
             all.len() == Pictures::MOST || all.iter().any(|(known, _)| known == name)
@@ -383,19 +383,19 @@ impl Pictures {
     }
 }
 
-/// Whether `-o` names a folder for all runs.
+/// Whether `-o` names a directory for all runs.
 fn is_folder(output: &Path) -> bool {
     output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// Runs the whole grid; `keep` is given each run.
+/// Runs the whole grid, and passes each run to `keep`.
 pub(super) fn all(name: &str, grid: Grid<'_>, keep: &Keep<'_>) -> Result<Experiment, Stop> {
     let (cells, what) = (grid.len(), format!("{} {name}", grid.bench().doing()));
     progress::counting(&what, cells, |done| grid.run_and_keep(done, keep))
         .map_err(|error| failed(&error))
 }
 
-/// Runs the whole grid, writes the History of each run into a folder, and draws.
+/// Runs the whole grid, writes the History of each run into a directory, and draws pictures.
 fn kept(
     name: &str,
     grid: Grid<'_>,
@@ -416,7 +416,8 @@ fn kept(
             Ok(())
         });
     };
-    let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another");
+    let doing =
+        |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another path");
     std::fs::create_dir_all(folder).map_err(doing)?;
     let file = |variant: &str, seed: u64| {
         let name = format!("{name} {variant} {bench} {seed}");
@@ -425,7 +426,7 @@ fn kept(
         };
         folder.join(name.chars().map(usual).collect::<String>() + ".wn")
     };
-    // Before anything has run.
+    // Check the output files before the first run.
     for variant in grid.variants() {
         for &seed in grid.seeds() {
             Kept::named("-o", &file(&variant.name, seed), args.force)?;
@@ -453,17 +454,17 @@ fn kept(
 fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
     let kept = Kept::named("-o", output, args.force)?;
     if args.on.len() > 1 {
-        let help = "name a folder, `-o DIR/`, for the runs of all";
-        return Err(Stop::new("-o writes one run, but there are several --on", help));
+        let help = "use a directory for the traces of all runs: `-o DIR/`";
+        return Err(Stop::new("-o writes one run, but there is more than one --on", help));
     }
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
         let what = format!("-o writes one run, but there are {} variants", names.len());
-        return Err(Stop::new(what, format!("add `--variant`, one of {}", names.join(", "))));
+        return Err(Stop::new(what, format!("select one with `--variant`: {}", names.join(", "))));
     };
     let [_] = grid.seeds() else {
-        let what = format!("-o writes one run, but --seed selects {}", grid.seeds().len());
-        return Err(Stop::new(what, "name one with `--seed 1`"));
+        let what = format!("-o writes one run, but there are {} seeds", grid.seeds().len());
+        return Err(Stop::new(what, "select one with `--seed 1`"));
     };
     let what = format!("{} {}", grid.bench().doing(), variant.name);
     let simulate = || grid.run_first();
@@ -480,7 +481,7 @@ pub(super) fn failed(error: &Error) -> Stop {
 fn of_command(args: &Run) -> Result<Scenario, Stop> {
     if let Some(setting) = args.set.first() {
         let what = format!("--set {}: a command has no such key", setting.0);
-        return Err(Stop::new(what, "write a scenario whose task has the step `run COMMAND`"));
+        return Err(Stop::new(what, "write a scenario with a task that has the step `run COMMAND`"));
     }
     let choice = open::scheduler(&args.under)?;
     let usual = || Choice::named(USUAL_SCHEDULER);
@@ -489,7 +490,7 @@ fn of_command(args: &Run) -> Result<Scenario, Stop> {
     Ok(scenario::of_command(args.command.clone(), machine, choice.unwrap_or_else(usual)))
 }
 
-/// What is to run, and what takes the place of its own schedulers.
+/// The scenario to run, and the scheduler that replaces its own schedulers.
 fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     let help = "name a scenario (TOML); examples: scenarios/, format: docs/reference/scenario.md";
     let (name, text) = open::text(file, help)?;
@@ -500,7 +501,7 @@ fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     if wastenot_scenario::is_rtapp(&name, &text) {
         if let Some(setting) = args.set.first() {
             let what = format!("--set {}: an rt-app file has no such key", setting.0);
-            let help = "an rt-app file can be changed with --machine and --scheduler only";
+            let help = "use --machine or --scheduler, or write a scenario (docs/scenario.md)";
             return Err(Stop::new(what, help));
         }
         let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;

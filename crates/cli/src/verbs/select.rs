@@ -1,4 +1,4 @@
-//! From what was typed to what is asked of a trace.
+//! Converts the selection on the command line to options of a check.
 
 use globset::{Glob, GlobMatcher};
 use wastenot_check::Options;
@@ -9,7 +9,7 @@ use crate::args::explain::Whom;
 use crate::args::when::cycles;
 use crate::fail::Stop;
 
-/// What `check` is to ask of `history`.
+/// The options for a check of `history`.
 pub(crate) fn options(history: &History, window: Window, select: &Select) -> Result<Options, Stop> {
     let Which { cpus, task } = &select.which;
     if let Some(cpus) = cpus {
@@ -37,12 +37,13 @@ fn all_there(history: &History, cpus: &CpuSet) -> Result<(), Stop> {
         None => Ok(()),
         Some(cpu) => {
             let all = CpuSet::first(count);
-            Err(Stop::new(format_args!("no CPU {cpu} in the trace"), format!("it has CPUs {all}")))
+            let what = format!("the trace has no CPU {cpu}");
+            Err(Stop::new(what, format!("choose from CPUs {all}")))
         }
     }
 }
 
-/// The tasks that any of `patterns` names: a tid, or a name with `*` and `?`.
+/// The tasks that match any of `patterns`: a tid, or a name with `*` and `?`.
 pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec<TaskId>>, Stop> {
     if patterns.is_empty() {
         return Ok(None);
@@ -67,7 +68,7 @@ pub(super) fn tasks(history: &History, patterns: &[String]) -> Result<Option<Vec
     Ok(Some(chosen))
 }
 
-/// The tasks that `explain` is asked about.
+/// The tasks to explain.
 pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> {
     if let Some(names) = whom.task.as_ref().or(whom.command.as_ref()) {
         return Ok(tasks(history, std::slice::from_ref(names))?.unwrap_or_default());
@@ -75,8 +76,8 @@ pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> 
     if let Some(pid) = whom.pid {
         let threads = history.tasks().filter(|(_, task)| task.pid == Some(pid));
         let threads: Vec<TaskId> = threads.map(|(id, _)| id).collect();
-        let help = "`--task TASK`: a tid, or a name; many recordings do not hold processes";
-        let none = || Stop::new(format_args!("no task of process {pid} is in the trace"), help);
+        let help = "use `--task TASK` (a tid or a name); many traces contain no process ids";
+        let none = || Stop::new(format_args!("the trace has no task of process {pid}"), help);
         return (!threads.is_empty()).then_some(threads).ok_or_else(none);
     }
     let pattern = whom.cgroup.as_deref().unwrap_or("*");
@@ -88,8 +89,11 @@ pub(super) fn whom(history: &History, whom: &Whom) -> Result<Vec<TaskId>, Stop> 
     let (in_it, others): (Vec<_>, Vec<_>) = groups.partition(|(_, group)| glob.is_match(group));
     if in_it.is_empty() {
         let what = format!("no task was in a cgroup that matches `{pattern}`");
-        let other = others.first().map(|(_, group)| format!("the trace contains `{group}`"));
-        return Err(Stop::new(what, other.unwrap_or("the trace holds no cgroups".to_owned())));
+        let help = match others.first() {
+            Some((_, group)) => format!("choose a cgroup of the trace, for example `{group}`"),
+            None => "use `--task TASK`; the trace contains no cgroups".to_owned(),
+        };
+        return Err(Stop::new(what, help));
     }
     Ok(in_it.into_iter().map(|(task, _)| task).collect())
 }
@@ -98,19 +102,19 @@ fn glob(option: &str, pattern: &str) -> Result<GlobMatcher, Stop> {
     let glob = Glob::new(pattern).map_err(|error| {
         Stop::new(
             format_args!("{option} {pattern}: {}", error.kind()),
-            format_args!("quote it: {option} 'make*'"),
+            format_args!("quote the pattern: {option} 'make*'"),
         )
     })?;
     Ok(glob.compile_matcher())
 }
 
-/// No task is called like that.
+/// The error if no task matches.
 pub(crate) fn nobody(history: &History, pattern: &str) -> Stop {
     let what = format!("no task matches `{pattern}`");
-    Stop::new(what, format!("the trace contains, for example, {}", busiest(history)))
+    Stop::new(what, format!("choose a task of the trace, for example {}", busiest(history)))
 }
 
-/// A few names that are in the trace, those of most tasks first.
+/// A few task names of the trace, the most frequent ones first.
 fn busiest(history: &History) -> String {
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
     for (id, _) in history.tasks() {

@@ -1,4 +1,4 @@
-//! `wastenot completions`, `wastenot man`: written from the same tree as the help.
+//! `wastenot completions` and `wastenot man`, generated from the same definitions as the help.
 
 use crate::args;
 use crate::args::shell::{Completions, Man};
@@ -19,14 +19,14 @@ pub(crate) fn man(args: &Man) -> Result<Answer, Stop> {
     for name in &args.verb {
         let Some(verb) = command.find_subcommand(name) else {
             let what = format!("there is no verb `{name}`");
-            return Err(Stop::new(what, "all verbs: `wastenot --help`"));
+            return Err(Stop::new(what, "list all verbs with `wastenot --help`"));
         };
         command = verb.clone();
     }
-    // A page is named as one calls it: `man wastenot-check`.
+    // The name of a page is the name for man: `man wastenot-check`.
     let words = [&["wastenot".to_owned()], &args.verb[..]].concat();
     command = command.display_name(words.join("-")).bin_name(words.join(" "));
-    // clap's own verb `help` has no page.
+    // The verb `help` of clap has no page.
     command = command.disable_help_subcommand(true);
     let mut page = Vec::new();
     let render = clap_mangen::Man::new(command).render(&mut page);

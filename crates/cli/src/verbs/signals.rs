@@ -1,4 +1,4 @@
-//! Which signals end what goes on, and which are for a command that goes on beside it.
+//! The signals that end a recording or deployment, and the signals that are passed to its command.
 
 use std::fs;
 use std::io::{self, PipeReader, pipe};
@@ -12,22 +12,22 @@ use signal_hook::consts::{
     SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
 };
 
-/// They end a recording or a watch, or are for its command.
+/// Signals that end a recording or a watch, or are passed to its command.
 pub(super) const ENDS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
-/// They mean nothing to a recording, but may mean something to its command.
+/// Signals that are only passed to the command.
 const PASSED_ON: [i32; 5] = [SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH];
 
-/// Those that end what has no command.
+/// The signals that end a recording without a command.
 ///
-/// Not those that were ignored when we began: who wrote `nohup` before us meant it. SIGINT does all
-/// the same, as it ends perf and trace-cmd: scripts run them in the background, where shells ignore
-/// it.
+/// Signals that were ignored at the start are left out, because `nohup` ignores them on purpose.
+/// SIGINT always ends a recording, as it ends perf and trace-cmd: scripts run them in the
+/// background, where shells ignore SIGINT.
 pub(super) fn ends() -> Vec<i32> {
     let ignored = ignored_here();
     ENDS.into_iter().filter(|&signal| signal == SIGINT || !ignored.has(signal)).collect()
 }
 
-/// Can be read when it is time to end.
+/// A pipe that becomes readable when a signal requests the end.
 pub(super) fn listen() -> io::Result<PipeReader> {
     let (reader, writer) = pipe()?;
     for signal in ends() {
@@ -39,32 +39,31 @@ pub(super) fn listen() -> io::Result<PipeReader> {
 
 static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Whether a signal ends us at once, as if we did not listen: while nothing goes on that would have
-/// to be ended first.
+/// Sets whether a signal ends this process at once. Use it while there is nothing to clean up.
 pub(super) fn end_at_once(is: bool) {
     AT_ONCE.store(is, Ordering::Relaxed);
 }
 
-/// Whether it is time to end within `time`, which is waited for otherwise.
+/// Whether the end is requested within `time`. Waits for at most `time`.
 pub(super) fn comes_within(signals: &PipeReader, time: Duration) -> bool {
     let mut asked = [PollFd::new(signals, PollFlags::IN)];
     let time = Timespec::try_from(time).unwrap_or_default();
     poll(&mut asked, Some(&time)).is_ok_and(|ready| ready > 0)
 }
 
-/// Those that a command is told of. Not those that were ignored when we began: the command inherits
-/// that.
+/// The signals that are passed to a command. Signals that were ignored at the start are left out,
+/// because the command inherits this.
 pub(super) fn of_a_command() -> Vec<i32> {
     let ignored = ignored_here();
     ENDS.into_iter().chain(PASSED_ON).filter(|&signal| !ignored.has(signal)).collect()
 }
 
-/// A bit for each signal, the lowest that of signal 1.
+/// One bit per signal; the lowest bit is signal 1.
 #[derive(Debug, PartialEq, Eq)]
 struct Ignored(u64);
 
 impl Ignored {
-    /// By the text of /proc/PID/status (proc(5)).
+    /// Reads the text of /proc/PID/status (proc(5)).
     fn read(status: &str) -> Ignored {
         let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         Ignored(bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! `wastenot view`: a trace in the browser.
+//! `wastenot view`: shows a trace in the browser.
 
 use std::io::{self, Read};
 use std::panic::resume_unwind;
@@ -22,7 +22,7 @@ use crate::{open, out};
 /// Serves a trace until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     let answer = serve(args);
-    // What is still being checked will not be complete.
+    // Remove the cache entry of a check that is not complete.
     cache::remove_begun();
     answer
 }
@@ -43,7 +43,7 @@ fn serve(args: &Args) -> Result<Answer, Stop> {
     let (begin, mut is_announced) = (Instant::now(), false);
     let view = loop {
         match found.recv_timeout(LOOK) {
-            // What fails soon fails before a browser is started.
+            // Early errors are reported before a browser starts.
             Ok(view) => break view?,
             Err(RecvTimeoutError::Disconnected) => {
                 worker.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -74,10 +74,10 @@ fn announce(args: &Args, server: &Server) -> Result<(), Stop> {
         return Ok(());
     }
     let address = server.address();
-    // Some browsers keep their starter until they are closed.
+    // The starters of some browsers run until the browser is closed.
     let open = move || {
         if report::show(address.as_ref()).is_err() {
-            out::note("no browser could be started: open the address in one");
+            out::note("cannot start a browser: open the address in a browser");
         }
     };
     thread::Builder::new()
@@ -88,17 +88,17 @@ fn announce(args: &Args, server: &Server) -> Result<(), Stop> {
 }
 
 fn failed(error: &io::Error) -> Stop {
-    Stop::io("cannot serve", error, "try again")
+    Stop::io("cannot serve the page", error, "try again")
 }
 
-/// A page that takes longer is announced before it is there.
+/// The address is announced after this time, even if the page is not ready.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often it looks for signals until the page is there.
+/// The interval between two checks for signals until the page is ready.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the page shows. Before it checks a long trace, the server shows a glance at it.
+/// The content of the page. Before a long trace is checked, the server shows a glance at it.
 fn view(args: &Args, server: &Server) -> Result<View, Stop> {
-    // Asked before it is read: if it changes meanwhile, it is another one.
+    // Identify the file before it is read, to detect later changes.
     let events = |file: &Path| Again::of(file, &args.reading, &args.select).map(Again::events);
     let Some(with) = &args.with else {
         let events = events(&args.file);
@@ -121,10 +121,10 @@ fn view(args: &Args, server: &Server) -> Result<View, Stop> {
     Ok(View::two(of(&args.file)?, of(with)?))
 }
 
-/// What the page of one recording is made of.
+/// The input files of the page of one trace.
 fn files(args: &Args) -> Vec<&Path> {
     let Reading { machine, formats_from, .. } = &args.reading;
-    // A preset's name is no file.
+    // The name of a preset is not a file.
     let machine = machine.as_deref().map(Path::new).filter(|path| path.is_file());
     [Some(args.file.as_path()), machine, formats_from.as_deref()].into_iter().flatten().collect()
 }
@@ -133,8 +133,8 @@ fn checked(args: &Args, file: &Path, kept: Option<&Entry>) -> Result<(Recording,
     recording::of(file, &args.window, &args.select, &args.reading, false, kept)
 }
 
-/// Shows stretches of the traces if all of them are long; what is wrong with them, reading them
-/// says.
+/// Shows short parts of the traces if all of them are long. Errors are reported later, when the
+/// traces are read.
 fn show_glance(args: &Args, files: &[&Path], server: &Server) {
     let glances = files.iter().map(|file| glance(args, file)).collect::<Option<Vec<_>>>();
     if let Some(glances) = glances {
@@ -150,9 +150,9 @@ fn glance(args: &Args, file: &Path) -> Option<Recording> {
     let (name, span) = (file.file_name().unwrap_or_default(), history.window().span());
     let title = format!("{}: {} CPUs, {span}", name.to_string_lossy(), history.cpu_count());
     let mut report = Report::new("view/1", title);
-    report.verdict = "A first glance: only short stretches were read, spread over the whole time. \
-                      Each column shows what was read of its time, and is hatched where that is \
-                      nothing. All of it is being checked; then this page shows it."
+    report.verdict = "Preview: only short parts of the trace were read so far, spread over its \
+                      whole length. Each column shows the parts that were read; hatched columns \
+                      have no data yet. The page will show the whole trace after the check."
         .to_owned();
     Some(Recording::new(&history, &options, &found, &report, content).glance())
 }

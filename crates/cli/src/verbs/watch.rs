@@ -1,4 +1,4 @@
-//! `wastenot watch`: catches CPUs that idle while tasks wait.
+//! `wastenot watch`: detects CPUs that are idle while tasks wait.
 
 use std::os::fd::AsFd;
 
@@ -11,12 +11,13 @@ use crate::fail::{Answer, Stop};
 use crate::out;
 use crate::verbs::signals;
 
-/// Watches until a signal ends it, or the time is over.
+/// Watches until a signal arrives, or the time is over.
 pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     if args.mode.is_none() && !args.exact && args.confirm >= args.period {
         let what =
             format!("--confirm {} is not shorter than --period {}", args.confirm, args.period);
-        return Err(Stop::new(what, "`wastenot watch --exact` records events all the time"));
+        let help = "use a shorter --confirm, or record events all the time with --exact";
+        return Err(Stop::new(what, help));
     }
     let signals = signals::listen().map_err(|error| failed(error.into()))?;
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
@@ -63,20 +64,20 @@ fn options(args: &args::watch::Watch) -> Options {
     }
 }
 
-/// A full disk is no reason to stop watching.
+/// A full disk does not end the watch.
 fn save(shelf: &mut Shelf, found: &mut Found, metrics: &Metrics) {
     let saved = shelf.save(&found.history, now());
     tidy(shelf, metrics);
     match saved {
         Ok(Some(path)) => {
             metrics.recording(Fate::Saved);
-            // It may have been too large to be kept.
+            // A trace that is too large was deleted at once.
             found.violation.recording = path.exists().then(|| path.display().to_string());
         }
         Ok(None) => metrics.recording(Fate::OverRate),
         Err(error) => {
             metrics.recording(Fate::Failed);
-            out::note(&format!("a recording was not saved: {error}"));
+            out::note(&format!("cannot save a trace: {error}"));
         }
     }
 }
@@ -87,6 +88,6 @@ fn tidy(shelf: &Shelf, metrics: &Metrics) {
             (0..removed).for_each(|_| metrics.recording(Fate::Removed));
             metrics.kept(bytes);
         }
-        Err(error) => out::note(&format!("old recordings were not removed: {error}")),
+        Err(error) => out::note(&format!("cannot delete old traces: {error}")),
     }
 }

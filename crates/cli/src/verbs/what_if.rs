@@ -1,4 +1,4 @@
-//! `wastenot what-if`: the work of a trace under another scheduler.
+//! `wastenot what-if`: simulates the work of a trace under another scheduler.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use crate::args::when::WindowArgs;
 use crate::fail::{Answer, Stop};
 use crate::{open, progress};
 
-/// Answers what would have been.
+/// Simulates, and reports.
 pub(crate) fn run(args: &WhatIf) -> Result<Answer, Stop> {
     let kept = args.output.as_ref().map(|file| Kept::named("-o", file, args.force)).transpose()?;
-    // Asked before the trace is read: a typing error must not cost a minute.
+    // Check this before reading the trace: a typing error must not cost a minute.
     let scheduler = open::scheduler(&args.under)?;
     let machine = args.target_machine.as_deref();
     let machine = machine.map(|text| open::machine("--target-machine", text)).transpose()?;
@@ -34,19 +34,19 @@ pub(crate) fn run(args: &WhatIf) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// The trace whose work is to be run, or the part of it that was asked for.
+/// The trace with the work to simulate, or its selected part.
 pub(super) fn trace(file: &Path, reading: &Reading, part: &WindowArgs) -> Result<History, Stop> {
     let history = open::history(file, reading)?;
     if wastenot_prove::replay::is_counterexample(&history) {
         let name = open::shown(file);
-        let what = format!("{name} is a counterexample of `wastenot prove`, not a recording");
-        return Err(Stop::new(what, format!("`wastenot prove --replay {name}`")));
+        let what = format!("{name} is a counterexample of `wastenot prove`, not a recorded trace");
+        return Err(Stop::new(what, format!("run `wastenot prove --replay {name}`")));
     }
     let window = part.of(&history)?;
     Ok(if part.is_asked() { edit::window(&history, window) } else { history })
 }
 
-/// Why the work of `file` was not run.
+/// The error if the work of `file` cannot run.
 pub(super) fn failed_with(file: &Path, error: &Error) -> Stop {
     match error {
         Error::Extract(_) | Error::NoModel { .. } => {

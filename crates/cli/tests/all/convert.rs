@@ -19,7 +19,7 @@ fn a_part_of_a_recording_that_lacks_rows_says_that_the_whole_knows_more() {
     let (text, code) = said(&desk.bash(&format!("{line} --force --from 40ms --to 90ms")));
     assert_eq!(code, 0, "{text}");
     assert!(text.starts_with("wastenot: rows of CPU "), "{text}");
-    assert!(text.ends_with("a check of the whole with --from and --to\n"), "{text}");
+    assert!(text.ends_with("a check of the whole trace with --from and --to\n"), "{text}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn tables_replace_tables_when_forced_and_nothing_else_ever() {
     assert_eq!(names(&desk, "tables").len(), TABLES.len() + 1);
     let (text, code) = said(&desk.bash("wastenot convert trace.dat -o trace.dat/ --force"));
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("is not a directory"), "{text}");
+    assert!(text.contains("is not a writable directory"), "{text}");
     let (text, code) = said(&desk.bash("wastenot convert trace.dat -o a/ --format csv"));
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("a/: tables in a directory are always Parquet"), "{text}");

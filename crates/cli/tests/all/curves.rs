@@ -121,7 +121,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         std::iter::once(first.as_str()).chain(rows).collect::<Vec<_>>().join("\n"),
     );
     for (words, what, help) in [
-        ("", "draw curves needs a result of `bounds sweep`", "bounds sweep"),
+        ("", "draw curves needs the result of a sweep", "bounds sweep"),
         ("no.csv", "cannot open no.csv: no such file", "path"),
         (
             "tasks.csv",

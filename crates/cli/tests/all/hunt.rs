@@ -78,9 +78,9 @@ fn a_policy_that_may_not_run_without_leave_is_found_wrong_and_named_by_the_way_t
 fn what_is_not_asked_of_a_scheduler_is_refused() {
     let desk = Desk::new();
     for (line, why) in [
-        ("cfs-4.1 --cause deadline", "cfs-4.1 is no real-time scheduler"),
-        ("gsn-edf --cause scheduler/placement", "scheduler/placement is not asked of it"),
-        ("cfs-4.1 --cause nope", "beside these, deadline, lost-wakeup, starvation"),
+        ("cfs-4.1 --cause deadline", "cfs-4.1 is not a real-time scheduler"),
+        ("gsn-edf --cause scheduler/placement", "hunt does not check it for scheduler/placement"),
+        ("cfs-4.1 --cause nope", "`hunt` also accepts deadline, lost-wakeup, starvation"),
     ] {
         let (text, code) = said(&desk.bash(&format!("wastenot hunt --scheduler {line}")));
         assert_eq!(code, 2, "{text}");
@@ -93,7 +93,7 @@ fn a_scenario_without_figures_is_no_test() {
     let line = "wastenot run scenarios/suite/storm.toml --fail-if-out-of-band";
     let (text, code) = said(&Desk::laid().bash(line));
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("no figure has a band"), "{text}");
+    assert!(text.contains("needs a figure with a band"), "{text}");
 }
 
 #[test]
@@ -109,11 +109,11 @@ fn schedulers_of_jobs_and_of_threads_are_not_held_against_one_another() {
 fn what_cannot_be_hunted_is_refused() {
     let desk = Desk::new();
     for (words, what) in [
-        ("--scheduler cfs-6.1 --against cfs-6.1", "held against itself"),
+        ("--scheduler cfs-6.1 --against cfs-6.1", "--against names the same scheduler"),
         ("--scheduler cfs-6.1 --trials 0", "0 is not in 1.."),
-        ("--scheduler cfs-6.1 --cause host/steal", "no loss of a scheduler"),
+        ("--scheduler cfs-6.1 --cause host/steal", "not a loss by a scheduler"),
         ("--scheduler no-such", "there is no scheduler `no-such`"),
-        ("--trials 1", "no scheduler given"),
+        ("--trials 1", "hunt needs a scheduler"),
     ] {
         let (text, code) = said(&desk.bash(&format!("wastenot hunt {words}")));
         assert_eq!(code, 2, "{words}: {text}");

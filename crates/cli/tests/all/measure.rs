@@ -199,7 +199,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     desk.put("overheads_m=4_overhead=SCHED.csv", "1, 2, 1\n");
     desk.put("empty.csv", "");
     for (words, what, help) in [
-        ("", "calibrate needs measured figures", "bounds measure"),
+        ("", "calibrate needs a table of measured figures", "bounds measure"),
         ("no.csv", "cannot open no.csv: no such file", "path"),
         ("empty.csv", "empty.csv:1: there is nothing in it", "machine"),
         ("two.csv", "the figures are from 2 machines: m, n", "--machine"),

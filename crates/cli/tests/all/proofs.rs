@@ -99,7 +99,7 @@ fn without_solvers_the_next_line_does_not_ask_for_both() {
         ),
     );
     assert_eq!(code, 3, "{text}");
-    assert!(text.contains("no solver: small machines only") && !text.contains("Next: "), "{text}");
+    assert!(text.contains("exploring small machines only") && !text.contains("Next: "), "{text}");
 }
 
 #[test]

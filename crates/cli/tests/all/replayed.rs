@@ -43,7 +43,7 @@ fn what_does_not_fit_is_told() {
         ("--scheduler policies/fair-vtime.rota", "it has no queue `ready`, but q"),
         ("--scheduler none.rota", "none.rota"),
         ("--scheduler scenarios/seeds/workpile.toml", "workpile.toml is not valid Rota"),
-        ("--scheduler policies/partitions.rota", "a policy `minimum_for_all`, which is missing"),
+        ("--scheduler policies/partitions.rota", "the policy `minimum_for_all`, which is missing"),
         ("--claim wait", "cannot be used with"),
         ("policies/fair-vtime.rota", "cannot be used with"),
     ];

@@ -25,7 +25,7 @@ error[R009]: `core` is not what runs a task
   |
   = help: write `cpu`: a core is a set of SMT siblings, `smt`
 
-why: `wastenot rota error R009`
+explanation: `wastenot rota error R009`
 wrong.rota: 1 fault
 ";
     assert_eq!((text.as_str(), code), (expected, 1));
@@ -153,7 +153,7 @@ fn a_refuted_policy_is_emitted_only_on_request() {
     let right = "exec 2>&1; wastenot rota emit policies/work-stealing.rota -o right.c";
     let (text, code) = said(&desk.bash(right));
     // Without a solver its claims are proved of small machines only.
-    let open = text.is_empty() || text.contains("are not proved: `wastenot prove policies/");
+    let open = text.is_empty() || text.contains("are not proved: see `wastenot prove policies/");
     assert!(code == 0 && open, "{text}");
     desk.put(
         "live.sh",
@@ -187,7 +187,7 @@ fn emit_asks_what_prove_asks() {
     desk.put("open.rota", with("queued(me.ready) < 4"));
     let (text, code) = said(&desk.bash("exec 2>&1; wastenot rota emit open.rota -o open.c"));
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("not proved: `wastenot prove open.rota`"), "{text}");
+    assert!(text.contains("not proved: see `wastenot prove open.rota`"), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(desk.path().join("open.c").exists());
 }

@@ -1,4 +1,4 @@
-//! `wastenot bounds calibrate`: which costs of the simulated machine fit what was measured.
+//! `wastenot bounds calibrate`: fits the costs of the simulated machine to measured figures.
 
 use wastenot_realtime::calibrate::{Calibrated, Question, published};
 use wastenot_scenario::measured::{Figure, figures};
@@ -10,8 +10,8 @@ use crate::out::Target;
 use crate::verbs::check::print;
 use crate::{open, out, progress};
 
-/// How figures come from another program.
-const PIPED: &str = "`wastenot bounds measure -o - | wastenot bounds calibrate -`";
+/// The help if standard input is a terminal.
+const PIPED: &str = "run `wastenot bounds measure -o - | wastenot bounds calibrate -`";
 
 /// Fits the lock's parameters to figures.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     Ok(if calibrated.fits() { Answer::Yes } else { Answer::No })
 }
 
-/// All figures, and where they are from.
+/// All figures, and the names of their sources.
 fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
     let (mut names, mut all) = (Vec::new(), Vec::new());
     for file in &args.files {
@@ -53,13 +53,13 @@ fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
     Ok((names.join(", "), all))
 }
 
-/// The report, and beside it the profile if the pair fits.
+/// Prints the report, and writes the profile if a pair fits.
 fn written(args: &Args, names: &str, to: &Target, calibrated: &Calibrated) -> Result<(), Stop> {
     if to.is_file() || !calibrated.fits() {
         print(&calibrated.report(names), &args.face)?;
     }
     if !calibrated.fits() {
-        out::note("no profile is written: no pair fits");
+        out::note("no profile is written, because no pair fits");
         return Ok(());
     }
     let text = profile::written(&calibrated.nearest().profile, &calibrated.about());

@@ -1,4 +1,4 @@
-//! `wastenot bounds measure`: what locks and messages take on this machine.
+//! `wastenot bounds measure`: measures locks and messages on this machine.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// The table, which is looked at before anything is measured.
+/// The output table, which is checked before the first measurement.
 fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
     let adds = args.append && path.is_file();
     if adds {
@@ -46,14 +46,14 @@ fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
     let target = super::target(path, "csv", args.force || adds, "figures are CSV", help);
     target.map_err(|stop| match stop {
         Stop::Failure { what, code, .. } if path.is_file() => {
-            let help = "append to it with `--append`, or overwrite it with `--force`".to_owned();
-            Stop::Failure { what, help, code }
+            let help = "append to the file with `--append`, or overwrite it with `--force`";
+            Stop::Failure { what, help: help.to_owned(), code }
         }
         other => other,
     })
 }
 
-/// The text of a table that exists, to which lines can be added.
+/// The text of an existing table that can be extended.
 fn there(path: &Path) -> Result<String, Stop> {
     let (name, text) = open::text(path, "name a table that `wastenot bounds measure` wrote")?;
     measured::read(&name, text.as_bytes()).map_err(|error| Stop::new(&error, error.help()))?;

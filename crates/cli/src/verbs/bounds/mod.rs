@@ -1,4 +1,4 @@
-//! `wastenot bounds`: whether deadlines hold, how often, and with which overheads.
+//! `wastenot bounds`: tests whether deadlines are met, and computes overheads.
 
 mod calibrate;
 mod measure;
@@ -14,7 +14,7 @@ use crate::args::bounds::{Bounds, What};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
 
-/// Does what was asked.
+/// Runs the subcommand.
 pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
     match &args.what {
         What::Test(args) => test::run(args),
@@ -29,7 +29,8 @@ fn failed(error: &Error) -> Stop {
     Stop::new(error, error.help())
 }
 
-/// A file to write that has this ending, or standard output; `what` is a sentence on another one.
+/// An output file with this extension, or standard output. `what` is the beginning of the error for
+/// another extension.
 fn target(path: &Path, ending: &str, force: bool, what: &str, help: &str) -> Result<Target, Stop> {
     let fits = path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
     if !fits && path != Path::new("-") {

@@ -1,4 +1,4 @@
-//! `wastenot bounds overheads`: what global EDF costs in the simulated machine, as a table.
+//! `wastenot bounds overheads`: simulates the overheads of global EDF, and writes a table of them.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::fail::{Answer, Stop};
 use crate::out::Target;
 use crate::{open, progress};
 
-/// Tasks for each CPU, unless numbers are given.
+/// The default numbers of tasks per CPU.
 const TASKS_PER_CPU: [u32; 6] = [1, 2, 4, 6, 8, 10];
 
 /// Simulates, and writes the table.
@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let (cpus, name) = (machine.len() as u32, args.implementation.name());
     if cpus <= args.implementation.dedicated() {
         let what = format!("{name} leaves no CPU for tasks");
-        return Err(Stop::new(what, "use a machine with two CPUs or more"));
+        return Err(Stop::new(what, "use a machine with at least two CPUs"));
     }
     let others = args.with.as_deref().map(|file| others(file, args, cpus)).transpose()?;
     let mut others = others.unwrap_or_default();
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let what = format!("simulating {name} on {cpus} CPUs");
     let mut table = progress::during(&what, || simulated.table(&counts))
         .map_err(|error| Stop::new(&error, error.help()))?;
-    // Of kinds that were simulated nothing is taken from elsewhere.
+    // Copy no kind of overhead that was simulated.
     others.retain(|other| table.rows.iter().all(|row| row.kind != other.kind));
     table.rows.extend(others);
     let text = table::write(&about(args, cpus), &table);
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Reads a table; `piped` is how it comes by way of standard input.
+/// Reads a table. `piped` is the help if standard input is a terminal.
 pub(super) fn read(file: &Path, piped: &'static str) -> Result<Measured, Stop> {
     let name = open::shown(file);
     let table = table::read(&name, open::table(file, piped)?);
@@ -52,7 +52,7 @@ pub(super) fn read(file: &Path, piped: &'static str) -> Result<Measured, Stop> {
     Ok(Measured { name, table })
 }
 
-/// The numbers of tasks, each once, in order.
+/// The numbers of tasks, sorted and without duplicates.
 fn counts(args: &Args, cpus: u32) -> Vec<u32> {
     let mut counts = args.tasks.clone();
     if counts.is_empty() {
@@ -63,14 +63,15 @@ fn counts(args: &Args, cpus: u32) -> Vec<u32> {
     counts
 }
 
-/// What another table has, which is for the same machine as far as it states.
+/// The overheads of another table. Fails if the table names another machine.
 fn others(file: &Path, args: &Args, cpus: u32) -> Result<Vec<table::Overhead>, Stop> {
-    let measured = read(file, "`... | wastenot bounds overheads --machine smp4 --with -`")?;
+    const PIPED: &str = "pipe a table: `... | wastenot bounds overheads --machine smp4 --with -`";
+    let measured = read(file, PIPED)?;
     measured.is_of(args.implementation, cpus).map_err(|error| failed(&error))?;
     Ok(measured.table.rows)
 }
 
-/// What a reader of the file has to know.
+/// The comment at the top of the file.
 fn about(args: &Args, cpus: u32) -> String {
     let Args { implementation, machine, profile, length, seed, .. } = args;
     let from = args.with.as_deref().map_or_else(String::new, |file| {

@@ -1,4 +1,4 @@
-//! `wastenot bounds sweep`: which share of random task sets can be scheduled.
+//! `wastenot bounds sweep`: computes the share of random task sets that are schedulable.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::out::Target;
 use crate::verbs::check::print;
 use crate::{open, progress};
 
-/// Works a sweep out, or what is left of it.
+/// Computes a sweep, or its remaining points.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let help = "use a name that ends in .csv; `wastenot draw curves FILE.csv` then draws it";
     let target =
@@ -51,7 +51,7 @@ fn shown(args: &Args, target: Option<Target>, swept: &Swept<'_>) -> Result<(), S
     if is_file { print(&swept.report(), &args.face) } else { Ok(()) }
 }
 
-/// What is said where points are missing.
+/// The report if points are missing.
 fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
     let mut report = Report::new("bounds-sweep/1", sweep.name.clone());
     report.verdict = format!(
@@ -71,7 +71,7 @@ fn read(file: &Path) -> Result<Sweep, Stop> {
     sweep(&name, &text, &NAMES).map_err(|error| Stop::new(&error, error.help()))
 }
 
-/// Where the files lie that an experiment names.
+/// The directory of the files that an experiment names.
 fn folder(file: &Path) -> PathBuf {
     file.parent().map_or_else(PathBuf::new, Path::to_owned)
 }
@@ -98,5 +98,5 @@ impl Tables {
     }
 }
 
-/// No table of a sweep comes from another program.
-const PIPED: &str = "name a file: docs/reference/sweep.md";
+/// The tables of a sweep cannot come from standard input.
+const PIPED: &str = "name a file in the sweep (docs/reference/sweep.md)";

@@ -1,4 +1,4 @@
-//! `wastenot bounds test`: whether a task set meets all deadlines.
+//! `wastenot bounds test`: tests whether a task set meets all deadlines.
 
 use wastenot_bounds::verdict::Verdict;
 use wastenot_realtime::set::Request;
@@ -12,12 +12,13 @@ use crate::verbs::check::print;
 use crate::verbs::report::is_page;
 use crate::{open, out, progress};
 
-/// How a task set comes from another program.
-const PIPED: &str = "`... | wastenot bounds test - --cpus 4`";
-/// How overheads do.
-const TABLE_PIPED: &str = "`... | wastenot bounds test tasks.csv --cpus 4 --overheads -`";
+/// The help for a task set if standard input is a terminal.
+const PIPED: &str = "pipe a task set: `... | wastenot bounds test - --cpus 4`";
+/// The help for overheads if standard input is a terminal.
+const TABLE_PIPED: &str =
+    "pipe a table: `... | wastenot bounds test tasks.csv --cpus 4 --overheads -`";
 
-/// Judges a task set.
+/// Tests a task set.
 pub(super) fn run(args: &Test) -> Result<Answer, Stop> {
     let target = args.output.as_ref().map(|path| {
         is_page(path)?;

@@ -1,4 +1,4 @@
-//! `wastenot deploy`: a policy schedules this machine.
+//! `wastenot deploy`: runs a policy as the scheduler of this machine.
 
 mod parts;
 mod scheduling;
@@ -24,12 +24,12 @@ use crate::args::deploy::Deploy;
 use crate::fail::{Answer, Stop, reason};
 use crate::{open, out, progress};
 
-/// Verifies the policy, and lets it schedule for a time.
+/// Verifies the policy, and runs it for a time.
 pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
     let result = deploy(args);
     match args.command.is_empty() {
         true => result,
-        // The command's codes are its own; ours must not look like one of them.
+        // The exit codes of the command pass through, so errors of wastenot have another code.
         false => result.map_err(|stop| stop.or_code(OWN_FAILURE)),
     }
 }
@@ -72,9 +72,10 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
         return Ok(Answer::Yes);
     }
     let shown = Shown::new(&source.name, args.listen, !partial)?;
-    // Also a policy that starves tasks is to be unloaded in time.
+    // Even a policy that starves tasks must be unloaded in time.
     if let Err(error) = class::go_first() {
-        out::note(&format!("a policy that starves tasks may starve this, too: {}", reason(&error)));
+        let why = reason(&error);
+        out::note(&format!("a policy that starves tasks may also starve wastenot itself: {why}"));
     }
     let running = loaded.start().map_err(failed)?;
     let mut length = length.begin(signals, None)?;
@@ -97,12 +98,12 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     }
 }
 
-/// Schedulers run for this long if nothing else is said. A command takes as long as it takes.
+/// The default time of a policy. With a command, the policy runs until the command ends.
 fn default_span(partial: bool) -> Option<Span> {
     (!partial).then_some(Span::s(60))
 }
 
-/// A command in the class of the scheduler.
+/// Runs a command in the class of the scheduler.
 fn in_class(words: &[OsString]) -> io::Result<process::Child> {
     class::spawn(class::SCHED_EXT, words)
 }
@@ -120,15 +121,15 @@ fn doubtful(name: &str, doubt: Doubt) -> Stop {
         Doubt::Refuted(why) => why,
         Doubt::NotProved(claims) => format!("{claims} not proved for any number of CPUs"),
     };
-    let help = "`wastenot prove` shows how; `--allow-unproved` loads it all the same";
+    let help = "see why with `wastenot prove`, or load it anyway with `--allow-unproved`";
     Stop::new(format!("{name}: not loaded: {why}"), help)
 }
 
-/// So many cgroups are named in a message.
+/// The number of cgroups that a message names.
 const NAMED: usize = 3;
 
-/// Policies know nothing of the weights and quotas of cgroups. Where any are set, users who rely on
-/// them are in for a surprise.
+/// Policies ignore the weights and quotas of cgroups. If any are set, users may rely on them, so
+/// the policy is refused.
 fn no_shares(partial: bool) -> Result<(), Stop> {
     let hierarchy = Hierarchy::here();
     let shares = if partial { hierarchy.shares_here() } else { hierarchy.shares() };
@@ -140,11 +141,11 @@ fn no_shares(partial: bool) -> Result<(), Stop> {
     if shares.len() > NAMED {
         named.push(format!("and {} more", shares.len() - NAMED));
     }
-    let what = format!("no policy enforces the shares of these cgroups: {}", named.join("; "));
+    let what = format!("policies do not enforce the shares of these cgroups: {}", named.join("; "));
     let help = match partial {
-        true => "`--ignore-cgroups` loads it all the same",
+        true => "load the policy anyway with `--ignore-cgroups`",
         false => {
-            "`--ignore-cgroups` loads it all the same; `-- COMMAND` lets it schedule one command"
+            "load it anyway with `--ignore-cgroups`, or schedule one command with `-- COMMAND`"
         }
     };
     Err(Stop::new(what, help))
@@ -160,24 +161,24 @@ fn object(args: &Deploy, text: &str) -> Result<Vec<u8>, Stop> {
             if wastenot_deploy::digest(path, &elf).map_err(failed)? == digest(text) {
                 return Ok(elf);
             }
-            let what = format!("{} was made from another text", path.display());
-            let help = "emit the policy again, and compile that: `wastenot rota emit`";
+            let what = format!("{} was compiled from another policy text", path.display());
+            let help = "emit the policy with `wastenot rota emit`, and compile the result";
             Err(Stop::new(what, help))
         }
         None => compile(text).map_err(failed),
     }
 }
 
-/// The machine that is asked for; otherwise it is looked at when the policy is loaded.
+/// The machine of `--machine`. Without it, the machine is detected when the policy is loaded.
 fn machine(args: &Deploy) -> Result<Option<Machine>, Stop> {
     args.machine.as_ref().map(|text| open::machine("--machine", text)).transpose()
 }
 
-/// What the kernel made of it.
+/// Reports the result of the verifier.
 fn verified(report: &mut Report, loaded: &Loaded) {
     let programs = loaded.programs();
     let all = Verified::instructions_of(&programs);
-    report.verdict = format!("The kernel verified it, in {all} instructions.");
+    report.verdict = format!("The kernel verified the policy, in {all} instructions.");
     report.measure("deploy.programs", "Programs", programs.len(), Unit::None);
     report.measure("deploy.instructions", "Verified instructions", all, Unit::None);
     let columns = [
@@ -191,7 +192,7 @@ fn verified(report: &mut Report, loaded: &Loaded) {
     report.tables.push(table);
 }
 
-/// Writes the log of steps as a History that has nothing else.
+/// Writes the log of steps as a History without events.
 fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
     log.order();
     let mut history = Builder::new(Head::new(machine)).finish();
@@ -199,20 +200,20 @@ fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
     to.write(&history)
 }
 
-/// What it did, and how it ended.
+/// Reports the work of the policy, and its end.
 fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
     let span = Span(u64::try_from(seen.ran.as_nanos()).unwrap_or(u64::MAX));
     report.verdict = match exit {
-        None => format!("It scheduled for {span}, and was unloaded."),
-        Some(exit) => format!("The kernel ended it after {span}: {exit}; {}.", exit.help()),
+        None => format!("The policy scheduled for {span}, and was then unloaded."),
+        Some(exit) => format!("The kernel ended the policy after {span}: {exit}; {}.", exit.help()),
     };
     report.measure("deploy.ran_ns", "Scheduled for", span, Unit::Ns);
     report.measure("deploy.exit_kind", "", exit.as_ref().map(|it| it.kind), Unit::None);
-    report.measure("deploy.reloads", "Loaded again", seen.reloads, Unit::None);
+    report.measure("deploy.reloads", "Reloads", seen.reloads, Unit::None);
     for (name, count) in wastenot_deploy::STEPS.iter().zip(seen.steps) {
         report.measure(&format!("steps.{name}"), &format!("Steps: {name}"), count, Unit::None);
     }
-    report.measure("steps.waiting", "Tasks that waited at its end", seen.waiting(), Unit::None);
+    report.measure("steps.waiting", "Tasks that waited at the end", seen.waiting(), Unit::None);
     if log.lost > 0 || !log.steps.is_empty() {
         report.measure("steps.logged", "Steps logged", log.steps.len(), Unit::None);
         report.measure("steps.lost", "Steps lost", log.lost, Unit::None);
@@ -221,7 +222,7 @@ fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
         Column::new("event", "event of sched_ext", Unit::None),
         Column::new("count", "count, or ns of a duration", Unit::None),
     ];
-    let mut table = Table::new("events", "What sched_ext counted", columns);
+    let mut table = Table::new("events", "Events counted by sched_ext", columns);
     for (name, count) in seen.events.iter().filter(|(_, count)| **count > 0) {
         table.push(vec![name.as_str().into(), (*count).into()]);
     }

@@ -12,7 +12,7 @@ use crate::open::shown;
 use crate::out;
 use crate::verbs::rota::Source;
 
-/// The text of what is to be loaded; an answer if a policy has faults, which were printed.
+/// The text to load; an answer if a policy has faults, which were printed.
 pub(super) fn source(
     words: &[OsString],
     machine: &dyn Fn() -> Result<Machine, Stop>,
@@ -27,7 +27,7 @@ pub(super) fn source(
 struct Part {
     file: PathBuf,
     cpus: Cpus,
-    /// As the language says it.
+    /// The tasks, in the syntax of Rota.
     tasks: String,
 }
 
@@ -37,7 +37,7 @@ enum Cpus {
     Words(String),
 }
 
-/// `FILE=CPUS[:TASKS]`; `None` if it has no CPUs. A file may have a `=` in its name.
+/// `FILE=CPUS[:TASKS]`; `None` if the word names no CPUs. A file name may contain `=`.
 fn part(word: &OsString) -> Option<Part> {
     let text = word.to_str().filter(|_| !Path::new(word).exists())?;
     let at = text.find(".rota=").map(|at| at + ".rota".len()).or_else(|| text.find('='))?;
@@ -63,8 +63,8 @@ fn joined(
 ) -> Result<Result<Source, Answer>, Stop> {
     let parts: Option<Vec<Part>> = words.iter().map(part).collect();
     let Some(mut parts) = parts else {
-        let help = "say which CPUs each has: `wastenot deploy a.rota=0-3:web* b.rota=rest`";
-        return Err(Stop::new("several policies, and one of them has no CPUs", help));
+        let help = "give each policy CPUs: `wastenot deploy a.rota=0-3:web* b.rota=rest`";
+        return Err(Stop::new("one of several policies has no CPUs", help));
     };
     leave_the_rest(&mut parts, machine)?;
     let (mut text, mut lines) = (String::new(), String::new());
@@ -82,13 +82,13 @@ fn joined(
                 }
             };
             let [policy] = program.policies.as_slice() else {
-                return Err(not_one(&part.file, "it has several policies"));
+                return Err(not_one(&part.file, "the file has several policies"));
             };
             if !program.partitions.is_empty() {
-                return Err(not_one(&part.file, "it has partitions of its own"));
+                return Err(not_one(&part.file, "the file has partitions of its own"));
             }
             if let Some((other, _)) = names.iter().find(|(_, name)| **name == policy.name) {
-                let what = format!("its policy is called as that of {}", shown(other));
+                let what = format!("the policy has the same name as that of {}", shown(other));
                 return Err(not_one(&part.file, &what));
             }
             text += &source.text;
@@ -106,8 +106,8 @@ fn joined(
     Ok(Ok(Source { name: files.join(" + "), text: text + &lines, fault: None }))
 }
 
-/// The language wants one partition that has all CPUs that no other has. If the CPUs of this
-/// machine are all named, that is the last one.
+/// Rota requires one partition for all CPUs that no other partition has. If all CPUs of this
+/// machine are named, the last partition becomes this one.
 fn leave_the_rest(
     parts: &mut [Part],
     machine: &dyn Fn() -> Result<Machine, Stop>,
@@ -121,7 +121,7 @@ fn leave_the_rest(
     let left: CpuSet =
         CpuSet::first(machine()?.len()).iter().filter(|&cpu| !named.contains(cpu)).collect();
     if !left.is_empty() {
-        let help = "name them, or give one policy the `rest`: `b.rota=rest`";
+        let help = "assign these CPUs, or give one policy the `rest`: `b.rota=rest`";
         return Err(Stop::new(format!("no policy has the CPUs {left}"), help));
     }
     if let Some(last) = parts.last_mut() {
@@ -131,7 +131,7 @@ fn leave_the_rest(
 }
 
 fn not_one(file: &Path, why: &str) -> Stop {
-    let help = "give one file that says `partition ...`, or files with one policy each";
+    let help = "name one file with `partition ...` lines, or files with one policy each";
     Stop::new(format!("{}: {why}", shown(file)), help)
 }
 

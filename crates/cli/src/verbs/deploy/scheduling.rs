@@ -1,4 +1,4 @@
-//! A policy while it schedules: loaded again when the CPUs change, looked at all the time.
+//! A running policy: reloads it when the CPUs change, and reads its counters.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,21 +15,21 @@ use crate::out;
 use crate::progress::Live;
 use crate::verbs::length::{self, TURN};
 
-/// How often new cgroups are placed, and figures are shown.
+/// The interval at which new cgroups are placed, and figures are shown.
 const SECOND: Duration = Duration::from_secs(1);
-/// For how long the kernel bypassed the scheduler (`enum scx_event`), from 6.15 on.
+/// The time for which the kernel bypassed the scheduler (`enum scx_event`), from 6.15 on.
 const BYPASSED: &str = "SCX_EV_BYPASS_DURATION";
 
-/// What became of a policy.
+/// The result of a policy.
 pub(super) struct Scheduled {
     pub(super) seen: Seen,
-    /// Why the kernel ended it, if it did before the time was over.
+    /// The reason if the kernel ended the policy early.
     pub(super) exit: Option<Exit>,
-    /// What it logged of its steps.
+    /// The log of its steps.
     pub(super) log: Log,
 }
 
-/// Lets a policy schedule until its time is over, or until the kernel ends it for good.
+/// Runs a policy until its time is over, or until the kernel ends it for good.
 pub(super) fn schedule(
     scheduler: &Scheduler,
     mut running: Running,
@@ -38,19 +38,19 @@ pub(super) fn schedule(
 ) -> Result<Scheduled, Error> {
     let mut before = shown.since.clone();
     let (mut begun, mut placed) = (Instant::now(), None);
-    // It is loaded already, but tasks come to it from now on.
+    // The policy is loaded already, but it receives tasks only from now on.
     let mut log = Log { whole: true, ..Log::default() };
     let (mut bypassed, mut is_over_bypass) = (None, false);
     loop {
         let (mut seen, now) = (before.clone(), look(&running, begun));
         seen.add(&now);
-        // Before the last drain: what it logs until then is in the log.
+        // Check this before the last drain, so that the log contains all steps until then.
         let (exit, over) = (running.exit(), length.is_over());
         running.drain(&mut log)?;
         match exit {
-            // Over a reload tasks change queues that no step shows.
+            // During a reload, tasks change queues, and no step records this.
             Some(exit) if exit.restarts() && !over && !running.has_log() => {
-                out::note(&format!("{exit}: loading it again"));
+                out::note(&format!("{exit}: loading the policy again"));
                 before = Seen { reloads: seen.reloads + 1, ..seen };
                 running.unload();
                 (running, begun) = (scheduler.load_again()?, Instant::now());
@@ -63,8 +63,8 @@ pub(super) fn schedule(
                 return Ok(Scheduled { seen, exit, log });
             }
         }
-        // The kernel bypasses it also while the machine is suspended. It counts that a moment
-        // before it hands the last CPU back: so idle CPUs look one turn later.
+        // The kernel also bypasses the policy while the machine is suspended. It counts the bypass
+        // just before it returns the last CPU, so idle CPUs look again one turn later.
         if std::mem::take(&mut is_over_bypass) {
             running.look_again()?;
         }
@@ -79,16 +79,16 @@ pub(super) fn schedule(
     }
 }
 
-/// What a scheduler did since it was loaded.
+/// The counters of a policy since it was loaded.
 fn look(running: &Running, begun: Instant) -> Seen {
     let (ran, steps) = (begun.elapsed(), running.steps());
     Seen { ran, steps, events: events(), ..Seen::default() }
 }
 
-/// Where it is shown what the scheduler does: a line on the terminal, metrics.
+/// The outputs for the state of the policy: a line on the terminal, and metrics.
 pub(super) struct Shown {
     live: Live,
-    /// What the line shows is counted since then.
+    /// The line shows the change since this state.
     since: Seen,
     scraped: Arc<Mutex<(Seen, Instant)>>,
     _server: Option<Server>,
@@ -116,7 +116,7 @@ impl Shown {
     }
 }
 
-/// `my.rota has scheduled for 12 s: 4812 tasks queued a second, 3 % of them stolen, 2 wait`.
+/// `my.rota has scheduled for 12 s: 4812 tasks queued per second, 3 % of them stolen, 2 waiting`.
 fn line(before: &Seen, now: &Seen) -> String {
     let since = |step| now.step(step).saturating_sub(before.step(step));
     let seconds = now.ran.saturating_sub(before.ran).as_secs_f64();
@@ -125,14 +125,14 @@ fn line(before: &Seen, now: &Seen) -> String {
     let share = 100.0 * stolen as f64 / put.max(1) as f64;
     let (name, ran, waiting) = (&now.name, now.ran.as_secs(), now.waiting());
     format!(
-        "{name} has scheduled for {ran} s: {rate:.0} tasks queued a second, \
-         {share:.0} % of them stolen, {waiting} wait"
+        "{name} has scheduled for {ran} s: {rate:.0} tasks queued per second, \
+         {share:.0} % of them stolen, {waiting} waiting"
     )
 }
 
 struct Scraped(Arc<Mutex<(Seen, Instant)>>);
 
-/// A loop that has not looked for this long is stuck.
+/// The policy counts as stuck if its counters were not read for this long.
 const LATE: Duration = Duration::from_secs(10);
 
 impl Source for Scraped {
@@ -163,7 +163,8 @@ mod tests {
         };
         assert_eq!(
             line(&seen(10, 1000, 0), &seen(12, 3000, 60)),
-            "my.rota has scheduled for 12 s: 1000 tasks queued a second, 3 % of them stolen, 2 wait"
+            "my.rota has scheduled for 12 s: 1000 tasks queued per second, 3 % of them stolen, \
+             2 waiting"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `wastenot draw curves`: what came of a sweep, as a picture.
+//! `wastenot draw curves`: draws the result of a sweep.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::args::draw::Curves as Args;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
-/// How a result comes by way of standard input.
-const PIPED: &str = "`wastenot bounds sweep E.toml -o - | wastenot draw curves -`";
+/// The help if standard input is a terminal.
+const PIPED: &str = "run `wastenot bounds sweep E.toml -o - | wastenot draw curves -`";
 
 /// Draws.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
@@ -30,13 +30,14 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// What the picture is called.
+/// The title of the picture.
 fn name(file: &Path) -> String {
     let stem = file.file_stem().filter(|_| file != Path::new("-"));
     stem.map_or_else(|| "sweep".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// Panel by panel: a terminal has room for one. What is not known of a share is left to files.
+/// Prints one panel after the other, because a terminal has room for one. Only files show the
+/// confidence intervals.
 fn print(chart: &Chart) -> Result<(), Stop> {
     let last = chart.panels.len().saturating_sub(1);
     for (n, panel) in chart.panels.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `wastenot draw`: a picture in a file, or in braille on the terminal.
+//! `wastenot draw`: draws a picture into a file, or in braille on the terminal.
 
 mod curves;
 
@@ -24,7 +24,7 @@ enum Format {
     Png,
 }
 
-/// Pixels a point (1/72 inch): 144 dpi, sharp on a screen and in print.
+/// Pixels per point (1/72 inch): 144 dpi, sharp on a screen and in print.
 const PNG_SCALE: f64 = 2.0;
 
 /// Draws.
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
         (None, Some(args)) => trace(args),
         (None, None) => Err(Stop::new(
             "draw needs a trace file, or the result of a sweep",
-            "`wastenot draw cores trace.dat`, `wastenot draw curves small.csv`",
+            "run `wastenot draw cores trace.dat` or `wastenot draw curves small.csv`",
         )),
     }
 }
@@ -52,8 +52,8 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     }
     if args.socket_order && !history.head.machine.topology_known() {
         out::note(
-            "--socket-order has no effect: the trace does not contain the topology; \
-             provide it with --machine",
+            "--socket-order has no effect, because the trace does not contain the topology; \
+             set it with --machine",
         );
     }
     let select = Select { which: args.which.clone(), ..Select::all(args.silent_cpus) };
@@ -80,14 +80,14 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Where a picture goes, looked at before the work begins.
+/// The output file of a picture, which is checked before the work begins.
 struct File {
     format: Format,
     target: Target,
 }
 
 impl File {
-    /// The file of this name, if there is one.
+    /// The output file, if the user named one.
     fn new(path: Option<&PathBuf>, force: bool) -> Result<Option<File>, Stop> {
         let file =
             |path: &PathBuf| Ok(File { format: format(path)?, target: Target::new(path, force)? });
@@ -100,14 +100,14 @@ impl File {
     }
 }
 
-/// The CPU whose decisions are to be marked, if the trace has any.
+/// The CPU of the decisions to mark. Fails if the trace has no decisions.
 fn considered(args: &Trace, history: &History) -> Result<Option<CpuId>, Stop> {
     let Some(cpu) = args.considered else { return Ok(None) };
     if args.picture != Picture::Queues {
-        return Err(Stop::new("`--considered` needs a picture of queues", "`draw queues`"));
+        return Err(Stop::new("--considered works only with queues", "run `wastenot draw queues`"));
     }
     if history.decisions().is_none() {
-        let help = "`wastenot record --decisions` or `run ... --decisions` records them";
+        let help = "use `wastenot record --decisions` or `wastenot run --decisions`";
         return Err(Stop::new("the trace contains no decisions", help));
     }
     Ok(Some(CpuId(cpu)))
@@ -119,8 +119,10 @@ fn format(path: &Path) -> Result<Format, Stop> {
         Some("svg") => Ok(Format::Svg),
         Some("png") => Ok(Format::Png),
         ending => {
-            let ending = ending.map_or("no ending".to_owned(), |ending| format!("`.{ending}`"));
-            let what = format!("cannot draw {}: {ending}", path.display());
+            let why = ending.map_or("the name has no extension".to_owned(), |ending| {
+                format!("the format `.{ending}` is unknown")
+            });
+            let what = format!("cannot draw {}: {why}", path.display());
             Err(Stop::new(what, "use a file name that ends in .pdf, .svg or .png"))
         }
     }

@@ -1,4 +1,4 @@
-//! `wastenot lab bisect`: which version of the kernel changed a figure.
+//! `wastenot lab bisect`: finds the kernel version that changed a figure.
 
 use wastenot_experiment::ranks::CHANCE;
 use wastenot_experiment::shifts::USUAL;
@@ -16,7 +16,7 @@ use crate::args::lab::Bisect;
 use crate::fail::{Answer, Stop};
 use crate::open;
 
-/// Looks for it.
+/// Searches for the version.
 pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let help =
         "name a scenario (TOML); examples: scenarios/lab, format: docs/reference/scenario.md";
@@ -25,11 +25,11 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let scenario = scenario.map_err(|error| Stop::new(&error, error.help()))?;
     let names = scenario.figures.iter().map(|it| it.name.as_str()).collect::<Vec<_>>();
     if !names.contains(&args.figure.as_str()) {
-        let what = format!("there is no figure `{}`", args.figure);
-        return Err(Stop::new(what, format!("its figures are {}", names.join(", "))));
+        let what = format!("the scenario has no figure `{}`", args.figure);
+        return Err(Stop::new(what, format!("choose one of its figures: {}", names.join(", "))));
     }
     let versions = between(&args.from, &args.to)?;
-    // The figure of the version that was tried last: it puts values into words.
+    // The figure of the version that was tested last, which formats values.
     let mut worked: Option<Worked> = None;
     let found = bisect(versions.len(), |version| {
         let figure = worked.insert(measure(args, &scenario, &versions[version])?);
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
         values.ok_or_else(|| {
             let version = versions[version].version.kernel();
             let what = format!("{} is unknown in Linux {version}", args.figure);
-            Stop::new(what, "a run may have reached its limit: raise `limit` in the scenario")
+            Stop::new(what, "raise `limit` in the scenario, because a run may have reached it")
         })
     })?;
     let shown = |value: f64| worked.as_ref().map(|worked| worked.show(value));
@@ -47,8 +47,9 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let answer = match found.end {
         End::Alike { chance } => {
             report.verdict = format!(
-                "Linux {} and {} cannot be told apart by it: by chance alone they would differ as \
-                 much in {:.0} % of cases. More repeats may tell.",
+                "The figure does not differ significantly between Linux {} and {}. By chance \
+                 alone, it would differ as much in {:.0} % of cases. More repeats may show a \
+                 difference.",
                 of(0),
                 of(last),
                 chance * 100.0
@@ -59,14 +60,14 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
             let (between, percent) = (format!("{} and {}", of(before), of(after)), chance * 100.0);
             report.verdict = match chance < CHANCE {
                 true => format!(
-                    "It changed between Linux {between}, which are neighbours in Debian. By chance \
-                     alone these two would differ as much in {percent:.1} % of cases."
+                    "The figure changed between Linux {between}, which are neighbours in Debian. \
+                     By chance alone, it would differ as much in {percent:.1} % of cases."
                 ),
                 false => format!(
-                    "The first and the last version differ, but Linux {between}, neighbours \
-                     between which the values turn, cannot be told apart: by chance alone they \
-                     would differ as much in {percent:.0} % of cases. It changed little by little, \
-                     or more repeats are needed."
+                    "The figure differs between the first and the last version. The search ended \
+                     at the neighbours Linux {between}, which do not differ significantly: by \
+                     chance alone, the figure would differ as much in {percent:.0} % of cases. \
+                     Either it changed gradually, or more repeats are needed."
                 ),
             };
             Answer::Yes
@@ -100,7 +101,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     Ok(answer)
 }
 
-/// The kernels that can be had from one version to another, oldest first, each version once.
+/// The available kernels from one version to another, oldest first, without duplicates.
 fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
     let offer = offer(&kernels, Lists::Kept)?;
@@ -112,13 +113,13 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     all.dedup_by(|a, b| a.version.kernel() == b.version.kernel());
     if all.len() < 2 {
         let (from, to) = (from.version.kernel(), to.version.kernel());
-        let what = format!("there is nothing between Linux {from} and {to}");
-        return Err(Stop::new(what, "name the older one first; `wastenot lab list` shows all"));
+        let what = format!("there are no two kernels from Linux {from} to {to}");
+        return Err(Stop::new(what, "name the older version first: see `wastenot lab list`"));
     }
     Ok(all)
 }
 
-/// The figure in one version.
+/// Measures the figure in one version.
 fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Worked, Stop> {
     let guests = guests(package.version.kernel(), USUAL, (None, Vec::new()), false)?;
     let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };
@@ -126,11 +127,12 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
     let grid = grid.map_err(|error| scenarios::failed(&error))?;
     let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
     let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
-        let what = format!("{} has no {}", scenario.name, args.figure);
+        let what = format!("{} has no figure `{}`", scenario.name, args.figure);
         Stop::new(what, "name a figure of the scenario")
     })?;
     if experiment.is_untimed() && worked.value.is_none() {
-        let what = format!("{} of programs is left out: QEMU counted instructions", args.figure);
+        let why = "QEMU counted instructions, so it has no times of programs";
+        let what = format!("{} is unknown: {why}", args.figure);
         return Err(Stop::new(what, "choose a figure of waits, migrations or waste"));
     }
     Ok(worked)

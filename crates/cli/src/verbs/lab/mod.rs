@@ -1,4 +1,4 @@
-//! `wastenot lab`: kernels, and guests.
+//! `wastenot lab`: kernels and guests.
 
 mod bisect;
 
@@ -14,7 +14,7 @@ use crate::args::lab::{Fetch, Lab, List, Load, Shell, What};
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
-/// Does what was asked.
+/// Runs the subcommand.
 pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
     match &args.what {
         What::List(args) => list(args),
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
         What::Shell(args) => shell(args),
         What::Bisect(args) => bisect::run(args),
         What::Guest => {
-            let failed = |error| Stop::io("lab guest", &error, "`wastenot run --on 7.2` boots one");
+            let failed = |error| Stop::io("lab guest", &error, "boot one: `wastenot run --on 7.2`");
             wastenot_lab::guest().map(|()| Answer::Yes).map_err(failed)
         }
         What::Load(args) => load(args),
@@ -30,27 +30,27 @@ pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
     }
 }
 
-/// The kernel that `wanted` names; it is fetched if need be.
+/// The kernel with the name `wanted`, which is fetched if the cache lacks it.
 pub(super) fn kernel(wanted: &str, lists: Lists) -> Result<wastenot_lab::kernels::Kernel, Stop> {
     let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
     let get = || kernels.fetch(wanted, lists, &|_| ());
     progress::during(&format!("fetching Linux {wanted}"), get).map_err(|error| failed(&error))
 }
 
-/// How QEMU is started: by this program, which becomes it.
+/// The command that starts QEMU: this program, which then executes QEMU.
 pub(super) fn qemu() -> Result<Qemu, Stop> {
-    let failed = |error| Stop::io("cannot find this program", &error, "try again");
+    let failed = |error| Stop::io("cannot find the program wastenot", &error, "try again");
     let program = std::env::current_exe().map_err(failed)?;
     Ok(Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) })
 }
 
-/// Whether a signal that ends a run has come.
+/// Returns a function that reports whether a signal requests the end.
 pub(super) fn is_over() -> Result<impl Fn() -> bool + Send + Sync + 'static, Stop> {
     let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
     Ok(move || signals::comes_within(&signals, Duration::ZERO))
 }
 
-/// Guests with the kernel that `wanted` names.
+/// Guests with the kernel `wanted`.
 pub(super) fn guests(
     wanted: &str,
     shift: u8,
@@ -72,10 +72,10 @@ pub(super) fn guests(
     guests.map_err(|error| Stop::new(&error, error.help()))
 }
 
-/// The kernels that can be had.
+/// The available kernels.
 fn offer(kernels: &Kernels, lists: Lists) -> Result<Offer, Stop> {
     let read = || kernels.available(lists, &|_| ());
-    let offer = progress::during("reading the lists of Debian's archive", read);
+    let offer = progress::during("reading the package lists of Debian", read);
     offer.map_err(|error| failed(&error))
 }
 
@@ -85,8 +85,8 @@ fn shell(args: &Shell) -> Result<Answer, Stop> {
     let busybox = std::env::split_paths(&places).map(|it| it.join("busybox"));
     let Some(busybox) = busybox.into_iter().find(|it| it.is_file()) else {
         return Err(Stop::new(
-            "busybox is missing: it has the shell",
-            "apt install busybox-static",
+            "the shell needs busybox, which is not installed",
+            "run `apt install busybox-static`",
         ));
     };
     let machine = open::machine("--machine", &args.machine)?;
@@ -95,10 +95,10 @@ fn shell(args: &Shell) -> Result<Answer, Stop> {
     left.map(|()| Answer::Yes).map_err(|error| Stop::new(&error, error.help()))
 }
 
-/// Loads the scheduler of an object, until a signal comes or the kernel ends it.
+/// Loads the scheduler of a BPF object, until a signal arrives or the kernel ends the scheduler.
 fn load(args: &Load) -> Result<Answer, Stop> {
     const LOOK: Duration = Duration::from_millis(100);
-    let help = "its messages are above";
+    let help = "read the messages above";
     let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
     let loaded = wastenot_lab::Scheduler::load(&args.object);
     let _loaded = loaded.map_err(|error| Stop::new(error, help))?;
@@ -126,7 +126,7 @@ fn fetch(args: &Fetch) -> Result<Answer, Stop> {
         let kernel = kernel(wanted, lists(args.refresh))?;
         let how = match kernel.image {
             Image::Elf(_) => "",
-            Image::Packed(_) => ", which unpacks itself when it boots",
+            Image::Packed(_) => " (compressed; it unpacks itself when it boots)",
         };
         let path = kernel.image.path().display();
         out::note(&format!("{wanted}: Linux {}: {path}{how}", kernel.package.version.kernel()));
@@ -134,11 +134,11 @@ fn fetch(args: &Fetch) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// Whether a kernel runs policies, in words.
+/// Whether a kernel runs policies, as text.
 fn runs_policies(version: &Version) -> &'static str {
     match version.has_sched_ext() {
         false => "no",
-        // libbpf refuses all schedulers there that create a queue: docs/results/kernels.md.
+        // In 7.1, libbpf refuses all schedulers that create a queue: docs/results/kernels.md.
         true if version.kernel().starts_with("7.1.") => "no, wrong BTF",
         true => "yes",
     }
@@ -161,7 +161,7 @@ fn list(args: &List) -> Result<Answer, Stop> {
     table.shown = usize::MAX;
     let mut packages = offer.kernels.clone();
     for kernel in &cached {
-        // The archive drops old versions; those that were fetched stay.
+        // The archive drops old versions, but the cache keeps them.
         if !packages.iter().any(|it| it.release == kernel.package.release) {
             packages.push(kernel.package.clone());
         }
@@ -179,8 +179,8 @@ fn list(args: &List) -> Result<Answer, Stop> {
             if is_here { "fetched" } else { "" }.into(),
         ]);
     }
-    let mut report = Report::new("lab/1", "kernels");
-    report.verdict = format!("{} kernels, of which {} were fetched.", packages.len(), cached.len());
+    let mut report = Report::new("lab/1", "Kernels");
+    report.verdict = format!("{} kernels; the cache has {} of them.", packages.len(), cached.len());
     report.tables.push(table);
     let left_out = offer.left_out.iter();
     report.assumptions.extend(left_out.map(|it| format!("{} was left out: {}", it.suite, it.why)));

@@ -1,4 +1,4 @@
-//! `wastenot prove POLICY --conforms HISTORY`: the steps that a kernel took, replayed in the model.
+//! `wastenot prove POLICY --conforms TRACE`: replays the steps that a kernel took in the model.
 
 use std::path::Path;
 
@@ -14,19 +14,19 @@ use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
-/// Replays it.
+/// Replays the steps.
 pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, Stop> {
     let source = Source::read(file)?;
     let program = meaning(&source)?;
     let name = open::shown(history);
     let recorded = open::history(history, &Reading::default())?;
     if recorded.losses().iter().any(|loss| loss.kind == LossKind::Cut) {
-        let what = format!("{name} is cut off: the rest of its log of steps is missing");
-        return Err(Stop::new(what, "copy it again, or record it again"));
+        let what = format!("{name} is truncated: the end of its log of steps is missing");
+        return Err(Stop::new(what, "copy the trace again, or record it again"));
     }
     let log = Log::of(&recorded).ok_or_else(|| {
         let help =
-            "record one: `wastenot run SCENARIO --on 7.2 --scheduler POLICY --steps -o H.wn`";
+            "record a log: `wastenot run SCENARIO --on 7.2 --scheduler POLICY --steps -o H.wn`";
         Stop::new(format!("{name} has no log of steps"), help)
     })?;
     let machine = &recorded.head.machine;
@@ -34,7 +34,7 @@ pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, S
     let found = progress::during("replaying the steps", replay);
     let mut report = report(&name, (&program, machine), &log, &found);
     if log.text != source.text {
-        let what = format!("{name} was recorded under another text than {}", source.name);
+        let what = format!("{name} was recorded with another policy text than {}", source.name);
         out::note(&what);
         report.assumptions.push(what);
     }

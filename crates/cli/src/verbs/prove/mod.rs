@@ -1,4 +1,4 @@
-//! `wastenot prove`: claims of policies, judged.
+//! `wastenot prove`: checks the claims of policies.
 
 mod conforms;
 mod next;
@@ -24,7 +24,7 @@ use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
 use crate::{out, progress};
 
-/// Proves; or runs the queries of a certificate, or the steps of a counterexample, again.
+/// Proves claims, rechecks a certificate, or replays a counterexample or a log of steps.
 pub(crate) fn run(args: &Prove) -> Result<Answer, Stop> {
     if let (Some(history), Some(file)) = (&args.conforms, &args.file) {
         return conforms::run(file, history, args);
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Prove) -> Result<Answer, Stop> {
         (Some(folder), ..) => recheck(folder, args),
         (None, Some(file), _) => replay::run(file, args),
         (None, None, Some(file)) => prove(file, args),
-        (None, None, None) => Err(Stop::new("nothing to prove", "`wastenot prove my.rota`")),
+        (None, None, None) => Err(Stop::new("nothing to prove", "run `wastenot prove my.rota`")),
     }
 }
 
@@ -45,7 +45,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let kept = args.cex.as_ref().map(|path| Kept::named("--cex", path, args.force)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
         let what = format!("{} already exists", folder.display());
-        return Err(Stop::new(what, "name a new directory: a certificate is written once"));
+        return Err(Stop::new(what, "name a new directory; certificates are never overwritten"));
     }
     let options = options(args)?;
     let judging = || judge_program(&program, &chosen, &args.claim, &options);
@@ -61,14 +61,14 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
                 kept.write(&found.history(policy, claim, &source.text))?;
             }
             None if judged.iter().any(Judgement::is_contradicted) => out::note(
-                "the text itself refutes the claim: there is no counterexample, nothing was written",
+                "the text itself refutes the claim, so there is no counterexample to write",
             ),
-            None => out::note("no counterexample: nothing was written"),
+            None => out::note("no counterexample was found, so nothing was written"),
         }
     }
     if let Some(folder) = &args.certificate {
         if options.solvers.is_empty() {
-            let help = "name one with `--solver z3`, or both with `--both`";
+            let help = "use `--solver z3`, or `--both` for two solvers";
             return Err(Stop::new("a certificate needs a solver", help));
         }
         let of = (source.name.as_str(), source.text.as_str());
@@ -92,13 +92,13 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     let mut again = again.map_err(|error| failed(&error))?;
     again.only(&args.claim).map_err(|error| about(&name, &error))?;
     let conclude = || again.conclude(&name, &options);
-    let concluded = progress::during("proving what is not shown", conclude);
+    let concluded = progress::during("proving the other claims", conclude);
     let (report, conclusion) = concluded.map_err(|error| failed(&error))?;
     print(&report, &args.face)?;
     Ok(answer(conclusion))
 }
 
-/// What a text means; its faults are reported as `rota check` reports them.
+/// Compiles a text, and reports faults in the same way as `rota check`.
 fn meaning(source: &Source) -> Result<Program, Stop> {
     let compiled = match &source.fault {
         Some(fault) => Err(vec![fault.clone()]),
@@ -108,7 +108,7 @@ fn meaning(source: &Source) -> Result<Program, Stop> {
         out::complain(&source.shown(&found, out::colour_of_errors()));
         let what = format!("{} is not valid Rota", source.name);
         let again = if source.name.contains(' ') { "-" } else { &source.name };
-        Stop::new(what, format!("`wastenot rota check {again}`"))
+        Stop::new(what, format!("run `wastenot rota check {again}`"))
     })
 }
 
@@ -124,7 +124,7 @@ fn failed(error: &Error) -> Stop {
     Stop::new(error, error.help())
 }
 
-/// A failure that is about one file.
+/// An error about one file.
 fn about(name: &str, error: &Error) -> Stop {
     Stop::new(format_args!("{name}: {error}"), error.help())
 }

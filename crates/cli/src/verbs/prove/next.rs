@@ -1,4 +1,4 @@
-//! What to type after `wastenot prove`.
+//! The command to type after `wastenot prove`.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use wastenot_prove::Judgement;
 
 use crate::args::prove::{Prove, Who};
 
-/// What to type next, as it was typed now: a picture of what went wrong, or more time.
-/// `asked`: how many solvers were run.
+/// The next command, with the same arguments: a picture of the counterexample, or more time for the
+/// solvers. `asked` is the number of solvers that ran.
 pub(super) fn next(
     file: &Path,
     judged: &[Judgement<'_>],
@@ -18,12 +18,12 @@ pub(super) fn next(
     let allow = ["", " --allow-unsafe"][usize::from(args.allow_unsafe)];
     match (judged.iter().find_map(Judgement::counterexample), &args.cex) {
         (Some(_), Some(cex)) => Some(format!("wastenot draw cores {}", quoted(cex)?)),
-        // A refuted policy ends with 1, so `&&` would end here.
+        // The exit code for a refuted policy is 1, so `&&` would stop here.
         (Some(_), None) => {
             Some(format!("wastenot prove {file}{allow} --cex cex.wn; wastenot draw cores cex.wn"))
         }
         (None, _) => {
-            // More time does not help where a solver knows, nor where there is none.
+            // More time does not help if a solver has answered, or if there is no solver.
             let more = match (args.solver, asked) {
                 (Some(Who::None), _) => "",
                 (_, 0) => return None,
@@ -35,7 +35,7 @@ pub(super) fn next(
     }
 }
 
-/// As a shell takes it. `None`: a line cannot hold it.
+/// Quotes a path for the shell. `None` if a command line cannot contain the path.
 pub(in crate::verbs) fn quoted(path: &Path) -> Option<String> {
     let text = path.to_str().filter(|text| !text.contains(char::is_control))?;
     let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);

@@ -1,4 +1,4 @@
-//! `wastenot prove --replay`: the steps of a counterexample, forced on a policy.
+//! `wastenot prove --replay`: forces the steps of a counterexample on a policy.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
 use crate::open;
 
-/// Forces it on the policy that is named, else on the one that it was found with.
+/// Forces the steps on the policy of `--scheduler`, or on the policy of the counterexample.
 pub(super) fn run(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let name = open::shown(file);
-    // A wrong text is reported before the counterexample is read.
+    // Report faults of the policy before the counterexample is read.
     let named = args.scheduler.as_deref().map(|text| named(text, args)).transpose()?;
-    let written = "write one: `wastenot prove FILE.rota --cex CEX.wn`";
+    let written = "write a counterexample: `wastenot prove FILE.rota --cex CEX.wn`";
     if file != Path::new("-") && !file.exists() {
         return Err(Stop::new(format_args!("there is no counterexample {name}"), written));
     }
@@ -36,7 +36,7 @@ pub(super) fn run(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     Ok(if goes_wrong { Answer::No } else { Answer::Yes })
 }
 
-/// The text of `--scheduler`. One with an unsafe protocol is taken on request only.
+/// The policy of `--scheduler`. A policy with an unsafe protocol needs `--allow-unsafe`.
 fn named(file: &Path, args: &Prove) -> Result<Program, Stop> {
     let source = Source::read(file)?;
     let program = meaning(&source)?;
@@ -46,21 +46,21 @@ fn named(file: &Path, args: &Prove) -> Result<Program, Stop> {
     }
 }
 
-/// The policy to force it on: of several in a file, the one that is called as it was.
+/// The policy for the replay: the one with the same name, or the only one in the file.
 fn policy(name: &str, recorded: &Recorded, named: Option<Program>) -> Result<Policy, Stop> {
     let is_named = named.is_some();
     let program = named.map_or_else(|| found_with(name, recorded), Ok)?;
     let alike = program.policies.iter().find(|policy| policy.name == recorded.policy());
     let only = program.policies.first().filter(|_| is_named && program.policies.len() == 1);
     alike.or(only).cloned().ok_or_else(|| {
-        let what = format!("{name} is of a policy `{}`, which is missing", recorded.policy());
+        let what = format!("{name} needs the policy `{}`, which is missing", recorded.policy());
         Stop::new(what, "name a file with that policy, or with one policy: `--scheduler FILE.rota`")
     })
 }
 
-/// The text that it was found with, which it contains unless names were removed from it.
+/// The policy text in the counterexample. It is missing if names were removed from the file.
 fn found_with(name: &str, recorded: &Recorded) -> Result<Program, Stop> {
-    let help = "name a text: `--scheduler FILE.rota`";
+    let help = "name the policy: `--scheduler FILE.rota`";
     let missing = || Stop::new(format!("{name} does not contain the text of its policy"), help);
     wastenot_rota::compile(recorded.text().ok_or_else(missing)?)
         .map_err(|_| Stop::new(format!("{name}: the text of its policy is not valid Rota"), help))

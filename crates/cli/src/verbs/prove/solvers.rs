@@ -1,4 +1,4 @@
-//! Which solvers are run, for how long, and where their answers are kept.
+//! The solvers to run, their time limit, and the cache of their answers.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,20 +39,20 @@ pub(super) fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
             let found = first_solver()?;
             if found.is_empty() {
                 let recipe = Kind::Z3.recipe();
-                out::note(&format!("no solver: small machines only ({recipe})"));
+                out::note(&format!("no solver found: exploring small machines only ({recipe})"));
             }
             Ok(found)
         }
     }
 }
 
-/// The solver to run if none is named.
+/// The solver to run by default.
 pub(in crate::verbs) fn first_solver() -> Result<Vec<Solver>, Stop> {
     let found = Places::from_environment().solvers().map_err(|error| failed(&error))?;
     Ok(found.into_iter().take(1).collect())
 }
 
-/// Where answers are kept. Without a folder of the user's own every query is run again.
+/// The cache of answers. Without a cache directory, every query runs again.
 pub(in crate::verbs) fn cache() -> Option<Cache> {
     cache_folder().and_then(|folder| Cache::open(&folder).ok())
 }

@@ -1,4 +1,4 @@
-//! What of a recording is kept: all of it, on disk, or its last seconds, in memory.
+//! The events that a recording keeps: all of them, on disk, or the last seconds, in memory.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use wastenot_record::{Error, Fired, Flight};
 use crate::args::record::{Record, Until};
 use crate::out::Growing;
 
-/// How much a crash loses at most.
+/// The longest time that a crash can lose.
 const FLUSH: Duration = Duration::from_secs(1);
-/// How many seconds a flight recording keeps when not told.
+/// The default length of a flight recording.
 const LAST: Span = Span::s(10);
 
-/// What is kept.
+/// The kept events.
 pub(super) enum Kept<'f, 't> {
     /// All of it.
     All { writer: Box<Writer<&'f mut Growing<'t>>>, flushed: Instant },
@@ -23,7 +23,7 @@ pub(super) enum Kept<'f, 't> {
 }
 
 impl<'f, 't> Kept<'f, 't> {
-    /// What `args` want kept, in `file`.
+    /// The kept events for the options in `args`, written to `file`.
     pub(super) fn new(
         args: &Record,
         file: &'f mut Growing<'t>,
@@ -42,7 +42,7 @@ impl<'f, 't> Kept<'f, 't> {
         Ok(Kept::Last { flight: Box::new(flight), file, last })
     }
 
-    /// Where events go.
+    /// The receiver of events.
     pub(super) fn sink(&mut self) -> &mut dyn Sink {
         match self {
             Kept::All { writer, .. } => &mut **writer,
@@ -50,8 +50,8 @@ impl<'f, 't> Kept<'f, 't> {
         }
     }
 
-    /// After each drain: what came in is safe, or what is old is forgotten. Tells whether the
-    /// trigger fired.
+    /// Called after each drain: writes new events to disk, or drops old ones. Returns the trigger
+    /// if it fired.
     pub(super) fn turn(&mut self) -> Result<Option<Fired>, Error> {
         match self {
             Kept::All { writer, flushed } => {
@@ -65,7 +65,7 @@ impl<'f, 't> Kept<'f, 't> {
         }
     }
 
-    /// How long to go on once a trigger fired: a moment is understood by what came after it, too.
+    /// The time to continue after a trigger fired, because later events also help to understand it.
     pub(super) fn aftermath(&self) -> Duration {
         match self {
             Kept::All { .. } => Duration::ZERO,
@@ -73,8 +73,8 @@ impl<'f, 't> Kept<'f, 't> {
         }
     }
 
-    /// Writes what is not written yet of a recording of length `span`. Tells how long a time and
-    /// how many events are kept.
+    /// Writes the remaining events of a recording of length `span`. Returns the kept time and the
+    /// number of kept events.
     pub(super) fn finish(self, span: Duration) -> Result<(Span, u64), Error> {
         match self {
             Kept::All { writer, .. } => {

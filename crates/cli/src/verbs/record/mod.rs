@@ -1,4 +1,4 @@
-//! `wastenot record`: what the scheduler of this machine does, into a file.
+//! `wastenot record`: records the scheduling events of this machine into a file.
 
 mod kept;
 
@@ -19,13 +19,13 @@ pub(crate) fn run(args: &Record) -> Result<Answer, Stop> {
     let result = record(args);
     match args.command.is_empty() {
         true => result,
-        // The command's codes are its own; ours must not look like one of them.
+        // The exit codes of the command pass through, so errors of wastenot have another code.
         false => result.map_err(|stop| stop.or_code(OWN_FAILURE)),
     }
 }
 
 fn record(args: &Record) -> Result<Answer, Stop> {
-    // Before anything is switched on: a typing error must cost nothing.
+    // Check this before recording starts: a typing error must cost nothing.
     let target = Target::new(&args.output, args.force)?;
     args.flight.check()?;
     let length = Length::of(args)?;
@@ -80,7 +80,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     }
     let span = begun.elapsed();
     let summary = recording.finish(kept.sink());
-    // The command may go on for long; the machine is as it was from here on.
+    // Stop recording here: the command may run for a long time.
     drop(recording);
     let (span, events) = match kept.finish(span) {
         Ok(kept) => kept,
@@ -97,8 +97,8 @@ fn record(args: &Record) -> Result<Answer, Stop> {
     Ok(running.answer())
 }
 
-/// The recording failed, but the command goes on: its end is waited for. Where nobody reads what
-/// is recorded any more that is all that is left to do.
+/// The error if a recording failed while its command runs: waits for the command. A closed pipe is
+/// not an error.
 fn unwritten_beside(mut running: Running, stop: Stop) -> Result<Answer, Stop> {
     if matches!(stop, Stop::Failure { .. }) && running.has_command() {
         out::note("the recording failed; waiting for the command to end");

@@ -1,4 +1,4 @@
-//! `wastenot rota check`: all that is wrong with texts.
+//! `wastenot rota check`: reports all faults of policies.
 
 use serde_json::{Value, json};
 use wastenot_model::printable;
@@ -9,7 +9,7 @@ use crate::args::rota::Check;
 use crate::fail::{Answer, Stop};
 use crate::out;
 
-/// A file and what it means, or what is wrong with it.
+/// A file, and its meaning or its faults.
 type Checked = (Source, Result<Program, Vec<Diagnostic>>);
 
 /// Checks files.
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Check) -> Result<Answer, Stop> {
     Ok(if right { Answer::Yes } else { Answer::No })
 }
 
-/// What people read.
+/// The output for people.
 fn said((source, checked): &Checked) -> String {
     match checked {
         Ok(program) => {
@@ -47,7 +47,7 @@ fn names(program: &Program) -> Vec<&str> {
     program.policies.iter().map(|policy| policy.name.as_str()).collect()
 }
 
-/// What programs read: docs/reference/rota.md.
+/// The output for programs: docs/reference/rota.md.
 fn json(all: &[Checked]) -> Value {
     let files: Vec<Value> = all.iter().map(file).collect();
     let count: usize =

@@ -1,4 +1,4 @@
-//! `wastenot rota emit`: the C of a policy, for sched_ext.
+//! `wastenot rota emit`: emits a policy as C for sched_ext.
 
 use std::time::Duration;
 
@@ -15,32 +15,32 @@ use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::progress;
 
-/// What a refuted policy ends with: the answer is no.
+/// The exit code for a refuted policy.
 const REFUTED: u8 = 1;
-/// So long a solver may think about one question: who wants to know more asks `prove`.
+/// The time limit of a solver for one query. `prove` allows more time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A policy in C, and what of its claims is refuted or not proved.
+/// A policy in C, and a claim that is refuted or not proved.
 pub(in crate::verbs) struct Emitted {
     pub(in crate::verbs) program: Program,
     pub(in crate::verbs) text: String,
     pub(in crate::verbs) doubt: Option<Doubt>,
 }
 
-/// What is known against a policy.
+/// The reason to doubt a policy.
 pub(in crate::verbs) enum Doubt {
     Refuted(String),
     NotProved(String),
 }
 
-/// Writes it.
+/// Writes the C.
 pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     let source = Source::read(&args.file)?;
     let how = emit::Options { steps: args.steps };
     let Some(emitted) = emitted(&source, how)? else { return Ok(Answer::No) };
     let said = match emitted.doubt {
         Some(Doubt::Refuted(why)) if !args.anyway => {
-            let help = "`wastenot prove` shows how; `--anyway` writes it anyway";
+            let help = "see why with `wastenot prove`, or write it anyway with `--anyway`";
             let what = format!("{}: nothing was written: {why}", source.name);
             return Err(Stop::new(what, help).or_code(REFUTED));
         }
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
                 Some(file) => format!("wastenot prove {file}"),
                 None => "wastenot prove".to_owned(),
             };
-            out::note(&format!("{}: {claims} not proved: `{prove}`", source.name));
+            out::note(&format!("{}: {claims} not proved: see `{prove}`", source.name));
             Some(format!("{claims} not proved for any number of CPUs"))
         }
         None => None,
@@ -64,8 +64,8 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     Ok(Answer::Yes)
 }
 
-/// The C of the policies in a text, with what is known against them. `None`: the text has faults,
-/// which were printed.
+/// The C of the policies in a text, with the doubt about them. `None` if the text has faults, which
+/// were printed.
 pub(in crate::verbs) fn emitted(
     source: &Source,
     how: emit::Options,
@@ -85,7 +85,7 @@ pub(in crate::verbs) fn emitted(
     };
     let options = options()?;
     let judging = || judged(&program, &options);
-    let judged = progress::during("proving what it claims", judging);
+    let judged = progress::during("proving the claims", judging);
     let judged = judged.map_err(|error| Stop::new(&error, error.help()))?;
     warn(source, &judged);
     let doubt = refuted(&judged).map(Doubt::Refuted);
@@ -94,22 +94,22 @@ pub(in crate::verbs) fn emitted(
     Ok(Some(Emitted { program, text, doubt }))
 }
 
-/// The C with what is wrong, or not shown, of its policies: it may travel without their text.
+/// The C with a warning at the top, because the C may be copied without the policy text.
 fn remarked(text: &str, said: Option<String>) -> String {
     let Some(said) = said else { return text.to_owned() };
     let (licence, rest) = text.split_once('\n').unwrap_or((text, ""));
     format!("{licence}\n// Beware: {}.\n{rest}", printable(&said))
 }
 
-/// What `prove` asks if nothing is said, but for less time. Without a solver, a short look at small
-/// machines.
+/// The default options of `prove`, but with less time. Without a solver, a short exploration of
+/// small machines.
 fn options() -> Result<Options, Stop> {
     let solvers = first_solver()?;
     let patience = if solvers.is_empty() { Duration::ZERO } else { PATIENCE };
     Ok(Options { solvers, cache: cache(), patience, bounds: Bounds::default() })
 }
 
-/// What each policy claims, judged.
+/// The verdicts on the claims of each policy.
 fn judged<'p>(program: &'p Program, options: &Options) -> Result<Vec<Judgement<'p>>, Error> {
     let judged = |policy| {
         let (verdicts, warnings) = (judge(policy, options)?, warnings(policy, options)?);
@@ -118,7 +118,7 @@ fn judged<'p>(program: &'p Program, options: &Options) -> Result<Vec<Judgement<'
     program.policies.iter().map(judged).collect()
 }
 
-/// The first claim that is refuted, by a counterexample or by its text, and how.
+/// The first claim that is refuted, by a counterexample or by its text, and the reason.
 fn refuted(judged: &[Judgement<'_>]) -> Option<String> {
     judged.iter().find_map(|of| {
         let (claim, why) = of.refuted()?;
@@ -126,7 +126,7 @@ fn refuted(judged: &[Judgement<'_>]) -> Option<String> {
     })
 }
 
-/// What is claimed but not shown of any number of CPUs, as the beginning of a sentence.
+/// The claims that are not proved for any number of CPUs, as the beginning of a sentence.
 fn not_proved(judged: &[Judgement<'_>]) -> Option<String> {
     let mut claims: Vec<String> = Vec::new();
     for (policy, of) in judged.iter().filter_map(|of| Some((of.policy?, of))) {
@@ -144,7 +144,7 @@ fn not_proved(judged: &[Judgement<'_>]) -> Option<String> {
     (!claims.is_empty()).then(|| format!("{} {is}", claims.join(", ")))
 }
 
-/// Notes what to know of the policies, whatever they claim.
+/// Prints the warnings about the policies.
 fn warn(source: &Source, judged: &[Judgement<'_>]) {
     for warning in judged.iter().flat_map(|of| &of.warnings) {
         let line = line_and_column(&source.text, warning.span.start).0;

@@ -1,4 +1,4 @@
-//! `wastenot rota error`: codes of messages.
+//! `wastenot rota error`: explains error codes.
 
 use wastenot_model::nearest;
 use wastenot_rota::codes;
@@ -7,7 +7,7 @@ use crate::args::rota::Code;
 use crate::fail::{Answer, Stop};
 use crate::out;
 
-/// Explains one, or lists all.
+/// Explains one code, or lists all codes.
 pub(super) fn run(args: &Code) -> Result<Answer, Stop> {
     let Some(name) = &args.code else {
         out::print(&list())?;
@@ -17,8 +17,8 @@ pub(super) fn run(args: &Code) -> Result<Answer, Stop> {
         let number = name.trim_start_matches(['R', 'r']);
         let near = nearest(number, codes::all().map(|code| &code.code[1..]));
         let help = match near {
-            Some(near) => format!("did you mean `R{near}`? All: `wastenot rota error`"),
-            None => "all codes: `wastenot rota error`".to_owned(),
+            Some(near) => format!("did you mean `R{near}`? All codes: `wastenot rota error`"),
+            None => "list all codes with `wastenot rota error`".to_owned(),
         };
         return Err(Stop::new(format_args!("there is no code `{name}`"), help));
     };
@@ -34,5 +34,5 @@ fn list() -> String {
             text += &format!("  {}  {}\n", code.code, code.title);
         }
     }
-    text + "\n`wastenot rota error CODE` explains a code, and what to write instead.\n"
+    text + "\n`wastenot rota error CODE` explains a code and how to correct the fault.\n"
 }

@@ -1,4 +1,4 @@
-//! `wastenot rota fmt`: texts in their one form.
+//! `wastenot rota fmt`: formats policies.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::args::rota::Fmt;
 use crate::fail::{Answer, Stop};
 use crate::out;
 
-/// Formats files. One that cannot be read does not keep the others from it.
+/// Formats files. A file with syntax faults does not prevent formatting of the others.
 pub(super) fn run(args: &Fmt) -> Result<Answer, Stop> {
     let (mut changed, mut failed) = (Vec::new(), Vec::new());
     for file in &args.files {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Fmt) -> Result<Answer, Stop> {
     Ok(if args.check && !changed.is_empty() { Answer::No } else { Answer::Yes })
 }
 
-/// Tells what is wrong with what could not be read.
+/// Reports the faults of files that were not formatted.
 fn refuse(failed: &[(Source, Vec<Diagnostic>)]) -> Result<(), Stop> {
     let Some((first, _)) = failed.first() else { return Ok(()) };
     for (source, found) in failed {

@@ -1,4 +1,4 @@
-//! `wastenot rota`: texts of the language of schedulers.
+//! `wastenot rota`: works on policies in Rota.
 
 mod check;
 pub(in crate::verbs) mod emit;
@@ -16,7 +16,7 @@ use crate::args::rota::{Rota, What};
 use crate::fail::{Answer, Stop};
 use crate::{open, out};
 
-/// Does with texts what was asked.
+/// Runs the subcommand.
 pub(crate) fn run(args: &Rota) -> Result<Answer, Stop> {
     match &args.what {
         What::Check(args) => check::run(args),
@@ -26,13 +26,13 @@ pub(crate) fn run(args: &Rota) -> Result<Answer, Stop> {
     }
 }
 
-/// A file that should hold a text.
+/// A policy file.
 pub(in crate::verbs) struct Source {
-    /// How it is called in messages.
+    /// The name in messages.
     pub(in crate::verbs) name: String,
-    /// Empty where it is no UTF-8.
+    /// The text; empty if the file is not UTF-8.
     pub(in crate::verbs) text: String,
-    /// Why it is none.
+    /// The fault if the file is not a text.
     pub(in crate::verbs) fault: Option<Diagnostic>,
 }
 
@@ -44,24 +44,24 @@ impl Source {
         Ok(Source { name, text: String::from_utf8(bytes).unwrap_or_default(), fault })
     }
 
-    /// Faults as people read them, and where more is said of them.
+    /// Formats faults for people, with the command that explains them.
     pub(super) fn shown(&self, faults: &[Diagnostic], colour: bool) -> String {
         let codes: BTreeSet<&str> = faults.iter().map(|fault| fault.code).collect();
         let name = printable(&self.name);
         let shown = render(faults, &name, &self.text, colour, out::size().0);
         let first = codes.first().map_or("", |code| *code);
-        let others = if codes.len() > 1 { ", and so for the other codes" } else { "" };
-        format!("{shown}why: `wastenot rota error {first}`{others}\n")
+        let others = if codes.len() > 1 { ", and likewise for the other codes" } else { "" };
+        format!("{shown}explanation: `wastenot rota error {first}`{others}\n")
     }
 
-    /// The same as an answer on standard output, with how many they are.
+    /// Formats faults as an answer on standard output, with their number.
     pub(in crate::verbs) fn refused(&self, found: &[Diagnostic]) -> String {
         let shown = self.shown(found, out::colour());
         format!("{shown}{}: {}\n", printable(&self.name), faults(found.len()))
     }
 }
 
-/// `1 fault`, `3 faults`; of a long list only the beginning was told.
+/// `1 fault`, `3 faults`. A long list is cut off.
 fn faults(count: usize) -> String {
     match count {
         1 => "1 fault".to_owned(),

@@ -110,7 +110,7 @@ fn ended_before_it_begins_it_leaves_nothing() {
         );
         let (text, actual) = said(&desk.bash(&line));
         assert_eq!(actual, code, "{line}: {text}");
-        assert!(text.contains(&format!("SIG{signal} came before it began")), "{text}");
+        assert!(text.contains(&format!("received SIG{signal} before the start")), "{text}");
         let left = std::fs::read_dir(desk.path()).expect("a folder").flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
         assert!(left.is_empty(), "{line}: {left:?}");

@@ -255,9 +255,9 @@ fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
         code=$?; kill -TERM %1; wait; exit $code";
     let (told, code) = said(&desk.bash(both));
     assert_eq!(code, 2, "{told}");
-    assert!(told.contains("a.wn.part is being recorded"), "{told}");
+    assert!(told.contains("another process records into a.wn.part"), "{told}");
     assert!(
-        text.contains("9.wn.part is there") && text.contains("wastenot check 9.wn.part"),
+        text.contains("9.wn.part exists already") && text.contains("wastenot check 9.wn.part"),
         "{text}"
     );
 }
