@@ -176,7 +176,10 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     if file == Path::new("-") {
         let stdin = io::stdin().lock();
         if stdin.is_terminal() {
-            return Err(Stop::new(TERMINAL, "pipe a policy into it: `... | wastenot rota check -`"));
+            return Err(Stop::new(
+                TERMINAL,
+                "pipe a policy into it: `... | wastenot rota check -`",
+            ));
         }
         stdin.take(limit).read_to_end(&mut bytes).map_err(failed)?;
         return Ok(bytes);

@@ -85,8 +85,8 @@ fn cause(text: &str) -> Result<&'static str, String> {
     if let Some(other) = OTHERS.into_iter().find(|it| *it == text) {
         return Ok(other);
     }
-    let node =
-        node(text).map_err(|error| format!("{error}; `hunt` also accepts {}", OTHERS.join(", ")))?;
+    let node = node(text)
+        .map_err(|error| format!("{error}; `hunt` also accepts {}", OTHERS.join(", ")))?;
     match is_within(node, "scheduler") {
         true => Ok(node),
         false => Err(format!("{node} is not a loss by a scheduler: name one below `scheduler`")),

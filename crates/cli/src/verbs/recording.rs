@@ -42,9 +42,8 @@ pub(super) fn of(
         Some(Ok(found)) => found,
         Some(Err(_)) | None => {
             part = None;
-            check(&mut Vec::new()).map_err(|error| {
-                Stop::io("cannot store the results", &error, "free some memory")
-            })?
+            check(&mut Vec::new())
+                .map_err(|error| Stop::io("cannot store the results", &error, "free some memory"))?
         }
     };
     if !has_picture {

@@ -481,7 +481,10 @@ pub(super) fn failed(error: &Error) -> Stop {
 fn of_command(args: &Run) -> Result<Scenario, Stop> {
     if let Some(setting) = args.set.first() {
         let what = format!("--set {}: a command has no such key", setting.0);
-        return Err(Stop::new(what, "write a scenario with a task that has the step `run COMMAND`"));
+        return Err(Stop::new(
+            what,
+            "write a scenario with a task that has the step `run COMMAND`",
+        ));
     }
     let choice = open::scheduler(&args.under)?;
     let usual = || Choice::named(USUAL_SCHEDULER);
