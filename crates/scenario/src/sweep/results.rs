@@ -124,8 +124,8 @@ pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
     let (mut words, mut all) = (Words::default(), Vec::new());
     while let Some(row) = table.next()? {
         if all.len() == MOST {
-            let what = format!("more than {MOST} lines");
-            return Err(table.wrong(what, "keep the header, and the lines that matter"));
+            let what = format!("the file has more than {MOST} lines");
+            return Err(table.wrong(what, "keep the header and only the lines that you need"));
         }
         all.push(judged(&row, &mut words)?);
     }
@@ -136,13 +136,14 @@ pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
 }
 
 /// How to make such a file.
-const MAKE: &str = "`wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` writes one: docs/sweep.md";
+const MAKE: &str = "write a result with `wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` \
+                    (docs/sweep.md)";
 
 /// The error that the header belongs to another kind of file.
 fn foreign(error: Error) -> Error {
     match error {
         Error::Wrong { file, line, what, .. } => {
-            let what = format!("not a result of a sweep: {what}");
+            let what = format!("the file is not a result of a sweep: {what}");
             Error::Wrong { file, line, what, help: MAKE.to_owned() }
         }
         other => other,
@@ -191,13 +192,21 @@ fn judged(row: &Row<'_>, words: &mut Words) -> Result<Judged, Error> {
     };
     let (accepted, sets) = (whole(row, ACCEPTED)?, judged.sets);
     if u64::from(accepted) + u64::from(judged.unknown) > u64::from(sets) {
-        let what = format_args!("{accepted}, and {} are unknown, of {sets}", judged.unknown);
-        return Err(row.wrong(ACCEPTED, what, "was the line changed? Write the file anew"));
+        let what = format_args!(
+            "{accepted} accepted sets and {} unknown sets are more than all {sets} sets",
+            judged.unknown
+        );
+        return Err(row.wrong(
+            ACCEPTED,
+            what,
+            "undo any change of this line, or run the sweep again",
+        ));
     }
     let Judged { share, share_low: low, share_high: high, .. } = judged;
     if !(low <= share && share <= high && high <= 1.0) {
-        let what = format_args!("{share} from {low} to {high} is no share with its interval");
-        return Err(row.wrong(SHARE, what, "was the line changed? Write the file anew"));
+        let what =
+            format_args!("{share} with the interval from {low} to {high} is not a valid share");
+        return Err(row.wrong(SHARE, what, "undo any change of this line, or run the sweep again"));
     }
     Ok(judged)
 }
@@ -206,7 +215,7 @@ fn whole(row: &Row<'_>, column: usize) -> Result<u32, Error> {
     let text = row.text(column).unwrap_or_default();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
-        let what = format!("`{}` is no whole number below 2^32", shown(text));
+        let what = format!("`{}` is not a whole number below 2^32", shown(text));
         row.wrong(column, what, MAKE)
     })
 }
@@ -218,7 +227,7 @@ fn number(row: &Row<'_>, column: usize) -> Result<f64, Error> {
     let text = row.text(column).unwrap_or_default();
     let number = text.parse().ok().filter(|number| (0.0..=GREATEST).contains(number));
     number.ok_or_else(|| {
-        let what = format!("`{}` is no number from 0 to 10^9", shown(text));
+        let what = format!("`{}` is not a number from 0 to 10^9", shown(text));
         row.wrong(column, what, MAKE)
     })
 }

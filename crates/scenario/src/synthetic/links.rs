@@ -28,7 +28,8 @@ impl Links<'_> {
                 .and_then(|(a, b)| Some((a.parse::<u16>().ok()?, b.parse::<u16>().ok()?)));
             let is_link = |(a, b): &(u16, u16)| a != b && usize::from(*a.max(b)) < nodes;
             let Some((a, b)) = ends.filter(is_link) else {
-                let what = format!("`{}` is no link between two of {nodes} nodes", shown(pair));
+                let what =
+                    format!("`{}` is not a link between two of the {nodes} nodes", shown(pair));
                 return wrong(self.at, what);
             };
             for (from, to) in [(a, b), (b, a)] {
@@ -44,7 +45,7 @@ impl Links<'_> {
         let rows = (0..nodes).map(|a| (0..nodes).map(|b| distance(a, b)).collect());
         match rows.collect::<Option<Vec<Vec<u32>>>>() {
             Some(distances) => machine.distances = Some(distances),
-            None => return wrong(self.at, "the links do not reach every node"),
+            None => return wrong(self.at, "the links do not connect all nodes"),
         }
         Ok(())
     }
