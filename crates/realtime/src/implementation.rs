@@ -123,13 +123,15 @@ impl FromStr for Implementation {
         let all = Implementation::ALL;
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
             if PARTS.contains(&text) {
-                return "that is global EDF in each cluster: `wastenot bounds test --cluster N`, \
-                        1 is partitioned EDF"
+                return "use `wastenot bounds test --cluster N`, because this scheduler is global \
+                        EDF in each cluster; N = 1 is partitioned EDF"
                     .into();
             }
             match nearest(text, all.map(Implementation::name)) {
-                Some(near) => format!("there is no such implementation; did you mean `{near}`?"),
-                None => format!("there are {}", all.map(Implementation::name).join(", ")),
+                Some(near) => {
+                    format!("there is no implementation with this name; did you mean `{near}`?")
+                }
+                None => format!("use one of {}", all.map(Implementation::name).join(", ")),
             }
         })
     }

@@ -47,7 +47,7 @@ impl Run {
         let (design, cpus) = (self.benchmark.name(), self.on.len());
         let of = |kind: &Overhead| {
             format!(
-                "{} of {design} on {cpus} CPUs is not in the figures: its threads did not meet \
+                "{} of {design} on {cpus} CPUs has no figure, because its threads did not meet \
                  within this time (increase `--span`)",
                 kind.name()
             )

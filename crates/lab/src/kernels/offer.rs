@@ -66,11 +66,11 @@ impl Offer {
         let mut lines: Vec<String> = self.kernels.iter().map(line).collect();
         lines.dedup();
         let mut words = match lines.is_empty() {
-            true => "there are none for this machine".to_owned(),
-            false => format!("there are {}", lines.join(", ")),
+            true => "Debian has no kernel for this machine".to_owned(),
+            false => format!("the available kernels are {}", lines.join(", ")),
         };
         for LeftOut { suite, why } in &self.left_out {
-            words += &format!("; {suite} was left out: {why}");
+            words += &format!("; {suite} was skipped: {why}");
         }
         words
     }
