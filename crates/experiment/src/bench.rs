@@ -110,8 +110,8 @@ impl Bench for Sim {
     }
 
     fn assumes(&self) -> Vec<String> {
-        let what = "simulated: caches, memory and interrupts cost nothing unless [costs] sets a \
-                    cost";
+        let what = "simulated: what the model leaves out (caches, memory, interrupts) costs nothing \
+                    unless [costs] says so";
         vec![what.into()]
     }
 
@@ -170,12 +170,12 @@ impl Bench for Sim {
 fn runs_no_program(variant: &Variant) -> Result<(), Error> {
     let Some(command) = variant.workload.commands.first() else { return Ok(()) };
     let what = format!(
-        "variant `{}` runs `{command}`, but the simulator cannot run programs",
+        "variant `{}` runs `{command}`, a program that the simulator cannot run",
         variant.name
     );
     let help = format!(
-        "run it on a kernel: --on 7.2; or record the program with `wastenot record -o it.wn -- \
-         {command}` and simulate its trace with `wastenot what-if it.wn`"
+        "run it on a kernel: --on 7.2; or `wastenot record -o it.wn -- {command}`, and simulate what it \
+         did: `wastenot what-if it.wn`"
     );
     Err(Error::Bench { what, help })
 }
@@ -192,12 +192,13 @@ fn classes_fit(variant: &Variant, made: &Made) -> Result<(), Error> {
     let unknown = variant.workload.templates.iter().find(|it| !is_known(it.class));
     let Some(task) = unknown else { return Ok(()) };
     let what = format!(
-        "variant `{}`: `{}` is in the class `{}`, but the simulated scheduler {} has no such class",
+        "variant `{}`: `{}` is in the class `{}`, which {} does not have in the simulator",
         variant.name, task.name, task.class, variant.scheduler.name
     );
     let help = match task.class {
         Class::Deadline { .. } => {
-            "run it on a kernel: --on 7.2; or use a real-time scheduler: --scheduler sched-deadline"
+            "run it on a kernel: --on 7.2; or under a real-time scheduler: --scheduler \
+             sched-deadline"
         }
         _ => "run it on a kernel: --on 7.2",
     };
@@ -221,16 +222,16 @@ pub(crate) fn bad_end(outcome: &Outcome, history: &History) -> Option<(String, S
         End::Done | End::Limit => return None,
         End::Deadlock(stuck) => deadlock(stuck, history),
         End::Livelock { task } => (
-            format!("{} loops forever without using any time", history.task_label(*task)),
-            "add a `compute`, a `sleep` or a wait to its loop".into(),
+            format!("{} goes on for ever without any time passing", history.task_label(*task)),
+            "put a `compute`, a `sleep` or something to wait for into its loop".into(),
         ),
         End::Crowd { parent } => (
             format!("there are a million tasks, and {} forks more", history.task_label(*parent)),
-            "reduce the number of forks, or end the run earlier with a smaller `limit`".into(),
+            "let it fork fewer, or a smaller `limit` end the run".into(),
         ),
         End::Fault(fault) => (
-            format!("at {} the scheduler made a wrong decision: it {}", fault.time, fault.what),
-            "choose another scheduler, and report this bug of the scheduler".into(),
+            format!("at {} the scheduler {}", fault.time, fault.what),
+            "this is a bug of the scheduler: try another one".into(),
         ),
     })
 }
@@ -251,8 +252,8 @@ fn deadlock(stuck: &[Stuck], history: &History) -> (String, String) {
     let more = stuck.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let help = match stuck.first().is_some_and(|it| it.for_cpu) {
-        true => "let the spinning tasks block, or use fewer spinning tasks than CPUs",
-        false => "add the unlock, put, signal or barrier arrival that ends the wait of these tasks",
+        true => "let the spinning tasks block, or use fewer of them than CPUs",
+        false => "add the unlock, put, signal or arrival that these tasks wait for",
     };
     (format!("deadlock: {listed}{more}"), help.into())
 }

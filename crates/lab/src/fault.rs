@@ -27,9 +27,9 @@ pub(crate) fn fault(evidence: &Evidence, history: Option<&History>) -> Fault {
     } else if let Some(exit) = exit.as_ref().filter(|it| it.reason != BY_LOADER) {
         (exit.sentence(name), exit.help().to_owned(), exit.lines.clone())
     } else if evidence.scheduled || exit.is_some() {
-        let how = evidence.ended.as_deref().unwrap_or("the program still runs");
+        let how = evidence.ended.as_deref().unwrap_or("it still runs");
         let what = format!("the program of {name} unloaded it{} ({how})", after(after_ns));
-        (what, "see the last lines that the program printed".into(), last(&evidence.said))
+        (what, "the last lines of its program may say why".into(), last(&evidence.said))
     } else {
         unloaded(evidence)
     };
@@ -71,7 +71,7 @@ impl Exit {
 
     fn sentence(&self, name: &str) -> String {
         let when = match self.after_ns {
-            None => " before it ran any task (in its init)".to_owned(),
+            None => " before it scheduled (in its init)".to_owned(),
             some => after(some),
         };
         let message = self.message.as_ref().map_or(String::new(), |it| format!(": {}", files(it)));
@@ -81,17 +81,15 @@ impl Exit {
     fn help(&self) -> &'static str {
         match self.reason.as_str() {
             "runnable task stall" => {
-                "run `wastenot explain` on the trace of the run (-o DIR/) to see which CPUs could \
-                 have run the task"
+                "`wastenot explain` of the run's History (-o DIR/) shows which CPUs could have run \
+                 the task"
             }
-            "scx_bpf_error" => {
-                "see the line in the message, where the scheduler calls scx_bpf_error"
-            }
+            "scx_bpf_error" => "the scheduler called scx_bpf_error itself: see the line it names",
             reason if reason.ends_with("main kernel") => {
-                "start the program of the scheduler again: a CPU went online or offline, and the \
-                 scheduler has neither cpu_online nor cpu_offline"
+                "a CPU came or went, and the scheduler has no cpu_online and cpu_offline: its \
+                 program has to load it again"
             }
-            _ => "see docs/sched_ext.md for the reasons that the kernel gives",
+            _ => "docs/sched_ext.md explains the kernel's reasons",
         }
     }
 }
@@ -114,41 +112,35 @@ fn after(ns: Option<u64>) -> String {
 fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
     let (name, said) = (&evidence.scheduler, &evidence.said);
     if let Some(refusal) = Refusal::of(said) {
-        let what = format!("the verifier rejects {} of {name}: {}", refusal.program, refusal.why);
-        let help =
-            "see the verifier log in the report; `--json` prints more lines of it".to_owned();
+        let what = format!("the verifier refuses {} of {name}: {}", refusal.program, refusal.why);
+        let help = "the lines before it are in the report; `--json` has more of them".to_owned();
         let from = refusal.log.len().saturating_sub(LINES);
         return (what, help, refusal.log[from..].to_vec());
     }
     let ended = evidence.ended.as_deref();
     if let Some(lacks) = lacks(said) {
-        let what = format!("{name} does not support this kernel: {lacks}");
-        let help =
-            "build the scheduler for this kernel, or choose another kernel with --on".to_owned();
+        let what = format!("{name} does not fit this kernel: {lacks}");
+        let help = "build it for this kernel, or choose another one with --on".to_owned();
         return (what, help, last(said));
     }
     if let Some(line) = lines(said).find(|line| line.contains("attach struct_ops")) {
         let why = lines(said).find_map(error_of).map_or(String::new(), |why| format!(" ({why})"));
-        let what = format!("the kernel refused to attach {name}: {line}{why}");
-        let help = "check the operations and flags of the scheduler: the kernel accepted its \
-                    programs and gives no reason, so it may have removed an operation or flag, or \
-                    may require another one with it"
+        let what = format!("the kernel refuses to attach {name}: {line}{why}");
+        let help = "it verified the programs, and says no reason: an operation or a flag that \
+                    this kernel has no more, or wants together with another one"
             .to_owned();
         return (what, help, last(said));
     }
     let end = lines(said).last().map(shortened);
-    let end = end.map_or("it printed nothing".to_owned(), |line| {
-        format!("the last line of its output: {line}")
-    });
+    let end = end.map_or("it said nothing".to_owned(), |line| format!("its last line: {line}"));
     let what = match ended {
         Some(how) => format!("the program of {name} ended before it scheduled ({how}); {end}"),
         None => {
             let waited = evidence.waited_s;
-            format!("{name} did not start to schedule within {waited} s; {end}")
+            format!("{name} did not begin to schedule within {waited} s; {end}")
         }
     };
-    let help =
-        "boot the kernel with a shell and try the scheduler: `wastenot lab shell`".to_owned();
+    let help = "`wastenot lab shell` boots the kernel with a shell, to try it by hand".to_owned();
     (what, help, last(said))
 }
 
@@ -211,13 +203,12 @@ pub(crate) fn starved(name: &str, wait: &Wait, history: &History) -> Option<Faul
     starves.then(|| {
         let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
         let what = format!(
-            "{} starved under {name}: it had waited{cpu} for {} when the run reached its time \
-             limit",
+            "{} starved under {name}: it had waited{cpu} for {} when the run reached its limit",
             wait.task,
             Span(wait.ns)
         );
-        let help = "use `--set limit=60s`, so that the kernel's watchdog ends the scheduler and \
-                    its dump shows where the task waited"
+        let help = "with `--set limit=60s` the kernel's watchdog ends the scheduler, and its dump \
+                    says where the task waited"
             .to_owned();
         let dump =
             stall::recorded(history).map(|(_, dump)| Dump { stalled: stalled(wait), ..dump });
@@ -234,10 +225,10 @@ fn stalled(wait: &Wait) -> Option<(Named, Span)> {
 
 /// A guest that came to no end while a scheduler was loaded, or scheduled.
 pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
-    let while_it = if scheduled { "scheduled" } else { "was being loaded" };
+    let while_it = if scheduled { "scheduled" } else { "was loaded" };
     Fault {
-        what: format!("the guest did not answer while {name} {while_it}: {why}"),
-        help: "run it again: a scheduler that hangs the kernel will do so again".into(),
+        what: format!("no answer came from the guest while {name} {while_it}: {why}"),
+        help: "repeat it: a scheduler that hangs the kernel does so again".into(),
         after_ns: None,
         dump: None,
         lines: Vec::new(),
@@ -247,8 +238,8 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
 /// One of which so many guests died that it was not tried again.
 pub(crate) fn given_up(name: &str, guests: usize) -> Fault {
     Fault {
-        what: format!("not run: {guests} guests had already died under {name}"),
-        help: "see the other runs of this scheduler for the reason".into(),
+        what: format!("not run: {guests} guests died under {name} before"),
+        help: "the other runs of it say how".into(),
         after_ns: None,
         dump: None,
         lines: Vec::new(),

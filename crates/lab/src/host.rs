@@ -70,8 +70,8 @@ impl Bench for Host {
     }
 
     fn assumes(&self) -> Vec<String> {
-        let what = "run on this machine: other programs of the machine affected the run, and \
-                    [costs] and [ambient] of the scenario had no effect";
+        let what = "run on this machine: all else that it did took part, and [costs] and [ambient] of \
+                    the scenario did not";
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         [what.into()].into_iter().chain(notes).collect()
     }
@@ -85,15 +85,14 @@ impl Bench for Host {
 
     fn fits(&self, variant: &Variant) -> Result<(), Error> {
         if variant.scheduler.text.is_some() {
-            let what = format!("`run --on host` does not load {}", variant.scheduler.name);
-            let help = "load it with `wastenot deploy` while this command runs, or run it in a \
-                        guest: --on 7.2";
+            let what = format!("{} is not deployed by `run --on host`", variant.scheduler.name);
+            let help =
+                "`wastenot deploy` it, and run this meanwhile; or try it in a guest: --on 7.2";
             return Err(Error::Bench { what, help: help.into() });
         }
         if !wastenot_host::is_first_namespace() {
-            let what = "task numbers here differ from the numbers in the trace, because of a PID \
-                        namespace";
-            let help = "run the command outside the container, or with `--pid=host`";
+            let what = "tasks have other numbers here than in the recording (a PID namespace)";
+            let help = "run it outside the container, or with `--pid=host`";
             return Err(Error::Bench { what: what.into(), help: help.into() });
         }
         note(&self.notes, &plan(variant, &Options::default())?.notes);

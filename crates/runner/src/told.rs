@@ -108,7 +108,7 @@ impl Told {
                 let doing = plan::DOING.get(head.u32(at::FAILED_WHAT) as usize);
                 return Err(Error::Refused { doing: doing.unwrap_or(&"run"), of, error });
             }
-            _ => return Err(Error::Ended { how: "it did not record its end".into() }),
+            _ => return Err(Error::Ended { how: "it noted no end".into() }),
         }
         let end = if head.u32(at::END) == 1 { End::Done } else { End::Limit };
         let did = (0..tasks).map(|n| Did {
@@ -154,7 +154,7 @@ fn program(plan: Reader<'_>, template: u32, step: u32, programs: &[Program]) -> 
 fn how(status: u32) -> String {
     match (status & 0x7f, status >> 8 & 0xff) {
         (0, code) => format!("ended with exit status {code}"),
-        (signal, _) => format!("was killed by signal {signal}"),
+        (signal, _) => format!("was ended by signal {signal}"),
     }
 }
 

@@ -121,11 +121,8 @@ pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Er
     replay(history, Silent::Unknown, &mut watch);
     let extracted = weave::weave(history, options, watch);
     if extracted.awaited == 0 || extracted.recorded == Span::ZERO {
-        let what = "none of the awaited tasks ran in the trace".into();
-        return Err(Error::NoWork {
-            what,
-            help: "give tasks that ran in the trace with `--task`".into(),
-        });
+        let what = "none of the tasks to wait for ran in it".into();
+        return Err(Error::NoWork { what, help: "name tasks that ran with `--task`".into() });
     }
     Ok(extracted)
 }
@@ -148,30 +145,27 @@ fn tells_enough(history: &History) -> Result<(), Error> {
     if !history.head.clock.nanoseconds {
         let clock = &history.head.clock.name;
         return wrong(
-            format!(
-                "the trace clock ({clock}) counts cycles, and the number of cycles per second is \
-                 unknown"
-            ),
-            "give the clock rate: `--clock-hz 2.4GHz`",
+            format!("its clock ({clock}) counts cycles: how long anything took is unknown"),
+            "say how many cycles a second has: `--clock-hz 2.4GHz`",
         );
     }
     if !history.entries().any(|entry| matches!(entry.event, Event::Switch { .. })) {
         if is_part(history) {
             let window = history.window();
             return wrong(
-                format!("this part of the trace ({}) has no context switch", window.span()),
-                "choose a longer part with `--from` and `--to`",
+                format!("this part of it ({}) has no context switch", window.span()),
+                "take a longer one: `--from`, `--to`",
             );
         }
         return wrong(
-            "the trace has no context switch, so it does not show when each task ran".into(),
+            "it has no context switch, so it does not show which task ran when".into(),
             events,
         );
     }
     let carries = history.head.carries;
     if !carries.has(Carries::WAKINGS) && !carries.has(Carries::WAKEUPS) {
         return wrong(
-            "the trace has no wakeup, so it does not show which task waited for which".into(),
+            "it has no wakeup, so it does not show which task waited for which".into(),
             events,
         );
     }
@@ -201,7 +195,7 @@ impl Extracted {
         workload.hotplug.clear();
         if cut > 0 {
             self.assumptions.push(format!(
-                "{cut} of {whole} tasks with a CPU affinity were bound to CPUs that this machine \
+                "{cut} of {whole} tasks with an affinity were bound to CPUs that this machine \
                  does not have"
             ));
         }

@@ -16,24 +16,23 @@ pub(super) fn assumptions(
 ) -> Vec<String> {
     let simulated = is_simulated(history);
     let mut said: Vec<String> = vec![
-        "the work is the CPU time that tasks used between their waits; busy-waiting counts as work"
-            .into(),
-        "CPUs have the same speed as in the trace, and caches, memory and busy SMT siblings cause \
-         the same delays"
+        "the work is what tasks did between waits; busy-waiting counts as work".into(),
+        "CPUs are as fast as in the recording, with the same delays by caches, memory and busy \
+         siblings"
             .into(),
         match extracted.ipi {
             Span::ZERO => "interrupts and the scheduler itself take no time".into(),
-            ipi => format!("a kicked CPU reacts after {ipi}, as in the trace"),
+            ipi => format!("a kicked CPU reacts after {ipi}, as it did then"),
         },
         format!(
-            "a task wakes another task after it has used the same amount of CPU time as in the \
-             trace, and a sleeping task receives its wakeups in the order of their arrival{}",
-            if simulated { "" } else { "; no wakeup is synchronous" }
+            "a waker wakes a task after the same CPU time of its own as recorded, and a sleeper \
+             takes its wakeups in the order of their arrival{}",
+            if simulated { "" } else { "; no waker says that it is about to sleep" }
         ),
     ];
     said.extend(history.head.source.caveat());
     if simulated {
-        said.push("events at the same instant may have a different order".into());
+        said.push("events at the same instant may come in another order".into());
     }
     said.extend(sleeps(tally));
     said.push(who(extracted, whom));
@@ -43,9 +42,9 @@ pub(super) fn assumptions(
 
 /// Those that hold for programs, too.
 pub(super) fn of_programs(of_events: &[String]) -> Vec<String> {
-    let programs = "tasks run the programs of the simulated run again: they draw random numbers, \
-                    wait and spin as these programs do; when a program changes a nice value, the \
-                    change is not repeated";
+    let programs = "tasks run their programs again, which the simulated run contains: they draw \
+                    random numbers, and wait and spin as programs do; changes of nice values by \
+                    programs are not repeated";
     let holds = |it: &&String| {
         ["interrupts and", "a kicked CPU", "the run is over", "recorded in a guest"]
             .iter()
@@ -58,13 +57,13 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let (timed, span) = tally.timed;
     let timed = (timed > 0).then(|| {
         format!(
-            "sleeps that an interrupt ended (timers, devices, the network) keep their length, even \
-             if the interrupt delivered a message from another task: {timed}, {span} together"
+            "sleeps that an interrupt ended (timers, devices, the network) keep their length, also \
+             where another task's message was behind it: {timed}, {span} together"
         )
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
         let count = tally.unknown_wakers;
-        format!("sleeps with an unknown waker keep their length: {count}")
+        format!("sleeps with an unknown waker keep their length in the simulated run: {count}")
     });
     let unclear = (tally.unclear > 0).then(|| {
         let count = tally.unclear;
@@ -76,8 +75,8 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let own = (tally.own > 0).then(|| {
         let count = tally.own;
         format!(
-            "threads of the scheduler itself (migration/N) are not part of the work, and waits for \
-             them are left out: {count}"
+            "the scheduler's own threads (migration/N) are no work, and waits for them are left \
+             out: {count}"
         )
     });
     [timed, unknown, unclear, own].into_iter().flatten()
@@ -86,30 +85,24 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
 fn who(extracted: &Extracted, whom: &Awaited) -> String {
     let (tasks, awaited) = (extracted.tasks, extracted.awaited);
     let why = match whom.why {
-        Why::Named => "the tasks that the command line names",
-        Why::Told => "the tasks that the scenario waits for",
+        Why::Named => "those that were named",
+        Why::Told => "those that the scenario waits for",
         Why::Passing => {
-            "all tasks that started or ended during the trace, except kernel threads, the \
-             recorder, and tasks that ran from its start to its end"
+            "those that began or ended within the recording, except kernel threads, the recorder, \
+             and tasks that ran from its start to its end"
         }
         Why::Woken => {
-            "all tasks that other tasks woke, because hardly any other task started or ended \
-             during the trace"
+            "those that other tasks woke, since hardly any other task began or ended within the \
+             recording"
         }
-        Why::Ordinary => {
-            "all tasks except kernel threads, because no task started or ended during the trace"
-        }
-        Why::All => "all tasks, because the trace has only kernel threads",
+        Why::Ordinary => "all but kernel threads, since none has a beginning or an end in it",
+        Why::All => "all, since only kernel threads are there",
     };
     let others = match tasks - awaited {
         0 if tasks == 1 => {
-            return "the run is over when its task has done all work from the trace".into();
+            return "the run is over when its task has done what was recorded".into();
         }
-        0 => {
-            return format!(
-                "the run is over when all {tasks} tasks have done all their work from the trace"
-            );
-        }
+        0 => return format!("the run is over when all {tasks} tasks have done what was recorded"),
         others => others,
     };
     let named = whom.others.iter().take(NAMED).map(|name| format!("`{name}`"));
@@ -120,8 +113,8 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         false => format!("{}{more}", named.join(", ")),
     };
     format!(
-        "the run is over when {awaited} of {tasks} tasks have done all their work from the trace: \
-         {why}; the other {others} tasks ({named}) run in the background"
+        "the run is over when {awaited} of {tasks} tasks have done what was recorded: {why}; \
+         {others} others ({named}) run beside them"
     )
 }
 
@@ -134,40 +127,33 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     if !carries.has(Carries::AFFINITY) {
         said.push(format!(
-            "the trace has no CPU affinities: kernel threads with a CPU in their name stay on \
-             their CPU ({pinned}), and all other tasks may run on any CPU"
+            "affinities are not recorded: kernel threads whose names say so stay where they were \
+             ({pinned}), all others may run anywhere"
         ));
     }
     if !carries.has(Carries::CGROUPS) {
-        said.push("the trace has no cgroups and no sessions: all tasks are in one group".into());
+        said.push("cgroups and sessions are not recorded: all tasks are in one group".into());
     } else if !is_simulated(history) {
-        said.push("the trace has no shares of cgroups: all cgroups have equal shares".into());
+        said.push("shares of cgroups are not recorded: all have equal ones".into());
         if is_part(history) {
-            said.push("cgroups whose name was recorded before this part are unknown".into());
+            said.push("cgroups that were recorded before this part are unknown in it".into());
         }
     }
     if !carries.has(Carries::TOPOLOGY) {
-        said.push(
-            "the trace does not record which CPUs share caches or memory; give the machine with \
-             `--machine`"
-                .into(),
-        );
+        said.push("what CPUs share is not recorded: `--machine` names it".into());
     }
     let (held, span) = tally.held;
     if held > 0 {
         said.push(format!(
-            "the scheduler cannot avoid throttling by quotas: under every scheduler, these waits \
-             become sleeps of the same length: {held}, {span} together"
+            "throttling by quotas is not the scheduler's fault: such waits keep their length under \
+             every scheduler, as sleeps: {held}, {span} together"
         ));
     }
     if tally.regrouped > 0 {
-        said.push(format!(
-            "tasks stay in their first cgroup, although the trace has changes: {}",
-            tally.regrouped
-        ));
+        said.push(format!("changes of cgroup are not repeated: {}", tally.regrouped));
     }
     if tally.realtime {
-        said.push("real-time tasks are simulated as normal tasks".into());
+        said.push("real-time tasks are simulated as ordinary ones".into());
     }
     let silent = silent(history);
     if silent > 0 {
@@ -176,17 +162,18 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     if tally.unknown.0 > 0 {
         let (count, span) = tally.unknown;
         said.push(format!(
-            "the state of some tasks is unknown for some time; this time counts as sleep of the \
-             same length: {count}, {span} together"
+            "parts of tasks' lives are unknown, and taken for sleep that keeps its length: \
+             {count}, {span} together"
         ));
     }
     if tally.losses > 0 {
-        said.push("events were lost, so runs and wakeups of that time are missing".into());
+        said.push("events were lost: runs and wakeups of that time are missing".into());
     }
     if tally.unannounced > 0 {
         let count = tally.unannounced;
         said.push(format!(
-            "tasks that ran without any wakeup are runnable from the start: {count}"
+            "tasks that ran without any wakeup are runnable from the start: \
+            {count}"
         ));
     }
     said
