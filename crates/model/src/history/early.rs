@@ -98,8 +98,8 @@ impl Early {
             Next::From(cpu) => &format!("had been moved from CPU {cpu}"),
         };
         let note = format!(
-            "data may be missing from {} to the end: {} was on CPU {} at {}, but at {} this task \
-             {next}, and no event explains the change",
+            "data may be missing from {} to the end: {} was on CPU {} at {}; by {} it {next}, and \
+             no event explains that",
             at(self.last),
             history.task_label(sign.task),
             sign.cpu,
