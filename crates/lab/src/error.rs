@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_first_complaint_of_a_kernel_is_shown_with_the_end() {
-        assert_eq!(last("\n \n"), "it said nothing");
+        assert_eq!(last("\n \n"), "no output");
         assert_eq!(last("a\n\nb\nc\nd"), "b; c; d");
         assert_eq!(last("a\nBUG: x\nc\nKernel panic\ne\nf"), "BUG: x; ...; Kernel panic; e; f");
     }

@@ -325,7 +325,7 @@ fn at_the_limit_it_is_told_who_waits_in_vain() {
         (1, "the lock `kept`", Some(0)),
         (2, "the barrier `b` (1 of 3 are there)", None),
         (3, "a token in the pipe `empty`", None),
-        (4, "all its children", None),
+        (4, "all its children to end", None),
         (5, "the condition `never`", None),
     ];
     assert_eq!(words(&outcome.stuck), expected);

@@ -207,17 +207,17 @@ mod tests {
             (account["why"].as_str().expect("a sentence").to_owned(), account["command"].clone())
         };
         let mut recording = recording();
-        assert!(why(&recording).0.contains("cannot be read again"));
+        assert!(why(&recording).0.contains("cannot be read a second time"));
         recording.source = Some(events(|| Err("The file changed.".into())));
         assert_eq!(why(&recording).0, "The file changed.");
         recording.source = Some(events(|| Ok(history())));
         let kept = &recording.source.as_ref().expect("a source").kept;
         let guard = kept.lock().expect("not poisoned");
-        assert!(why(&recording).0.contains("ask again"), "no answer waits for another");
+        assert!(why(&recording).0.contains("Ask again"), "no answer waits for another");
         drop(guard);
-        assert_eq!(recording.account(2, 0, 90)["why"], "The recording has no such task.");
+        assert_eq!(recording.account(2, 0, 90)["why"], "The trace has no such task.");
         recording.is_glance = true;
-        assert!(why(&recording).0.contains("is being checked"));
+        assert!(why(&recording).0.contains("is still being checked"));
         recording.is_glance = false;
         recording.events = MOST + 1;
         let (why, command) = why(&recording);

@@ -137,7 +137,7 @@ mod tests {
             bad.to_string(),
             "cannot download a kernel: Failed to fetch http://m/k.deb  Hash Sum mismatch"
         );
-        assert_eq!(of("").to_string(), "cannot download a kernel: it says nothing");
+        assert_eq!(of("").to_string(), "cannot download a kernel: it printed no message");
     }
 
     #[test]

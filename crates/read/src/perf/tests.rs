@@ -726,7 +726,7 @@ fn what_cannot_be_used_says_how_to_record_it() {
     let mut made = Made::new(Endian::Little, false);
     made.attrs[0].0 &= !(1 << 7);
     let (error, line) = help(&mut made);
-    assert!(error.contains("sched_switch do not hold their CPU"), "{error}");
+    assert!(error.contains("sched_switch do not contain their CPU"), "{error}");
     assert!(line.contains("perf sched record"), "{line}");
 
     let mut made = Made::new(Endian::Little, false);

@@ -268,14 +268,17 @@ mod tests {
         assert!(other.help().contains("bounds sweep"), "{}", other.help());
         for (line, what) in [
             (String::new(), "the file has a header but no point"),
-            (LINE.replace(",5,3,1,", ",5,5,1,"), "r.csv:2: accepted: 5, and 1 are unknown, of 5"),
+            (
+                LINE.replace(",5,3,1,", ",5,5,1,"),
+                "r.csv:2: accepted: 5 accepted sets and 1 unknown sets are more than all 5 sets",
+            ),
             (LINE.replace("0.23", "0.7"), "share: 0.6 from 0.7 to 0.88 is no share"),
-            (LINE.replace("0.6,", "NaN,"), "share: `NaN` is no number"),
-            (LINE.replace("2,4,", "2,-4,"), "tasks: `-4` is no whole number"),
-            (LINE.replace("2,4,", "2,+4,"), "tasks: `+4` is no whole number"),
-            (LINE.replace(",1.5,", ",1e99,"), "total: `1e99` is no number"),
+            (LINE.replace("0.6,", "NaN,"), "share: `NaN` is not a number"),
+            (LINE.replace("2,4,", "2,-4,"), "tasks: `-4` is not a whole number"),
+            (LINE.replace("2,4,", "2,+4,"), "tasks: `+4` is not a whole number"),
+            (LINE.replace(",1.5,", ",1e99,"), "total: `1e99` is not a number"),
             (LINE.replace("implicit", ""), "deadlines: the cell is empty"),
-            (LINE.replace(",implicit", ""), "25 cells, and the header names 26"),
+            (LINE.replace(",implicit", ""), "25 cells, but the header has 26"),
         ] {
             let error = read(&[&line]).expect_err(what);
             assert!(error.to_string().contains(what), "{error}");

@@ -71,11 +71,11 @@ mod tests {
     #[test]
     fn links_that_make_no_machine_are_refused() {
         for (text, why) in [
-            ("numa:2(links=0-2) pu:1", "`0-2` is no link between two of 2 nodes"),
+            ("numa:2(links=0-2) pu:1", "`0-2` is not a link between two of the 2 nodes"),
             ("numa:2(links=0-0) pu:1", "`0-0` is no link"),
             ("numa:2(links=) pu:1", "`` is no link"),
-            ("numa:3(links=0-1) pu:1", "the links do not reach every node"),
-            ("core:2(links=0-1) pu:1", "links are between nodes"),
+            ("numa:3(links=0-1) pu:1", "the links do not connect all nodes"),
+            ("core:2(links=0-1) pu:1", "only numa can have links"),
         ] {
             let error = machine(text).expect_err(text).to_string();
             assert!(error.contains(why), "{error}");

@@ -237,7 +237,7 @@ fn recorded_machines_have_the_levels_that_their_kernels_showed() {
 #[test]
 fn a_mistyped_preset_is_answered_with_the_nearest_and_all_ways() {
     let error = machine("buldozer64").expect_err("no such preset");
-    assert_eq!(error.to_string(), "there is no machine `buldozer64`; nearest is `bulldozer64`");
+    assert_eq!(error.to_string(), "there is no machine `buldozer64`; did you mean `bulldozer64`?");
     for way in ["magny48", "flat(nodes,cores)", "pack:2", "lstopo", "lscpu -p"] {
         assert!(error.help().contains(way), "{}", error.help());
     }

@@ -233,7 +233,11 @@ mod tests {
             vec![Step::Loop(None), compute(1), Step::UnlessLate(Span::ms(1)), EVERY, END, END],
         ];
         for steps in unbounded {
-            assert_eq!(of(&steps), Err("`t` may compute for any time".into()), "{steps:?}");
+            assert_eq!(
+                of(&steps),
+                Err("`t` has no limit for the CPU time of a job".into()),
+                "{steps:?}"
+            );
         }
         assert_eq!(of(&[compute(1)]), Err("`t` has no period".into()));
         let two = [EVERY, compute(1), Step::Beat(Span::ms(7))];

@@ -96,8 +96,12 @@ fn what_cannot_be_asked_of_clusters_is_told_with_what_to_do() {
     desk.put("t.csv", "wcet_us,period_us,deadline_us\n2,10,20\n");
     desk.put("o.csv", "kind,at,max_us,implementation,cpus\nschedule,,1,gsn-edf,4\n");
     for (words, what, help) in [
-        ("--cpus 64 --cluster 7", "64 CPUs cannot be divided into clusters of 7", "must divide"),
-        ("--cpus 4 --cluster 8", "4 CPUs cannot be divided into clusters of 8", "must divide"),
+        (
+            "--cpus 64 --cluster 7",
+            "64 CPUs cannot be divided into clusters of 7",
+            "divides `--cpus`",
+        ),
+        ("--cpus 4 --cluster 8", "4 CPUs cannot be divided into clusters of 8", "divides `--cpus`"),
         ("--cpus 4 --cluster 1 --implementation gedf-mp", "no CPU for tasks", "`--cluster 2`"),
         ("--cpus 8 --cluster 2 --overheads o.csv", "gsn-edf on 4 CPUs", "on 2 CPUs"),
     ] {

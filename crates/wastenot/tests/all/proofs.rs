@@ -149,10 +149,10 @@ fn a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named() {
     let (text, code) = says(&desk, "wastenot prove --recheck c");
     assert_eq!(code, 2, "{text}");
     let missing = format!("is missing: {}", gone["what"].as_str().expect("a sentence"));
-    assert!(text.contains(&missing) && text.contains("make it anew"), "{text}");
+    assert!(text.contains(&missing) && text.contains("create the certificate again"), "{text}");
     let (text, code) = says(&desk, "wastenot prove --recheck policies");
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("so the folder is no certificate"), "{text}");
+    assert!(text.contains("so the folder is not a certificate"), "{text}");
 }
 
 const STEALING: &str = "\
