@@ -223,7 +223,7 @@ fn colour_is_only_there_where_it_is_asked_for() {
 
 #[test]
 fn what_nobody_sees_is_named() {
-    for (letter, help) in [('\u{a0}', "write a space"), ('\u{feff}', "leave it out")] {
+    for (letter, help) in [('\u{a0}', "write a space"), ('\u{feff}', "remove it")] {
         let fault = said(&format!("policy{letter}p {{ }}"));
         let named = format!("R002: U+{:04X} is not allowed here; {help}", letter as u32);
         assert_eq!(fault, named);

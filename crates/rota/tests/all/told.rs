@@ -88,7 +88,7 @@ fn one_mistake_is_told_once() {
 #[test]
 fn wrong_words_of_the_protocol_are_marked() {
     helped("unsafe protocol { enqueue: insert, kick }", "R502", "insert, kick", "kick, insert");
-    helped("unsafe protocol { enqeue: kick }", "R502", "enqeue", "there are `enqueue: kick");
+    helped("unsafe protocol { enqeue: kick }", "R502", "enqeue", "use one of `enqueue: kick");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn common_mistakes_get_the_words_that_were_meant() {
     helped(&tick("while idle(here) { kick here }"), "R008", "while", "instead of a loop");
     let (_, faults) = faults(&tick("walk here"));
     assert_eq!(faults[0].help, "write one of let, put, run, kick, if");
-    helped("task { vt: time = -20ms owner queue }", "R017", "-", "without it");
+    helped("task { vt: time = -20ms owner queue }", "R017", "-", "without a sign");
     let scaled = tick("t.vt := scaled(t.weight, now)");
     assert_eq!(told(&scaled).len(), 2, "both are wrong");
     helped(&tick("t.vt := scaled(now, now)"), "R204", "now", "`scaled(time, weight)`");

@@ -264,7 +264,10 @@ mod tests {
     fn what_is_none_is_refused_with_its_line() {
         let other = results("t.csv", "wcet_us,period_us\n1,2\n".as_bytes()).expect_err("tasks");
         let said = other.to_string();
-        assert!(said.starts_with("t.csv:1: not a result of a sweep: there is no column"), "{said}");
+        assert!(
+            said.starts_with("t.csv:1: the file is not a result of a sweep: there is no column"),
+            "{said}"
+        );
         assert!(other.help().contains("bounds sweep"), "{}", other.help());
         for (line, what) in [
             (String::new(), "the file has a header but no point"),
@@ -272,7 +275,10 @@ mod tests {
                 LINE.replace(",5,3,1,", ",5,5,1,"),
                 "r.csv:2: accepted: 5 accepted sets and 1 unknown sets are more than all 5 sets",
             ),
-            (LINE.replace("0.23", "0.7"), "share: 0.6 from 0.7 to 0.88 is no share"),
+            (
+                LINE.replace("0.23", "0.7"),
+                "share: 0.6 with the interval from 0.7 to 0.88 is not a valid share",
+            ),
             (LINE.replace("0.6,", "NaN,"), "share: `NaN` is not a number"),
             (LINE.replace("2,4,", "2,-4,"), "tasks: `-4` is not a whole number"),
             (LINE.replace("2,4,", "2,+4,"), "tasks: `+4` is not a whole number"),

@@ -72,8 +72,8 @@ mod tests {
     fn links_that_make_no_machine_are_refused() {
         for (text, why) in [
             ("numa:2(links=0-2) pu:1", "`0-2` is not a link between two of the 2 nodes"),
-            ("numa:2(links=0-0) pu:1", "`0-0` is no link"),
-            ("numa:2(links=) pu:1", "`` is no link"),
+            ("numa:2(links=0-0) pu:1", "`0-0` is not a link"),
+            ("numa:2(links=) pu:1", "`` is not a link"),
             ("numa:3(links=0-1) pu:1", "the links do not connect all nodes"),
             ("core:2(links=0-1) pu:1", "only numa can have links"),
         ] {

@@ -31,7 +31,7 @@ impl WorkingSets {
     pub(super) fn check(&self) -> Result<(), Error> {
         let WorkingSets { from_kb, to_kb } = *self;
         if from_kb == 0 || from_kb > to_kb {
-            return wrong(format!("the range from {from_kb} to {to_kb} KiB is empty"), HELP);
+            return wrong(format!("the range from {from_kb} to {to_kb} KiB is not valid"), HELP);
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ fn says(error: &Error, what: &str, help: &str) {
 fn what_is_wrong_is_told_with_line_and_column_and_what_to_write() {
     let head = "wcet_us,period_us,deadline_us\n";
     for (rows, what, help) in [
-        ("\n# x\n5,0,3\n", "t.csv:4: period_us: it is 0", "1 or more"),
+        ("\n# x\n5,0,3\n", "t.csv:4: period_us: the value is 0", "at least 1"),
         ("5,,3\n", "t.csv:2: period_us: the cell is empty", "a whole number of microseconds"),
         ("-5,8,3\n", "t.csv:2: wcet_us: `-5` is not a whole number", "1 or more"),
         ("NaN,8,3\n", "t.csv:2: wcet_us: `NaN` is not a whole number", "write only digits"),
@@ -46,9 +46,9 @@ fn what_is_wrong_is_told_with_line_and_column_and_what_to_write() {
         ("1e3,8,3\n", "t.csv:2: wcet_us: `1e3` is not a whole number", "1000 instead of 1e3"),
         ("5ms,8,3\n", "t.csv:2: wcet_us: `5ms` is not a whole number", "gives the unit"),
         ("5 # x,8,3\n", "t.csv:2: wcet_us: `5 # x` is not a whole number", "write only digits"),
-        ("5,8\n", "t.csv:2: the row has 2 cells, but the header has 3 columns", "a cell"),
-        ("5,8,3,1\n", "t.csv:2: the row has 4 cells, but the header has 3 columns", "a cell"),
-        ("5;8;3\n", "t.csv:2: the row has 1 cell, but the header has 3 columns", "a cell"),
+        ("5,8\n", "t.csv:2: the row has 2 cells, but the header has 3 columns", "one cell"),
+        ("5,8,3,1\n", "t.csv:2: the row has 4 cells, but the header has 3 columns", "one cell"),
+        ("5;8;3\n", "t.csv:2: the row has 1 cell, but the header has 3 columns", "one cell"),
         (
             "5,9999999999999999999999,3\n",
             "t.csv:2: period_us: 9999999999999999999999 us is longer than 12 days",
@@ -75,7 +75,7 @@ fn headers_are_told_what_they_lack() {
         (
             "wcet_us,period_us,wcet_us\n",
             "t.csv:1: two columns have the name `wcet_us`",
-            "leave one",
+            "remove one",
         ),
     ] {
         says(&read(text).expect_err(text), what, help);
@@ -87,7 +87,11 @@ fn what_is_too_long_or_no_text_ends_soon() {
     let mut many = "wcet_us,period_us\n".to_owned();
     many += &"1,2\n".repeat(TaskSet::MOST_TASKS + 1);
     let line = TaskSet::MOST_TASKS + 2;
-    says(&read(&many).expect_err("many"), &format!("t.csv:{line}: more than 1048576 tasks"), "few");
+    says(
+        &read(&many).expect_err("many"),
+        &format!("t.csv:{line}: the set has more than 1048576 tasks"),
+        "only the tasks",
+    );
     // A file without end: the data after the line is not read.
     let endless = task_set::read("t.csv", std::io::repeat(b'7')).expect_err("one long line");
     says(&endless, "t.csv:1: the line is longer than 4096 bytes", "one row per line");
@@ -128,7 +132,7 @@ fn overheads_are_points_of_curves() {
     assert_eq!((all[0].average_ns, all[1].average_ns), (Some(3_125), None));
     for (rows, what, help) in [
         ("shedule,1,2,\n", "o.csv:2: kind: there is no kind `shedule`", "`schedule`"),
-        ("color,1,2,\n", "o.csv:2: kind: there is no kind `color`", "kinds are schedule"),
+        ("color,1,2,\n", "o.csv:2: kind: there is no kind `color`", "the kinds schedule"),
         (
             "ipi,1.5,2,\n",
             "o.csv:2: at: `1.5` is not a valid number of tasks or KiB",
@@ -147,8 +151,8 @@ fn overheads_are_points_of_curves() {
             "o.csv:2: max_us: 99999999999999999 us is too long for an overhead",
             "",
         ),
-        ("ipi,1,2,3\n", "o.csv:2: average_us: the average is above the maximum", "exchanged"),
-        ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: ipi has another row", "leave one"),
+        ("ipi,1,2,3\n", "o.csv:2: average_us: the average is above the maximum", "swapped"),
+        ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: another row of `ipi`", "remove one"),
         ("ipi,1,2,\nipi,,3,\n", "o.csv:3: at: some rows of ipi have a value", "everywhere"),
     ] {
         let text = format!("kind,at,max_us,average_us\n{rows}");

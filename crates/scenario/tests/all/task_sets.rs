@@ -516,7 +516,7 @@ fn slips_of_the_pen_are_named() {
     let utilizations = |text: &str| text.parse::<Utilizations>();
     refused(utilizations("uni-ligth"), "`uni-ligth` is not one of", "did you mean `uni-light`?");
     refused(utilizations("RandFixedSum"), "is not one of", "did you mean `randfixedsum`?");
-    refused(utilizations("pareto"), "`pareto` is not one of", "there are randfixedsum, uunifast");
+    refused(utilizations("pareto"), "`pareto` is not one of", "use one of randfixedsum, uunifast");
     refused("constrained".parse::<Deadlines>(), "not one of the kinds of d", "uni-constrained");
     let periods = |text: &str| text.parse::<Periods>();
     refused(periods("loguniform 1-2 ms"), "spreads of periods", "did you mean `log-uniform`?");
@@ -536,10 +536,14 @@ fn slips_of_the_pen_are_named() {
     ] {
         refused(periods(text), "is not a valid distribution of periods", "`log-uniform 10-100 ms`");
     }
-    refused(periods(""), "`` is not one of the spreads", "there are uniform");
-    refused(periods("uniform 100-10 ms"), "the range from 100000 to 10000 us is empty", "written");
-    refused(periods("uniform 0-10 ms"), "a period must be longer than 0", "written");
-    refused(periods("uniform 1-10 ms by 0 ms"), "longer than 0", "written");
+    refused(periods(""), "`` is not one of the spreads", "use one of uniform");
+    refused(
+        periods("uniform 100-10 ms"),
+        "the range from 100000 to 10000 us is empty",
+        "log-uniform",
+    );
+    refused(periods("uniform 0-10 ms"), "a period must be longer than 0", "log-uniform");
+    refused(periods("uniform 1-10 ms by 0 ms"), "longer than 0", "log-uniform");
     refused(periods("uniform 1-86401 s"), "longer than a day", "86400 s");
     refused(periods("uniform 10-25 ms by 10 ms"), "multiples of 10000 us", "both ends");
     let sets = |text: &str| text.parse::<WorkingSets>();
@@ -559,8 +563,8 @@ fn sets_that_cannot_be_are_refused() {
         for total in [8.1, 0.0, -1.0, f64::NAN, f64::INFINITY] {
             refuses(8, total, "8 utilizations from 0 to 1 cannot have the sum", "at most 8");
         }
-        refuses(0, 0.5, "of 0 tasks", "1 to 4096");
-        refuses(MOST_OF_A_SUM + 1, 0.5, "of 4097 tasks", "1 to 4096");
+        refuses(0, 0.5, "a set of 0 tasks", "1 to 4096");
+        refuses(MOST_OF_A_SUM + 1, 0.5, "a set of 4097 tasks", "1 to 4096");
         refuses(usize::MAX, 0.5, "tasks", "1 to 4096");
         refused(
             recipe(name, 8, None).maker(),
@@ -568,7 +572,7 @@ fn sets_that_cannot_be_are_refused() {
             "sum of the utilizations",
         );
     }
-    refused(recipe("exp-light", 0, None).maker(), "of 0 tasks", "1 to 1048576");
+    refused(recipe("exp-light", 0, None).maker(), "a set of 0 tasks", "1 to 1048576");
     refused(recipe("exp-light", usize::MAX, None).maker(), "tasks", "1 to 1048576");
     for cap in [0.0, -1.0, f64::NAN] {
         refused(recipe("exp-light", 8, Some(cap)).maker(), "no task fits below", "above 0");
@@ -576,8 +580,8 @@ fn sets_that_cannot_be_are_refused() {
     // Also if nothing was read from a text.
     let mut bad = recipe("exp-light", 8, None);
     bad.periods.from_us = 0;
-    refused(bad.maker(), "longer than 0", "written");
+    refused(bad.maker(), "longer than 0", "log-uniform");
     let mut bad = recipe("exp-light", 8, None);
     bad.working_sets.to_kb = 3;
-    refused(bad.maker(), "the range from 4 to 3", "written");
+    refused(bad.maker(), "the range from 4 to 3", "4-512 KiB");
 }

@@ -209,9 +209,9 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
             "SCHED",
         ),
         ("two.csv --machine x", "no figure describes a single lock for all CPUs", "SCHED"),
-        ("per.csv", "all CPUs; the figures are for SCHED of coarse-q", "SCHED"),
+        ("per.csv", "all CPUs; the figures describe SCHED of coarse-q", "SCHED"),
         ("two.csv --profile x7550", "there is no profile `x7550`", "x7550-assumed"),
-        ("two.csv --profile bad.toml", "bad.toml:2: `line_near` is `4`", "`4us`"),
+        ("two.csv --profile bad.toml", "bad.toml:2: `line_near` cannot be `4`", "`4us`"),
         (
             "two.csv --profile latin.toml",
             "latin.toml:2: the file is not text: byte 0xfc is not valid UTF-8",
