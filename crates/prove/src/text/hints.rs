@@ -15,8 +15,8 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
         "tries_all" => "write `retry untried`, or remove `retry`, which means the same",
         "steal_safe" => "remove `steal: unchecked`",
         "blame" => {
-            "write only `where me in allowed(t)`: a stricter check may fail although a task waits \
-             that may run here"
+            "write only `where me in allowed(t)`: a stricter check may fail although a task that \
+             may run on this CPU waits"
         }
         "unchanged" => {
             "write only `where me in allowed(t)`: a stricter check may fail although nothing \

@@ -99,7 +99,7 @@ impl Metrics {
         seconds("wasted_cpu", help, &self.wasted);
         let help = by_mode(
             "Idle CPU time while tasks waited, also if the tasks were pinned or throttled",
-            "Idle CPU time while tasks waited, if all unknown CPUs were idle",
+            "Idle CPU time while tasks waited, if unknown CPUs count as idle",
         );
         seconds("suspected_cpu", help, &self.suspected);
         seconds("own_cpu", "CPU time of the wastenot process", &self.own);
@@ -114,7 +114,7 @@ impl Metrics {
         all.register("violations", "Confirmed violations", self.violations.clone());
         let help = "Reported violations by the class of their main cause";
         all.register("violation_causes", help, self.causes.clone());
-        let help = "1 while a CPU is idle and a task waits that could use it, otherwise 0";
+        let help = "1 while a CPU is idle and a task that could use this CPU waits, otherwise 0";
         all.register("violation_open", help, self.open.clone());
         let help = "Durations of violations that have ended";
         all.register_with_unit("violation", help, Unit::Seconds, self.length.clone());

@@ -24,11 +24,11 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R103",
         title: "one name for two things",
-        about: "Names must be unique: in a policy, among parameters, task variables, CPU \
-                variables, queues and metrics, each kind separately; in a file, among policies and \
-                among partitions; in a handler or filter, both names. `prev`, `weight` and `job` \
-                are built-in task variables. A metric cannot have the name of a built-in call. A \
-                claim or a fault of the protocol may occur only once.",
+        about: "Names must be unique. In a policy, this applies separately to parameters, task \
+                variables, CPU variables, queues and metrics. In a file, it applies to policies \
+                and to partitions. The two names of a handler or filter must also differ. `prev`, \
+                `weight` and `job` are built-in task variables. A metric cannot have the name of a \
+                built-in call. A claim or a fault of the protocol may occur only once.",
         wrong: "queue fast : fifo per cpu\nqueue fast : fifo per llc\n",
         right: "queue fast : fifo per cpu\nqueue near : fifo per llc\n",
     },

@@ -98,7 +98,7 @@ pub const RULES: &[Rule] = &[
             r#""near" place "by" "[" level { "," level } "]""#,
         ),
         "Claims the nearest idle CPU, if there is one. `near` only orders the CPUs. `within` \
-         restricts the search to one group: the group of that level around the place after `near`.",
+         searches only one group: the group of that level that contains the place after `near`.",
     ),
     rule("let", r#""let" NAME "=" expr"#, "A name for a value."),
     rule(
@@ -109,9 +109,9 @@ pub const RULES: &[Rule] = &[
     rule(
         "put",
         r#""put" NAME "in" at [ slice ] [ "wake" "within" level ]"#,
-        "Puts a task into a queue. Then the idle CPU that is nearest to the last CPU of the task, \
-         and that the task may use, is claimed and kicked. `wake within` restricts this to the \
-         group of that level around the last CPU of the task.",
+        "Puts a task into a queue. Then an idle CPU is claimed and kicked: among the CPUs that the \
+         task may use, the CPU nearest to the last CPU of the task. `wake within` searches only \
+         the group of that level that contains the last CPU of the task.",
     ),
     rule("run", r#""run" NAME "on" NAME [ slice ]"#, "Runs a task on a CPU that was found idle."),
     rule(

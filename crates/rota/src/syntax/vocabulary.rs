@@ -311,15 +311,15 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "work_conservation",
         "",
-        "If a CPU is idle during k attempts while a task waits that it may run, other CPUs took at \
+        "If a CPU is idle during k attempts while a task that it may run waits, other CPUs took at \
          least k tasks during this time.",
         "prove work_conservation",
     ),
     entry(
         "rounds(<= idle_cpus)",
         "`idle_cpus`, or `idle_cpus + periodic_moves`",
-        "If no event happens, after this many rounds no CPU is idle while a task waits that it may \
-         run.",
+        "If no event happens, after this many rounds no CPU is idle while a task that it may run \
+         waits.",
         "prove rounds(<= idle_cpus)",
     ),
     entry(

@@ -17,11 +17,7 @@ pub(super) fn read(text: &str) -> Result<Table, Wrong> {
                 Some(_) => Err(reader.wrong("there is text after the last `}`")),
             }
         }
-        _ => Err(wrong(
-            0,
-            "the file does not contain a JSON object",
-            "begin the file with `{`, as all files of rt-app do",
-        )),
+        _ => Err(wrong(0, "the file does not contain a JSON object", "begin the file with `{`")),
     }
 }
 

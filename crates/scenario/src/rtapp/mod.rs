@@ -88,7 +88,7 @@ fn read(name: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Wrong
         }
     }
     let missing = || {
-        wrong(0, "the file has no `tasks`", "add an object `tasks`, as all files of rt-app have")
+        wrong(0, "the file has no `tasks`", "add an object `tasks`: every rt-app file needs one")
     };
     let (_, tasks) = table(file.get("tasks").ok_or_else(missing)?, "tasks")?;
     import.tasks(tasks)?;

@@ -85,8 +85,8 @@ pub(super) const STEPS: Section = Section {
         key(
             "to",
             "number",
-            "the last value at most; required, except for `total`, where the default is the number \
-             of CPUs",
+            "the upper limit of the values; required, except for `total`, where the default is the \
+             number of CPUs",
         ),
     ],
 };

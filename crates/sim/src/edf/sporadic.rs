@@ -235,12 +235,12 @@ mod tests {
         for steps in unbounded {
             assert_eq!(
                 of(&steps),
-                Err("`t` has no limit for the CPU time of a job".into()),
+                Err("the task `t` has no limit for the CPU time of a job".into()),
                 "{steps:?}"
             );
         }
-        assert_eq!(of(&[compute(1)]), Err("`t` has no period".into()));
+        assert_eq!(of(&[compute(1)]), Err("the task `t` has no period".into()));
         let two = [EVERY, compute(1), Step::Beat(Span::ms(7))];
-        assert_eq!(of(&two), Err("`t` has several periods".into()));
+        assert_eq!(of(&two), Err("the task `t` has several periods".into()));
     }
 }

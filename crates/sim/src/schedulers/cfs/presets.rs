@@ -77,7 +77,7 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
     [
         words(
             "imbalance",
-            "the measure that tells which of two groups of CPUs is busier",
+            "the measure that compares the load of two groups of CPUs",
             &["average", "minimum", "minimum-literal", "v5.5"],
             defaults[0],
         ),
