@@ -90,10 +90,10 @@ impl Implementation {
         let names: Vec<&str> = linux.map(|it| it.name()).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "not global EDF at all times: {} (a CPU that a search finds may have changed \
-                 before it is locked, a push gives up after three tries, equal deadlines do not \
-                 preempt, servers throttle); the verdict is about global EDF with the same \
-                 overheads",
+                "not global EDF at all times: {} (a CPU may change its state between a search and \
+                 the lock, a push stops after three tries, tasks with equal deadlines do not \
+                 preempt each other, and servers throttle tasks). The verdict applies to global \
+                 EDF with the same overheads",
                 names.join(", ")
             )
         })

@@ -301,12 +301,12 @@ impl Lowering<'_> {
                 let message =
                     format!("a test for `{name}` cannot be combined with other conditions");
                 let help = format!("write `if {name} {{ ... }} else {{ ... }}`");
-                self.fault("R208", expr.span, message, "not as part of something", help);
+                self.fault("R208", expr.span, message, "must be tested alone", help);
                 None
             }
             _ => {
                 let help = "compare: `queued(v.ready) >= 1`";
-                let message = "a condition has to stand here";
+                let message = "a condition is required here";
                 self.fault("R208", expr.span, message, "neither true nor false", help);
                 None
             }
@@ -353,7 +353,7 @@ impl Lowering<'_> {
             Operator::NotEqual => (a, Comparison::NotEqual, b),
             _ => {
                 let help = "compare: `queued(v.ready) >= 1`";
-                let message = "a condition has to stand here";
+                let message = "a condition is required here";
                 self.fault("R208", whole.span, message, "this is a number", help);
                 return None;
             }
@@ -371,9 +371,10 @@ impl Lowering<'_> {
             return Some(Set::Allowed);
         }
         if self.looks_like_queue(expr) {
-            let help = "what waits in a queue is not looked through without its lock: count it, \
-                        `queued(v.ready) >= 1`; whether it may run here is asked when it is taken";
-            let message = "a queue is no set of CPUs";
+            let help = "count the tasks instead: `queued(v.ready) >= 1`. Only with its lock can a \
+                        queue be searched; the kernel checks whether a task may run here when it \
+                        takes the task";
+            let message = "a queue is not a set of CPUs";
             self.fault("R403", expr.span, message, "a queue", help);
             return None;
         }
@@ -385,19 +386,19 @@ impl Lowering<'_> {
         if self.is_task(expr, scope) {
             return Some(());
         }
-        let help = "name the task of the handler, as in `on wake(t)`";
-        self.fault("R205", expr.span, "a task has to stand here", "no task", help);
+        let help = "use the task that the handler names, as in `on wake(t)`";
+        self.fault("R205", expr.span, "a task is required here", "not a task", help);
         None
     }
 
     fn count_expression(&mut self, expr: &Expr) -> Option<()> {
         self.expressions += 1;
         if self.expressions == EXPRESSIONS {
-            let message = "the policy is too large once its metrics are put in";
+            let message = "the policy is too large after its metrics are inlined";
             let help =
-                format!("{EXPRESSIONS} expressions are the most: use fewer, simpler metrics");
+                format!("use fewer or simpler metrics: the limit is {EXPRESSIONS} expressions");
             let span = self.putting_in.unwrap_or(expr.span);
-            self.fault("R209", span, message, "too much from here on", help);
+            self.fault("R209", span, message, "the limit is exceeded here", help);
         }
         (self.expressions < EXPRESSIONS).then_some(())
     }

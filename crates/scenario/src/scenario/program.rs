@@ -112,7 +112,7 @@ pub(crate) fn read(
                 ("this `end` has no `loop` or `unless`", step, "remove this `end`")
             }
             Unbalanced::Open(step) => {
-                ("this step has no `end`", step, "add \"end\" after what it holds")
+                ("this step has no `end`", step, "add \"end\" after the steps of the block")
             }
             Unbalanced::Deep(step) => {
                 ("the loops are nested too deep", step, "use fewer nested loops")
