@@ -60,10 +60,13 @@ program = ["loop 3", "every 20ms", "compute 3ms", "end"]
 fn what_is_no_set_of_sporadic_tasks_is_refused_before_it_runs() {
     let with = |from: &str, to: &str| TWO_FOR_ONE.replace(from, to);
     let (what, help) = refused(&with("\"every 20ms\", ", ""));
-    assert_eq!(what, "variant `default` under gsn-edf: `b` has no period");
+    assert_eq!(what, "variant `default` under gsn-edf: the task `b` has no period");
     assert!(help.contains("every 10ms"), "{help}");
     let (what, help) = refused(&with("compute 3ms", "compute exp(3ms)"));
-    assert_eq!(what, "variant `default` under gsn-edf: the task `b` has no limit");
+    assert_eq!(
+        what,
+        "variant `default` under gsn-edf: the task `b` has no limit for the CPU time of a job"
+    );
     assert!(help.contains("wcet"), "{help}");
     assert!(refused(&with("name = \"gsn-edf\"", "name = \"gedf-mp\"")).0.contains("only one CPU"));
     let bound = with("deadline = \"8ms\"", "cpus = \"0\"");

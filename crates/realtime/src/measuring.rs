@@ -314,7 +314,7 @@ mod tests {
             [""; 0]
         );
         let line = told(Benchmark::Line, &[]);
-        assert!(line[0].starts_with("CPU-REQUEST of line on 2 CPUs is not in"), "{line:?}");
+        assert!(line[0].starts_with("CPU-REQUEST of line on 2 CPUs has no figure"), "{line:?}");
         let rest = told(Benchmark::Messages, &[seen(Benchmark::Messages, Overhead::Schedule)]);
         assert_eq!(rest.len(), 2, "{rest:?}");
     }

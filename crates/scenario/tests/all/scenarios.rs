@@ -219,7 +219,7 @@ fn classes_that_no_task_can_have_are_refused() {
         (task("7\nprogram = []"), 3, "`class` cannot be `7`", "a text in quotes"),
         (deadline(EVERY), 3, "has no `wcet`", "computation of a job"),
         (deadline("wcet = \"1ms\"\nprogram = [\"compute 1ms\"]"), 3, "no period", "every 10ms"),
-        (deadline(&format!("wcet = \"11ms\"\n{EVERY}")), 3, "`wcet` of 11.00 ms", "at most"),
+        (deadline(&format!("wcet = \"11ms\"\n{EVERY}")), 3, "`wcet` 11.00 ms", "at most"),
         ("[[tasks]]\nuse = \"ep\"\nclass = \"deadline\"", 3, "of the catalogue", "`program`"),
     ] {
         refused(wrong);
@@ -624,7 +624,7 @@ fn locks_barriers_pipes_and_conditions_are_checked_before_a_run() {
         ),
         (
             &["\"loop 2\", \"barrier b\", \"end\"", "\"barrier b\""],
-            "t0 waits at the barrier `b` with 1 of 2",
+            "t0 waits at the barrier `b`, where 1 of 2 tasks",
             "background",
         ),
     ] {

@@ -153,7 +153,7 @@ fn only_the_partition_that_is_reported_has_to_be_measured() {
     desk.put("o.csv", table(3));
     let line = "wastenot bounds test t.csv --cpus 2 --cluster 1 --overheads o.csv";
     let (text, code) = said(&desk.bash(line));
-    let what = "schedule was measured at 3 to 10 tasks, and there are 2 in CPU 0";
+    let what = "schedule was measured at 3 to 10 tasks, but the task set has 2 in CPU 0";
     assert!(code == 2 && text.contains(what), "{text}");
     // Of averages nothing is told, and nothing is asked.
     desk.put("o.csv", "kind,at,max_us,average_us\nschedule,1,9,\nschedule,9,9,2\n");

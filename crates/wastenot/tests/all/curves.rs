@@ -136,7 +136,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("small.csv --only cpus=3", "no line of the file has cpus=3", "use one of the values 2, 4"),
         ("small.csv --only cpu=3", "did you mean `cpus`?", "draw"),
         ("small.csv --only cpus", "write COLUMN=VALUE", "draw"),
-        ("small.csv --over periods", "columns are total, tasks, cpus, cache_delay", "draw"),
+        ("small.csv --over periods", "columns total, tasks, cpus, cache_delay", "draw"),
         ("small.csv -o it.csv", "cannot draw it.csv", ".pdf"),
         ("small.csv -o tasks.pdf/x.pdf", "tasks.pdf", "place"),
     ] {

@@ -205,7 +205,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
         ("two.csv", "the figures come from 2 machines: m, n", "--machine"),
         (
             "two.csv --machine m --design per-cpu",
-            "the figures are for SCHED of coarse-queued",
+            "the figures describe SCHED of coarse-queued",
             "SCHED",
         ),
         ("two.csv --machine x", "no figure describes a single lock for all CPUs", "SCHED"),
@@ -302,7 +302,7 @@ fn scenarios_run_with_profiles_from_files() {
             "mine/s.toml:7: latin.toml:1: the file is not text: byte 0xe9 is not valid UTF-8",
             "save it as",
         ),
-        ("mine", "cannot be `mine`", "free | x7550-assumed, or the file"),
+        ("mine", "cannot be `mine`", "free | x7550-assumed, or the path"),
     ] {
         let (text, code) = said(&run(profile, ""));
         assert!(code == 2 && text.contains(what) && text.contains(help), "{profile}: {text}");

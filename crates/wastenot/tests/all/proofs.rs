@@ -50,7 +50,7 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
         ("prove", "prove needs a policy file"),
         ("rota", "`error` or `emit`"),
         ("prove policies/global-fifo.rota --scheduler mended.rota", "cannot be used with"),
-        ("prove policies/global-fifo.rota --claim foo", "it claims no_lost_task, "),
+        ("prove policies/global-fifo.rota --claim foo", "choose one of its claims: no_lost_task, "),
         ("prove policies/work-stealing.rota --claim rouns", "did you mean `--claim rounds`?"),
         ("prove policies/work-stealing.rota --claim isolation", "does not claim `isolation`"),
         ("prove policies/work-stealing.rota --certificate policies", "policies already exists"),
