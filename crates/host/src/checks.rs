@@ -143,13 +143,12 @@ impl Host {
         let file = "proc/sys/kernel/ftrace_enabled";
         let instead = "record with perf, or with the tracefs commands below";
         match self.read(file) {
-            None => Check::note(NAME, "this kernel has no such switch"),
+            None => Check::note(NAME, "the kernel has no such switch"),
             Some(value) if !self.root => Check::note(NAME, format!("ftrace_enabled is {value}")),
             Some(value) => match fs::write(self.tree.join(file), &value) {
                 Ok(()) => Check::yes(NAME, format!("ftrace_enabled is {value}")),
                 Err(error) => {
-                    let seen = format!("ftrace_enabled cannot be set: {}", reason(&error));
-                    Check::no(NAME, seen, instead)
+                    Check::no(NAME, format!("cannot be written: {}", reason(&error)), instead)
                 }
             },
         }
@@ -198,7 +197,8 @@ impl Host {
         const NAME: &str = "no lockdown";
         let modes = self.read("sys/kernel/security/lockdown").unwrap_or_default();
         if modes.contains("[confidentiality]") {
-            let fix = "boot without lockdown=confidentiality: it hides tracepoints even from root";
+            let fix = "boot without lockdown=confidentiality, because it hides tracepoints from \
+                       root too";
             return Check::no(NAME, "lockdown: confidentiality", fix);
         }
         Check::yes(NAME, if modes.is_empty() { "none".to_owned() } else { modes })

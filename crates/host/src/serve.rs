@@ -166,14 +166,17 @@ fn attend(stream: TcpStream, asked: &Arc<dyn Site>) {
 fn answer(mut stream: TcpStream, site: &dyn Site) -> io::Result<()> {
     let Some(text) = request(&mut stream)? else {
         let status = "431 Request Header Fields Too Large";
-        return Reply::text(status, "ask for less\n").send(&mut stream, true);
+        return Reply::text(status, "shorten the request\n").send(&mut stream, true);
     };
     let Some((method, request)) = Request::parse(&text) else {
-        return Reply::text("400 Bad Request", "a header has a colon\n").send(&mut stream, true);
+        return Reply::text("400 Bad Request", "the header line has no colon\n")
+            .send(&mut stream, true);
     };
     match method {
         "GET" | "HEAD" => site.answer(&request).send(&mut stream, method != "HEAD"),
-        _ => Reply::text("405 Method Not Allowed", "only GET\n").send(&mut stream, true),
+        _ => {
+            Reply::text("405 Method Not Allowed", "only GET is supported\n").send(&mut stream, true)
+        }
     }
 }
 

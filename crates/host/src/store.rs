@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 #[non_exhaustive]
 pub enum Error {
     /// A line of the file of results is not as it was written.
-    #[error("{}:{line}: this result has been edited", file.display())]
+    #[error("{}:{line}: this result was edited, so it cannot be used", file.display())]
     Edited {
         /// Which.
         file: PathBuf,
@@ -28,7 +28,7 @@ pub enum Error {
         line: usize,
     },
     /// The file of results is something else.
-    #[error("{}: this is not a results file, so nothing was added to it", file.display())]
+    #[error("{}: the file is not a results file, so no result was added", file.display())]
     Foreign {
         /// Which.
         file: PathBuf,
@@ -53,10 +53,10 @@ impl Error {
     /// What to do next.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Edited { .. } => "take the line out: what it held is worked out again",
-            Error::Foreign { .. } => "name a new file, or one that `--resume` made",
-            Error::Program { .. } => "run it without a file of results",
-            Error::File { .. } => "name another file, or none",
+            Error::Edited { .. } => "delete this line; its result is then computed again",
+            Error::Foreign { .. } => "give a new file, or a file that `--resume` created",
+            Error::Program { .. } => "run the command without a results file",
+            Error::File { .. } => "give another file, or none",
         }
     }
 }

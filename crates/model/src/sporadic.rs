@@ -34,7 +34,7 @@ pub struct TaskSet(Vec<Sporadic>);
 #[non_exhaustive]
 pub enum NotATaskSet {
     /// A number is 0.
-    #[error("task {task}: its {what} is 0")]
+    #[error("task {task}: the {what} is 0; it must be at least 1 us")]
     Zero {
         /// Counted from 1.
         task: usize,
@@ -42,7 +42,7 @@ pub enum NotATaskSet {
         what: &'static str,
     },
     /// A number is larger than [`TaskSet::MOST_US`].
-    #[error("task {task}: its {what} is longer than {} us (12 days)", TaskSet::MOST_US)]
+    #[error("task {task}: the {what} is longer than {} us (12 days)", TaskSet::MOST_US)]
     Long {
         /// Counted from 1.
         task: usize,
@@ -50,7 +50,7 @@ pub enum NotATaskSet {
         what: &'static str,
     },
     /// There are more than [`TaskSet::MOST_TASKS`].
-    #[error("{0} tasks are more than {most}", most = TaskSet::MOST_TASKS)]
+    #[error("the set has {0} tasks; the maximum is {most}", most = TaskSet::MOST_TASKS)]
     Many(usize),
 }
 

@@ -96,8 +96,12 @@ fn what_cannot_be_asked_of_clusters_is_told_with_what_to_do() {
     desk.put("t.csv", "wcet_us,period_us,deadline_us\n2,10,20\n");
     desk.put("o.csv", "kind,at,max_us,implementation,cpus\nschedule,,1,gsn-edf,4\n");
     for (words, what, help) in [
-        ("--cpus 64 --cluster 7", "64 CPUs cannot be divided into clusters of 7", "must divide"),
-        ("--cpus 4 --cluster 8", "4 CPUs cannot be divided into clusters of 8", "must divide"),
+        (
+            "--cpus 64 --cluster 7",
+            "64 CPUs cannot be divided into clusters of 7",
+            "divides `--cpus`",
+        ),
+        ("--cpus 4 --cluster 8", "4 CPUs cannot be divided into clusters of 8", "divides `--cpus`"),
         ("--cpus 4 --cluster 1 --implementation gedf-mp", "no CPU for tasks", "`--cluster 2`"),
         ("--cpus 8 --cluster 2 --overheads o.csv", "gsn-edf on 4 CPUs", "on 2 CPUs"),
     ] {
@@ -149,7 +153,7 @@ fn only_the_partition_that_is_reported_has_to_be_measured() {
     desk.put("o.csv", table(3));
     let line = "wastenot bounds test t.csv --cpus 2 --cluster 1 --overheads o.csv";
     let (text, code) = said(&desk.bash(line));
-    let what = "schedule was measured at 3 to 10 tasks, and there are 2 in CPU 0";
+    let what = "schedule was measured at 3 to 10 tasks, but the task set has 2 in CPU 0";
     assert!(code == 2 && text.contains(what), "{text}");
     // Of averages nothing is told, and nothing is asked.
     desk.put("o.csv", "kind,at,max_us,average_us\nschedule,1,9,\nschedule,9,9,2\n");

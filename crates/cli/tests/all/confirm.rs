@@ -92,6 +92,9 @@ fn a_trace_of_no_known_scheduler_needs_a_model() {
     let line = "wastenot run turns.toml -o turns.wn >run.txt; wastenot explain turns.wn --confirm";
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("turns.wn: no model of the scheduler that ran: `turns`"), "{text}");
+    assert!(
+        text.contains("turns.wn: wastenot has no model of the scheduler in the trace: `turns`"),
+        "{text}"
+    );
     assert!(text.contains("help: name the model: `--scheduler"), "{text}");
 }

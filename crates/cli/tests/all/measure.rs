@@ -91,11 +91,11 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
     desk.put("other.csv", "kind,at,max_us\n");
     desk.put("turned.csv", table("m").replace("kernel,wastenot,", "wastenot,kernel,"));
     for (words, what, help) in [
-        ("--cpus 4000", "4000 CPUs are requested, but this process may use", "taskset"),
+        ("--cpus 4000", "requests 4000 CPUs, but this process may use", "taskset"),
         ("--cpus 0", "expected numbers of CPUs", "bounds measure --help"),
         ("--cpus 1-", "expected numbers of CPUs", "bounds measure --help"),
-        ("--cpus 1 --design line", "messages and lines need two CPUs", ""),
-        ("--cpus 1 --design messages", "messages and lines need two CPUs", ""),
+        ("--cpus 1 --design line", "cannot be measured on one CPU", ""),
+        ("--cpus 1 --design messages", "cannot be measured on one CPU", ""),
         ("--design message", "did you mean `messages`?", "bounds measure --help"),
         ("--design lin", "did you mean `line`?", "bounds measure --help"),
         ("--span three", "expected a duration", ""),
@@ -184,7 +184,7 @@ fn where_nothing_fits_it_says_so_and_writes_nothing() {
     desk.put("m.csv", table("m").replace(",2700,2700,", ",900,900,"));
     let (text, code) = asked(&desk, "calibrate m.csv --within 5% -o m.toml");
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("No pair fits within 5") && text.contains("no profile"), "{text}");
+    assert!(text.contains("No pair fits within 5") && text.contains("not a profile"), "{text}");
     assert!(!desk.path().join("m.toml").exists());
 }
 
@@ -201,23 +201,31 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     for (words, what, help) in [
         ("", "calibrate needs a table of measured figures", "bounds measure"),
         ("no.csv", "cannot open no.csv: no such file", "path"),
-        ("empty.csv", "empty.csv:1: there is nothing in it", "machine"),
-        ("two.csv", "the figures are from 2 machines: m, n", "--machine"),
+        ("empty.csv", "empty.csv:1: the file is empty", "machine"),
+        ("two.csv", "the figures come from 2 machines: m, n", "--machine"),
         (
             "two.csv --machine m --design per-cpu",
-            "the figures are for SCHED of coarse-queued",
+            "the figures describe SCHED of coarse-queued",
             "SCHED",
         ),
-        ("two.csv --machine x", "no figure is for a single lock for all CPUs", "SCHED"),
-        ("per.csv", "all CPUs; the figures are for SCHED of coarse-q", "SCHED"),
+        ("two.csv --machine x", "no figure describes a single lock for all CPUs", "SCHED"),
+        ("per.csv", "all CPUs; the figures describe SCHED of coarse-q", "SCHED"),
         ("two.csv --profile x7550", "there is no profile `x7550`", "x7550-assumed"),
-        ("two.csv --profile bad.toml", "bad.toml:2: `line_near` is `4`", "`4us`"),
-        ("two.csv --profile latin.toml", "latin.toml:2: no text: 0xfc is not UTF-8", "UTF-8"),
-        ("ft.csv", "its name does not tell on how many CPUs", "m=64"),
-        ("overheads_m=4_overhead=SCHED.csv", "it counts in cycles", "--cycles-per-us"),
-        ("two.csv --point 8=1ms --machine m", "others from a kernel", "by itself"),
+        ("two.csv --profile bad.toml", "bad.toml:2: `line_near` cannot be `4`", "`4us`"),
+        (
+            "two.csv --profile latin.toml",
+            "latin.toml:2: the file is not text: byte 0xfc is not valid UTF-8",
+            "UTF-8",
+        ),
+        ("ft.csv", "lacks the number of CPUs", "m=64"),
+        (
+            "overheads_m=4_overhead=SCHED.csv",
+            "the file counts cycles, and the clock rate is unknown",
+            "--cycles-per-us",
+        ),
+        ("two.csv --point 8=1ms --machine m", "other figures come from a kernel", "separately"),
         ("--point 8", "`64=3ms`", ""),
-        ("--point 5000=3ms", "5000 CPUs: 1024 are simulated at most", ""),
+        ("--point 5000=3ms", "5000 CPUs; at most 1024 CPUs can be simulated", ""),
         ("two.csv --within 200%", "0% to 100%", ""),
         ("two.csv -o p.csv", "p.csv does not end in .toml", ".toml"),
         ("two.csv -o bad.toml", "exists already", "--force"),
@@ -289,8 +297,12 @@ fn scenarios_run_with_profiles_from_files() {
             "profile.md",
         ),
         ("wrong.toml", "mine/s.toml:7: wrong.toml:2: ", "`line_near`"),
-        ("latin.toml", "mine/s.toml:7: latin.toml:1: no text: 0xe9 is not UTF-8", "save it as"),
-        ("mine", "cannot be `mine`", "free | x7550-assumed, or the file"),
+        (
+            "latin.toml",
+            "mine/s.toml:7: latin.toml:1: the file is not text: byte 0xe9 is not valid UTF-8",
+            "save it as",
+        ),
+        ("mine", "cannot be `mine`", "free | x7550-assumed, or the path"),
     ] {
         let (text, code) = said(&run(profile, ""));
         assert!(code == 2 && text.contains(what) && text.contains(help), "{profile}: {text}");

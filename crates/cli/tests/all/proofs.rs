@@ -50,7 +50,7 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
         ("prove", "prove needs a policy file"),
         ("rota", "`error` or `emit`"),
         ("prove policies/global-fifo.rota --scheduler mended.rota", "cannot be used with"),
-        ("prove policies/global-fifo.rota --claim foo", "it claims no_lost_task, "),
+        ("prove policies/global-fifo.rota --claim foo", "choose one of its claims: no_lost_task, "),
         ("prove policies/work-stealing.rota --claim rouns", "did you mean `--claim rounds`?"),
         ("prove policies/work-stealing.rota --claim isolation", "does not claim `isolation`"),
         ("prove policies/work-stealing.rota --certificate policies", "policies already exists"),
@@ -149,10 +149,10 @@ fn a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named() {
     let (text, code) = says(&desk, "wastenot prove --recheck c");
     assert_eq!(code, 2, "{text}");
     let missing = format!("is missing: {}", gone["what"].as_str().expect("a sentence"));
-    assert!(text.contains(&missing) && text.contains("make it anew"), "{text}");
+    assert!(text.contains(&missing) && text.contains("create the certificate again"), "{text}");
     let (text, code) = says(&desk, "wastenot prove --recheck policies");
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("so the folder is no certificate"), "{text}");
+    assert!(text.contains("so the folder is not a certificate"), "{text}");
 }
 
 const STEALING: &str = "\

@@ -17,13 +17,13 @@ fn faults_are_shown_with_their_place_and_what_to_write() {
     desk.put("wrong.rota", "policy p {\n    queue ready : fifo per core\n}\n");
     let (text, code) = said(&desk.bash("wastenot rota check wrong.rota"));
     let expected = "\
-error[R009]: `core` is not what runs a task
+error[R009]: a task runs on a `cpu`, not on a `core`
  --> wrong.rota:2:28
   |
 2 |     queue ready : fifo per core
   |                            ^^^^ here
   |
-  = help: write `cpu`: a core is a set of SMT siblings, `smt`
+  = help: write `cpu`, or `smt` for the set of SMT siblings
 
 explanation: `wastenot rota error R009`
 wrong.rota: 1 fault

@@ -172,7 +172,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("no.toml", "cannot read no.toml: no such file", "scenarios/sweeps"),
         ("wrong.toml", "wrong.toml:18: there is no implementation `gedf-m`", "`gedf-mp`"),
         ("lost.toml", "nowhere/2.csv", "path"),
-        ("most.toml", "tables/most.csv has no averages", "criteria"),
+        ("most.toml", "tables/most.csv: the table of overheads has no averages", "criteria"),
         ("small.toml -o small.pdf", "small.pdf does not end in .csv", ".csv"),
         ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
         ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),

@@ -29,8 +29,8 @@ impl History {
                     None => continue,
                     Some(note) => note,
                 },
-                (Some(a), None) => format!("only left: {a:?}"),
-                (None, Some(b)) => format!("only right: {b:?}"),
+                (Some(a), None) => format!("only in the left trace: {a:?}"),
+                (None, Some(b)) => format!("only in the right trace: {b:?}"),
             };
             return Err(Difference { index, note });
         }

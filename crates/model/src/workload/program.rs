@@ -74,16 +74,16 @@ pub struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unbalanced {
     /// An end without a beginning.
-    #[error("step {0} has no matching begin")]
+    #[error("step {0} ends a block, but no step begins this block")]
     End(usize),
     /// A beginning without an end.
-    #[error("step {0} has no end")]
+    #[error("step {0} begins a block, but no step ends this block")]
     Open(usize),
     /// More than [`MAX_DEPTH`] inside each other.
-    #[error("step {0} is nested more than {MAX_DEPTH} deep")]
+    #[error("step {0} is nested deeper than {MAX_DEPTH} levels")]
     Deep(usize),
     /// A loop that is never done.
-    #[error("step {0} loops zero times")]
+    #[error("step {0} is a loop with 0 rounds")]
     Never(usize),
 }
 

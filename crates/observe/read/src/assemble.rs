@@ -354,9 +354,9 @@ impl Assembler {
         }
         let largest = Span(tasks.skew_ns_max);
         let note = format!(
-            "clocks of CPUs disagree by up to {largest} or more: wakeups are stamped after the \
-             runs that they caused; record with a clock that all CPUs share (`trace-cmd record -C \
-             mono`)"
+            "the clocks of the CPUs differ by at least {largest}: some wakeups have a later \
+             timestamp than the run that they caused. Record with one clock for all CPUs \
+             (`trace-cmd record -C mono`)"
         );
         let mut loss = Loss::new(LossKind::ClockSkew, note);
         loss.count = Some(tasks.skewed);
@@ -371,7 +371,11 @@ fn report_end(sink: &mut Builder, end: End) {
         sink.loss(Loss { cpu, ..loss });
     }
     if end.steps > 0 {
-        let note = format!("time went back, by up to {}", Span(end.largest_step));
+        let note = format!(
+            "a timestamp is earlier than the one before it, by up to {}; the earlier value was \
+             kept",
+            Span(end.largest_step)
+        );
         let mut loss = Loss::new(LossKind::ClockStep, note);
         (loss.cpu, loss.count) = (cpu, Some(end.steps));
         sink.loss(loss);

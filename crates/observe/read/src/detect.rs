@@ -48,11 +48,11 @@ fn looks_like(bytes: &[u8]) -> Option<&'static str> {
         (b"%PDF", "a PDF document"),
         (b"\x7fELF", "an ELF program"),
         (b"PK\x03\x04", "a zip archive"),
-        (b"\xfd7zXZ", "an xz archive: unpack it first"),
+        (b"\xfd7zXZ", "an xz archive; unpack it first"),
         (b"PAR1", "a Parquet table"),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive: unpack it first"),
-        (b"\x1f\x8b", "a gzip archive: unpack it first"),
-        (b"PERFFILE", "a perf.data of a kernel before 3.2"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive; unpack it first"),
+        (b"\x1f\x8b", "a gzip archive; unpack it first"),
+        (b"PERFFILE", "a perf.data file of a kernel before 3.2"),
     ];
     KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, name)| *name)
 }

@@ -10,13 +10,13 @@ pub enum Error {
     #[error("the file is empty")]
     Empty,
     /// No format recognised the beginning.
-    #[error("not a trace that wastenot knows{}", .looks.map(|l| format!(": it looks like {l}")).unwrap_or_default())]
+    #[error("the file is not a trace in a known format{}", .looks.map(|l| format!(": it is {l}")).unwrap_or_default())]
     Unrecognised {
         /// What it seems to be instead.
         looks: Option<&'static str>,
     },
     /// A known format in an unknown version.
-    #[error("{format}: version {version} is not known")]
+    #[error("{format}: wastenot cannot read version {version} of this format")]
     Version {
         /// The format.
         format: &'static str,
@@ -24,7 +24,7 @@ pub enum Error {
         version: String,
     },
     /// The head is damaged, so that nothing can be read.
-    #[error("{format}: {what} at byte {offset}")]
+    #[error("{format}: {what} (at byte {offset})")]
     Damaged {
         /// The format.
         format: &'static str,
@@ -34,7 +34,7 @@ pub enum Error {
         offset: usize,
     },
     /// The trace holds no scheduling events.
-    #[error("{format}: no scheduling events in it ({what})")]
+    #[error("{format}: the file contains no scheduling events ({what})")]
     NoEvents {
         /// The format.
         format: &'static str,
@@ -52,10 +52,10 @@ pub enum Error {
         help: &'static str,
     },
     /// The source could not be read.
-    #[error("cannot read: {0}")]
+    #[error("cannot read the file: {0}")]
     Io(std::io::Error),
     /// The output could not be written.
-    #[error("cannot write: {0}")]
+    #[error("cannot write the file: {0}")]
     Write(std::io::Error),
 }
 
@@ -63,24 +63,25 @@ impl Error {
     /// The next thing to try, in one line.
     pub fn help(&self) -> String {
         match self {
-            Error::Empty => "was the recording stopped before it was written?".into(),
+            Error::Empty => "check that the recorder ended normally, then record again".into(),
             Error::Unrecognised { .. } => {
-                "wastenot reads trace.dat, perf.data, Perfetto, ftrace text, trace-cmd report and \
-                 perf script text, and .wn; `wastenot doctor` prints how to record one"
+                "give a trace.dat, perf.data, Perfetto or .wn file, or the text of ftrace, \
+                 `trace-cmd report` or `perf script`; `wastenot doctor` prints a command that \
+                 records one"
                     .into()
             }
             Error::Version { .. } => {
-                "convert it with the tool that recorded it, for example `trace-cmd convert \
+                "convert the file with the tool that recorded it, for example `trace-cmd convert \
                  --file-version 7`"
                     .into()
             }
-            Error::Damaged { .. } => "copy the file again, or record it again".into(),
+            Error::Damaged { .. } => "copy the file again, or record again".into(),
             Error::NoEvents { .. } => {
                 "record with -e sched_switch -e sched_waking -e sched_wakeup; `wastenot doctor` \
-                 prints the whole line"
+                 prints the whole command"
                     .into()
             }
-            Error::Write(_) => "check the path, its permissions and the space left".into(),
+            Error::Write(_) => "check the path, its permissions and the free disk space".into(),
             Error::Unusable { help, .. } => (*help).into(),
             Error::Io(_) => "check the path and its permissions".into(),
         }

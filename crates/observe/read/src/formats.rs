@@ -25,9 +25,9 @@ impl Formats {
             Format::TraceDat => tracedat::formats(bytes)?,
             _ => {
                 return Err(Error::Unusable {
-                    format: "a recording",
-                    what: "only a perf.data or a trace.dat describes its events".into(),
-                    help: "name one that was recorded on the same kernel",
+                    format: "--formats-from",
+                    what: "only perf.data and trace.dat files contain event descriptions".into(),
+                    help: "give a perf.data or trace.dat file that was recorded on the same kernel",
                 });
             }
         };

@@ -68,7 +68,7 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
             let unpacked = unpacked?;
             let mut history = read_plain(&unpacked.bytes, options)?;
             if unpacked.cut {
-                history.lose(Loss::new(LossKind::Cut, "the archive ends in the middle"));
+                history.lose(Loss::new(LossKind::Cut, "the compressed file ends too early"));
             }
             Ok(history)
         }

@@ -60,7 +60,7 @@ fn cut_gzip(bytes: &[u8], room: usize) -> Result<Unpacked, Error> {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof && !out.is_empty() => {
             Ok(Unpacked { bytes: out, cut: true })
         }
-        _ => Err(damaged("gzip", "the archive is damaged".into())),
+        _ => Err(damaged("gzip", "the compressed data is damaged".into())),
     }
 }
 
@@ -77,7 +77,7 @@ fn zstd(bytes: &[u8]) -> Result<Unpacked, Error> {
 }
 
 fn too_much(format: &'static str, room: usize) -> Error {
-    damaged(format, format!("the archive unpacks to more than {} MiB", room >> 20))
+    damaged(format, format!("the compressed data unpacks to more than {} MiB", room >> 20))
 }
 
 fn damaged(format: &'static str, what: String) -> Error {

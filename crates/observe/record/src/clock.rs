@@ -23,7 +23,8 @@ impl Suspended {
     /// The loss to report if the machine was suspended since.
     pub(crate) fn loss(self) -> Option<Loss> {
         let slept = Span(Suspended::so_far().0.0.saturating_sub(self.0.0));
-        let note = format!("the machine was suspended for {slept}; the clock stood still");
+        let note =
+            format!("the machine was suspended for {slept}; the trace clock did not advance");
         (slept > Span::ms(1)).then(|| Loss::new(LossKind::Unread, note))
     }
 }

@@ -8,40 +8,40 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// This build has no BPF programs.
-    #[error("this build has no BPF programs")]
+    #[error("cannot record with BPF: this build of wastenot contains no BPF programs")]
     NotBuilt,
     /// The kernel has no type description, so programs cannot be relocated for it.
-    #[error("the kernel has no BTF (/sys/kernel/btf/vmlinux)")]
+    #[error("cannot record with BPF: the kernel has no BTF (/sys/kernel/btf/vmlinux)")]
     NoBtf,
     /// The kernel's BPF lacks features that our programs need.
-    #[error("the kernel is too old: it lacks BPF features of Linux {since}")]
+    #[error("cannot record with BPF: the kernel lacks BPF features of Linux {since}")]
     TooOld {
         /// The first version that has them.
         since: &'static str,
     },
     /// The kernel does not allow recording decisions.
-    #[error("this kernel does not allow recording decisions: {why}")]
+    #[error("cannot record decisions on this kernel: {why}")]
     NoDecisions {
         /// What it lacks or refuses.
         why: String,
     },
     /// BPF needs capabilities.
-    #[error("BPF needs CAP_BPF and CAP_PERFMON")]
+    #[error("cannot record with BPF: CAP_BPF and CAP_PERFMON are required")]
     NotAllowed,
     /// Tracefs is not mounted, or the kernel was built without instances.
-    #[error("tracefs is not mounted")]
+    #[error("cannot record with tracefs: it is not mounted")]
     NoTracefs,
     /// Tracefs can only be read, as in most containers.
-    #[error("tracefs is mounted read-only")]
+    #[error("cannot record with tracefs: it is mounted read-only")]
     ReadOnly,
     /// Only root may use tracefs.
-    #[error("tracefs belongs to root")]
+    #[error("cannot record with tracefs: only root may use it")]
     NotRoot,
     /// There are no scheduling events, or none that can be read.
-    #[error("the kernel has no event sched_switch in tracefs")]
+    #[error("cannot record with tracefs: the kernel has no event sched_switch")]
     NoEvents,
     /// No way of recording works.
-    #[error("{bpf}; and without BPF: {tracefs}")]
+    #[error("{bpf}; {tracefs}")]
     Neither {
         /// Why BPF does not work.
         bpf: Box<Error>,
@@ -68,7 +68,7 @@ pub enum Error {
     #[error(transparent)]
     Write(#[from] wastenot_read::Error),
     /// Recordings cannot be kept in this folder.
-    #[error("cannot keep recordings in {}: {}", folder.display(), why.kind())]
+    #[error("cannot write traces to {}: {}", folder.display(), why.kind())]
     Folder {
         /// The folder.
         folder: PathBuf,
@@ -94,35 +94,36 @@ impl Error {
     pub fn help(&self) -> String {
         match self {
             Error::NotBuilt => {
-                "install clang and build again; `wastenot record --tracefs` does without"
+                "install clang and build again, or record with `wastenot record --tracefs`"
             }
             Error::NoBtf => {
-                "boot a kernel with CONFIG_DEBUG_INFO_BTF; `wastenot record --tracefs` does without"
+                "boot a kernel with CONFIG_DEBUG_INFO_BTF, or use `wastenot record --tracefs`"
             }
             Error::TooOld { .. } => {
-                "boot a later kernel; `wastenot record --tracefs` records on this one"
+                "boot a newer kernel, or record with `wastenot record --tracefs`"
             }
             Error::NoDecisions { .. } => {
-                "record without --decisions, or boot a kernel that allows it \
-                 (docs/how-to/record.md)"
+                "record without --decisions, or boot a kernel that supports it (docs/how-to/record.md)"
             }
-            Error::NoTracefs => "as root: `mount -t tracefs nodev /sys/kernel/tracing`",
+            Error::NoTracefs => "mount it as root: `mount -t tracefs nodev /sys/kernel/tracing`",
             Error::ReadOnly => {
-                "record on the host, or as root: `mount -o remount,rw /sys/kernel/tracing`"
+                "record on the host, or remount it as root: `mount -o remount,rw \
+                 /sys/kernel/tracing`"
             }
             Error::NoEvents => "boot a kernel with CONFIG_FTRACE and CONFIG_EVENT_TRACING",
             Error::Neither { bpf, .. } if matches!(**bpf, Error::NotAllowed) => return bpf.help(),
             Error::Neither { tracefs, .. } => return tracefs.help(),
-            Error::NotAllowed | Error::NotRoot => "run it as root: `sudo wastenot ...`",
+            Error::NotAllowed | Error::NotRoot => "run the command as root: `sudo wastenot ...`",
             Error::Listen { why, .. } if why.kind() == io::ErrorKind::AddrInUse => {
-                "`ss -ltnp` shows who does; port 0 is any that is free"
+                "find the program that uses this port with `ss -ltnp`, or use port 0 for any free \
+                 port"
             }
-            Error::Listen { .. } => "name an address of this machine and a port above 1023",
-            Error::Failed { .. } => "`wastenot doctor` lists what this machine supports",
-            Error::Folder { .. } => "name a folder that can be written: `--save DIR`",
+            Error::Listen { .. } => "give an address of this machine and a port above 1023",
+            Error::Failed { .. } => "list what this machine supports with `wastenot doctor`",
+            Error::Folder { .. } => "give a writable folder: `--save DIR`",
             Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))
             | Error::Io(error) => full(error),
-            Error::Write(_) => "name another place to write to",
+            Error::Write(_) => "give another output path",
         }
         .to_owned()
     }
@@ -132,8 +133,8 @@ impl Error {
 fn full(error: &io::Error) -> &'static str {
     use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, StorageFull};
     match error.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => "the disk is full: free some of it",
-        PermissionDenied => "name a place where you may write",
-        _ => "name another place to write to",
+        StorageFull | QuotaExceeded | FileTooLarge => "free some disk space, then try again",
+        PermissionDenied => "give a path that you may write to",
+        _ => "give another output path",
     }
 }

@@ -84,7 +84,9 @@ impl<T: Timed> Pending<T> {
 
     /// The loss for records that arrived too late.
     pub(crate) fn loss(&self) -> Option<Loss> {
-        let note = format!("events came more than {LATE} late and were held at the last stamp");
+        let note = format!(
+            "events arrived more than {LATE} late; they have the timestamp of the event before them"
+        );
         let mut loss = Loss::new(LossKind::ClockStep, note);
         loss.count = Some(self.late);
         (self.late > 0).then_some(loss)

@@ -40,8 +40,10 @@ impl<S: Source> Site for Scraped<S> {
                 Err(error) => Reply::text("500 Internal Server Error", format!("{error}\n")),
             },
             "/healthz" if self.0.is_well() => Reply::text("200 OK", "ok\n"),
-            "/healthz" => Reply::text("503 Service Unavailable", "what is watched stands still\n"),
-            _ => Reply::text("404 Not Found", "there are /metrics and /healthz\n"),
+            "/healthz" => {
+                Reply::text("the watcher does not respond\n", "what is watched stands still\n")
+            }
+            _ => Reply::text("404 Not Found", "the paths are /metrics and /healthz\n"),
         }
     }
 }

@@ -57,7 +57,7 @@ impl std::str::FromStr for Trigger {
         let what = what.trim();
         let what = match what.strip_prefix("task=").and_then(|rest| rest.rsplit_once(' ')) {
             Some((name, "wait")) => {
-                let glob = Glob::new(name.trim()).map_err(|_| "the name is no pattern")?;
+                let glob = Glob::new(name.trim()).map_err(|_| "NAME is not a valid pattern")?;
                 What::Wait(Some(glob.compile_matcher()))
             }
             None if what == "wait" => What::Wait(None),
@@ -99,7 +99,7 @@ impl Trigger {
         self.open = open;
         let (span, time) = longest.filter(|(span, _)| *span > self.limit)?;
         let window = Window { from: Time(time.0.saturating_sub(span.0)), to: time };
-        Some(Fired { window, what: format!("CPU time was wasted for {span}"), waited: None })
+        Some(Fired { window, what: format!("CPUs wasted time for {span}"), waited: None })
     }
 }
 

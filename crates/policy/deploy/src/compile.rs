@@ -39,7 +39,7 @@ pub fn compile(text: &str) -> Result<Vec<u8>, Error> {
         false => {
             let said = String::from_utf8_lossy(&output.stderr);
             let line = said.lines().find(|line| line.contains("error:"));
-            let why = line.unwrap_or("it says nothing").trim().to_owned();
+            let why = line.unwrap_or("clang printed no message").trim().to_owned();
             Err(Error::Failed { doing: "compile the emitted C", why })
         }
     }

@@ -52,7 +52,7 @@ impl Running {
         drop(buffer);
         match strange {
             None => Ok(()),
-            Some(bytes) => Err(unread(format!("a record of {bytes} bytes is no step"))),
+            Some(bytes) => Err(unread(format!("a record of {bytes} bytes is not a valid step"))),
         }
     }
 }

@@ -16,7 +16,8 @@ pub enum Error {
         why: String,
     },
     /// The file is not what clang makes of emitted C.
-    #[error("{} is no compiled scheduler of `wastenot rota emit`: {why}", path.display())]
+    #[error("{} is not a scheduler that was compiled from the C of `wastenot rota emit`: \
+             {why}", path.display())]
     NotEmitted {
         /// Which file.
         path: PathBuf,
@@ -24,31 +25,31 @@ pub enum Error {
         why: String,
     },
     /// The machine does not fit into the tables.
-    #[error("this machine does not fit: {why}")]
+    #[error("the policy does not support this machine: {why}")]
     DoesNotFit {
         /// Why not.
         why: String,
     },
     /// There is no clang.
-    #[error("{name} is missing")]
+    #[error("cannot compile the policy: {name} is missing")]
     NoClang {
         /// What was looked for.
         name: String,
     },
     /// The kernel has no sched_ext.
-    #[error("this kernel has no sched_ext (/sys/kernel/sched_ext)")]
+    #[error("cannot load a scheduler: this kernel has no sched_ext (/sys/kernel/sched_ext)")]
     NoSchedExt,
     /// Another scheduler is loaded.
-    #[error("another scheduler is loaded: {name}")]
+    #[error("cannot load the scheduler: another sched_ext scheduler is loaded: {name}")]
     Busy {
         /// Its name.
         name: String,
     },
     /// BPF needs capabilities.
-    #[error("loading a scheduler needs root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)")]
+    #[error("cannot load a scheduler: root is required (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)")]
     NotAllowed,
     /// The verifier refused a program.
-    #[error("the kernel refuses {}: {}", .0.program, .0.why)]
+    #[error("the verifier of the kernel rejects {}: {}", .0.program, .0.why)]
     Refused(Refusal),
     /// Anything else.
     #[error("cannot {doing}: {why}")]
@@ -64,21 +65,25 @@ impl Error {
     /// What to do about it.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Unreadable { .. } => "give the object that clang made: --object FILE.o",
+            Error::Unreadable { .. } => "give the object file that clang made: --object FILE.o",
             Error::NotEmitted { .. } => {
-                "wastenot rota emit my.rota -o my.bpf.c; clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c"
+                "run `wastenot rota emit my.rota -o my.bpf.c`, then `clang -g -O2 -target bpf \
+                 -mcpu=v3 -c my.bpf.c`"
             }
             Error::NoClang { .. } => {
-                "apt install clang; or compile it elsewhere, and give the object: --object FILE.o"
+                "install clang (`apt install clang`), or compile on another machine and give the \
+                 object: --object FILE.o"
             }
             Error::DoesNotFit { .. } => {
-                "1024 CPUs at most, and each partition with a CPU that this machine has (`lscpu`)"
+                "use at most 1024 CPUs, and give each partition a CPU of this machine (`lscpu`)"
             }
-            Error::NoSchedExt => "boot a kernel with CONFIG_SCHED_CLASS_EXT, 6.13 or later",
-            Error::Busy { .. } => "end it first: it is never replaced",
-            Error::NotAllowed => "run it as root: `sudo ...`",
-            Error::Refused(_) => "please report it, with the policy and the kernel's version",
-            Error::Failed { .. } => "`wastenot doctor` shows what this machine allows",
+            Error::NoSchedExt => "boot a kernel 6.13 or later with CONFIG_SCHED_CLASS_EXT",
+            Error::Busy { .. } => {
+                "stop the other scheduler first; `wastenot deploy` never replaces a scheduler"
+            }
+            Error::NotAllowed => "run the command as root: `sudo ...`",
+            Error::Refused(_) => "report this bug, with the policy and the kernel version",
+            Error::Failed { .. } => "check what this machine allows with `wastenot doctor`",
         }
     }
 }

@@ -33,17 +33,22 @@ impl Exit {
     /// What it means, and where to look.
     pub fn help(&self) -> &'static str {
         match self.kind {
-            _ if self.restarts() => "the CPUs of the machine changed: deploy it again",
-            SYSRQ => "SysRq-S ends any scheduler of sched_ext",
+            _ if self.restarts() => {
+                "deploy the policy again, because the CPUs of the machine changed"
+            }
+            SYSRQ => {
+                "deploy the policy again; SysRq-S ended it, as it ends every sched_ext scheduler"
+            }
             ERROR_STALL => {
-                "a task that could run did not for ten seconds: no CPU takes from its queue, or \
-                 the policy starves it; `wastenot prove`, and the kernel's log has a dump"
+                "check the policy with `wastenot prove`, and read the dump in the kernel log: for \
+                 ten seconds a runnable task did not run, because no CPU took it from its queue or \
+                 because the policy starves it"
             }
             ERROR | ERROR_BPF => {
-                "it did what sched_ext forbids; please report it, with the policy and the kernel's \
-                 version"
+                "report this bug, with the policy and the kernel version: the scheduler did \
+                 something that sched_ext forbids"
             }
-            _ => "something else unloaded it",
+            _ => "find the program that unloaded the scheduler, then deploy the policy again",
         }
     }
 }

@@ -35,7 +35,8 @@ const CONSTANTS: [&str; 11] = [
 /// The variables of the section `name` of an ELF file.
 pub(crate) fn places(elf: &[u8], name: &str) -> Result<Places, String> {
     let file = object::File::parse(elf).map_err(|error| error.to_string())?;
-    let section = file.section_by_name(name).ok_or_else(|| format!("it has no {name}"))?.index();
+    let section =
+        file.section_by_name(name).ok_or_else(|| format!("it has no section {name}"))?.index();
     let inside = file.symbols().filter(|it| it.section_index() == Some(section) && it.size() > 0);
     let place = |it: object::Symbol<'_, '_>| {
         let place = (it.address() as usize, it.size() as usize);
@@ -46,10 +47,14 @@ pub(crate) fn places(elf: &[u8], name: &str) -> Result<Places, String> {
 
 /// The bytes of a variable in the section `name` of an ELF file.
 pub(crate) fn variable<'e>(elf: &'e [u8], name: &str, variable: &str) -> Result<&'e [u8], String> {
-    let (at, size) = *places(elf, name)?.get(variable).ok_or_else(|| format!("no {variable}"))?;
+    let (at, size) = *places(elf, name)?
+        .get(variable)
+        .ok_or_else(|| format!("it has no variable {variable}"))?;
     let file = object::File::parse(elf).map_err(|error| error.to_string())?;
     let section = file.section_by_name(name).and_then(|it| it.data().ok()).unwrap_or_default();
-    section.get(at..at.saturating_add(size)).ok_or_else(|| format!("{variable} is cut"))
+    section
+        .get(at..at.saturating_add(size))
+        .ok_or_else(|| format!("the variable {variable} is incomplete"))
 }
 
 /// The values of the constants in this kernel.
@@ -78,8 +83,9 @@ pub(crate) fn fill(
 ) -> Result<(), String> {
     for (name, bytes) in tables.images() {
         let fits = places.get(name).filter(|(_, size)| *size == bytes.len());
-        let (at, size) = *fits.ok_or_else(|| format!("its table {name} has another size"))?;
-        let place = data.get_mut(at..at + size).ok_or_else(|| format!("{name} is cut"))?;
+        let (at, size) = *fits.ok_or_else(|| format!("its table {name} has an unexpected size"))?;
+        let place =
+            data.get_mut(at..at + size).ok_or_else(|| format!("its table {name} is incomplete"))?;
         place.copy_from_slice(&bytes);
     }
     for (name, value) in constants {

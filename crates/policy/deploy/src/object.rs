@@ -90,7 +90,7 @@ impl Object {
     /// The object has no such tables, or the kernel no type description.
     pub fn fill(&mut self, tables: &Tables) -> Result<(), Error> {
         let kernel = Btf::from_vmlinux().map_err(|error| Error::Failed {
-            doing: "read the kernel's type description",
+            doing: "read the BTF of the kernel",
             why: format!("{error:#}"),
         })?;
         let not = |why: String| Error::NotEmitted { path: self.path.clone(), why };
@@ -134,7 +134,7 @@ impl Object {
         match words.get_mut(at).filter(|_| is_ours) {
             Some(word) => *word = change(u64::from_ne_bytes(*word)).to_ne_bytes(),
             None => {
-                let why = "its operations are laid out in another way".to_owned();
+                let why = "its operations have an unexpected layout".to_owned();
                 return Err(Error::NotEmitted { path: self.path.clone(), why });
             }
         }
@@ -160,7 +160,7 @@ impl Object {
                 }
                 None => {
                     let why = listener.first().unwrap_or_else(|| format!("{error:#}"));
-                    Error::Failed { doing: "load it", why }
+                    Error::Failed { doing: "load the object", why }
                 }
             }),
         }
@@ -175,7 +175,7 @@ impl Object {
 pub fn digest(path: &Path, elf: &[u8]) -> Result<u64, Error> {
     let not = |why: String| Error::NotEmitted { path: path.to_owned(), why };
     let bytes = variable(elf, ".rodata", "text_digest").map_err(not)?;
-    let bytes = bytes.try_into().map_err(|_| not("its digest has another size".into()))?;
+    let bytes = bytes.try_into().map_err(|_| not("its digest has an unexpected size".into()))?;
     Ok(u64::from_ne_bytes(bytes))
 }
 
@@ -226,11 +226,14 @@ impl Loaded {
         }
         if links.len() != TRACEPOINTS {
             let why = format!("it has {} of the {TRACEPOINTS} tracepoints", links.len());
-            return Err(Error::Failed { doing: "attach it", why });
+            return Err(Error::Failed { doing: "attach the object", why });
         }
         let operations = self.object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
         let Some(mut operations) = operations else {
-            return Err(Error::Failed { doing: "attach it", why: "it has no operations".into() });
+            return Err(Error::Failed {
+                doing: "attach the object",
+                why: "it has no operations".into(),
+            });
         };
         let link = operations.attach_struct_ops().map_err(failed("attach the scheduler"))?;
         links.push(link);

@@ -49,7 +49,7 @@ impl Running {
     /// # Errors
     /// The object is of another version, or the kernel refuses to run the program.
     pub fn look_again(&self) -> Result<(), Error> {
-        let failed = |why: String| Error::Failed { doing: "let idle CPUs look", why };
+        let failed = |why: String| Error::Failed { doing: "wake idle CPUs", why };
         let look = self.loaded.object.progs_mut().find(|it| it.name() == LOOK);
         let look = look.ok_or_else(|| failed(format!("the object has no program `{LOOK}`")))?;
         let ran = look.test_run(ProgramInput::default());
@@ -89,7 +89,7 @@ impl Running {
         if !proc.is_alike() {
             return Err(Error::Failed {
                 doing: "place tasks by their commands",
-                why: "this process is in a PID namespace, where they have other numbers".into(),
+                why: "this process is in a PID namespace, where tasks have other numbers".into(),
             });
         }
         let mut gone: BTreeSet<Vec<u8>> = map.keys().collect();
@@ -110,7 +110,7 @@ impl Running {
         let failed = |why: String| Error::Failed { doing: "place tasks by their cgroups", why };
         let hierarchy = Hierarchy::here();
         if !matches!(hierarchy, Hierarchy::V2(_)) {
-            return Err(failed("no unified hierarchy (cgroup v2) has the cpu controller".into()));
+            return Err(failed("no cgroup v2 hierarchy has the cpu controller".into()));
         }
         let mut gone: BTreeSet<Vec<u8>> = map.keys().collect();
         let mut wrong = None;

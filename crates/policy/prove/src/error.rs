@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// A program that was named as a solver is not one.
-    #[error("{} is not {name}", program.display())]
+    #[error("the program {} is not {name}", program.display())]
     NotASolver {
         /// The solver that it should be.
         name: &'static str,
@@ -18,7 +18,7 @@ pub enum Error {
         program: PathBuf,
     },
     /// A solver that was found does not start.
-    #[error("{solver} does not start: {error}")]
+    #[error("cannot start {solver}: {error}")]
     Start {
         /// The solver.
         solver: String,
@@ -26,7 +26,7 @@ pub enum Error {
         error: io::Error,
     },
     /// A solver does not accept a script of ours.
-    #[error("{solver} refuses the script: {why}")]
+    #[error("{solver} rejects the script: {why}")]
     Refused {
         /// The solver.
         solver: String,
@@ -34,7 +34,7 @@ pub enum Error {
         why: String,
     },
     /// A solver was ended by a signal.
-    #[error("{solver} was ended by signal {signal}: {said}")]
+    #[error("{solver} was killed by signal {signal}: {said}")]
     Crashed {
         /// The solver.
         solver: String,
@@ -44,7 +44,7 @@ pub enum Error {
         said: String,
     },
     /// The output of a solver is not an answer.
-    #[error("{solver} gave no answer, but: {said}")]
+    #[error("{solver} printed no answer, but: {said}")]
     Garbage {
         /// The solver.
         solver: String,
@@ -52,7 +52,7 @@ pub enum Error {
         said: String,
     },
     /// Two solvers contradict each other.
-    #[error("{sat} says sat and {unsat} says unsat: {about}")]
+    #[error("two solvers disagree: {sat} answers sat, but {unsat} answers unsat: {about}")]
     Disagree {
         /// The question.
         about: String,
@@ -62,7 +62,7 @@ pub enum Error {
         unsat: String,
     },
     /// A solver gave a model of a situation that does not break the claim.
-    #[error("{solver} has a counterexample that does not replay: {about}")]
+    #[error("the counterexample of {solver} does not break the claim in a replay: {about}")]
     NotReplayed {
         /// The question.
         about: String,
@@ -78,13 +78,13 @@ pub enum Error {
         why: String,
     },
     /// A file of a certificate was changed.
-    #[error("{} is not what the certificate was made with", file.display())]
+    #[error("the certificate was not made with this file: {}", file.display())]
     Altered {
         /// The file.
         file: PathBuf,
     },
     /// A certificate does not list exactly the obligations of its claims.
-    #[error("{} lists something else than what its claims follow from: {}", folder.display(),
+    #[error("{} does not list exactly the obligations of its claims: {}", folder.display(),
         faults.join("; "))]
     Unlike {
         /// The folder of the certificate.
@@ -111,7 +111,7 @@ pub enum Error {
         why: String,
     },
     /// A counterexample is larger than any that the search finds.
-    #[error("a counterexample with {what}: it has {limit} at most")]
+    #[error("the counterexample has {what}; the limit is {limit}")]
     TooLarge {
         /// The part that is too large.
         what: String,
@@ -119,7 +119,7 @@ pub enum Error {
         limit: usize,
     },
     /// A policy does not fit a counterexample.
-    #[error("`{policy}` does not fit the counterexample: {why}")]
+    #[error("the policy `{policy}` does not match the counterexample: {why}")]
     Unfit {
         /// The policy.
         policy: String,
@@ -127,13 +127,13 @@ pub enum Error {
         why: String,
     },
     /// A policy has an unsafe protocol.
-    #[error("`{policy}` uses an unsafe protocol")]
+    #[error("the policy `{policy}` uses an unsafe protocol")]
     Unsafe {
         /// The policy.
         policy: String,
     },
     /// The user asked for a claim that the text does not have.
-    #[error("it does not claim `{claim}`")]
+    #[error("the policy does not claim `{claim}`")]
     NotClaimed {
         /// The claim that was asked for.
         claim: String,
@@ -155,43 +155,45 @@ impl Error {
     pub fn help(&self) -> String {
         match self {
             Error::NotASolver { name, recipe, .. } => format!(
-                "set WASTENOT_{} to a program that is, or unset it; {recipe}",
+                "set WASTENOT_{} to the right program, or unset it; {recipe}",
                 name.to_uppercase(),
             ),
             Error::Start { .. } | Error::Crashed { .. } | Error::Garbage { .. } => {
-                "install it anew, or ask another solver (--solver)".to_owned()
+                "install the solver again, or choose another solver (--solver)".to_owned()
             }
-            Error::Refused { .. } => "this is a bug of wastenot: report the policy".to_owned(),
+            Error::Refused { .. } => "report this bug of wastenot, with the policy".to_owned(),
             Error::NotReplayed { .. } => {
-                "nothing is refuted: this is a bug of wastenot; report the policy".to_owned()
+                "report this bug of wastenot, with the policy; nothing is refuted".to_owned()
             }
             Error::Disagree { .. } => {
-                "nothing is proved: this is a bug of a solver or of wastenot; report the policy"
+                "report this bug of a solver or of wastenot, with the policy; nothing is proved"
                     .to_owned()
             }
             Error::Manifest { .. } | Error::Altered { .. } => {
-                "make the certificate anew: wastenot prove FILE --certificate DIR".to_owned()
+                "create the certificate again: wastenot prove FILE --certificate DIR".to_owned()
             }
             Error::Unlike { .. } => {
-                "it was changed, or another version wrote it: make it anew: wastenot prove FILE \
-                 --certificate DIR"
+                "create the certificate again, because it was changed or has another version: \
+                 wastenot prove FILE --certificate DIR"
                     .to_owned()
             }
-            Error::Unsafe { .. } => "add `--allow-unsafe` to accept it".to_owned(),
+            Error::Unsafe { .. } => "add `--allow-unsafe` to accept the unsafe protocol".to_owned(),
             Error::NotClaimed { claim, claims } => {
                 match wastenot_model::nearest(claim, claims.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `--claim {near}`?"),
-                    None if claims.is_empty() => "it has no claims: add `prove ...` to it".into(),
-                    None => format!("it claims {}", claims.join(", ")),
+                    None if claims.is_empty() => "add `prove ...` to the policy, which has no \
+                                                  claims"
+                        .into(),
+                    None => format!("choose one of its claims: {}", claims.join(", ")),
                 }
             }
             Error::File { .. } => "choose another folder".to_owned(),
             Error::NoTable { .. } | Error::BadCell { .. } | Error::TooLarge { .. } => {
-                "make the counterexample anew: wastenot prove FILE.rota --cex CEX.wn".to_owned()
+                "create the counterexample again: wastenot prove FILE.rota --cex CEX.wn".to_owned()
             }
             Error::Unfit { .. } => {
-                "force it on a text with the queues and variables that it was found with, or prove \
-                 this one: wastenot prove FILE.rota"
+                "give the policy for which the counterexample was found (same queues and \
+                 variables), or prove this policy: wastenot prove FILE.rota"
                     .to_owned()
             }
         }

@@ -88,8 +88,8 @@ impl FromStr for Benchmark {
         let all = Benchmark::ALL;
         let found = all.into_iter().find(|it| it.name() == text);
         found.ok_or_else(|| match nearest(text, all.map(Benchmark::name)) {
-            Some(near) => format!("there is no such design; did you mean `{near}`?"),
-            None => format!("designs are {}", all.map(Benchmark::name).join(", ")),
+            Some(near) => format!("there is no design with this name; did you mean `{near}`?"),
+            None => format!("use one of {}", all.map(Benchmark::name).join(", ")),
         })
     }
 }
@@ -112,7 +112,7 @@ pub struct Row {
 #[non_exhaustive]
 pub enum Error {
     /// The kernel does not tell where this process may run, or does not let a thread stay.
-    #[error("a thread cannot be kept on its CPU: {0}")]
+    #[error("cannot bind a thread to its CPU: {0}")]
     Affinity(#[from] rustix::io::Errno),
     /// A benchmark is not of so many CPUs.
     #[error("`{benchmark}` cannot be measured on {asked} CPUs")]

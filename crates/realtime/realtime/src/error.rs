@@ -9,7 +9,7 @@ use crate::overheads::words;
 #[non_exhaustive]
 pub enum Error {
     /// CPUs cannot be divided into such clusters.
-    #[error("{cpus} CPUs cannot be divided into clusters of {size}")]
+    #[error("{cpus} CPUs cannot be divided into clusters of {size} CPUs")]
     Clusters {
         /// All of them.
         cpus: u32,
@@ -26,7 +26,7 @@ pub enum Error {
     },
     /// A table states that it is for something else.
     #[error(
-        "{file}: the table is for {whose}, not for {name} on {cpus} CPU{}",
+        "{file}: the table of overheads is for {whose}, not for {name} on {cpus} CPU{}",
         if *cpus == 1 { "" } else { "s" }
     )]
     Stranger {
@@ -50,7 +50,7 @@ pub enum Error {
         twice: Twice,
     },
     /// A table has no averages.
-    #[error("{file} has no averages")]
+    #[error("{file}: the table of overheads has no averages")]
     Averages {
         /// The table.
         file: String,
@@ -80,7 +80,7 @@ pub enum Error {
     #[error("{0}")]
     Measure(#[from] wastenot_measure::Error),
     /// More CPUs are requested than this process may use.
-    #[error("{asked} CPUs are requested, but this process may use {count}")]
+    #[error("`--cpus` requests {asked} CPUs, but this process may use {count}")]
     Crowd {
         /// The request.
         asked: usize,
@@ -90,7 +90,10 @@ pub enum Error {
         list: String,
     },
     /// What is to be measured takes two CPUs.
-    #[error("messages and lines need two CPUs: one writes, the other reads")]
+    #[error(
+        "messages and cache lines cannot be measured on one CPU, because one CPU writes and \
+         another CPU reads"
+    )]
     TwoCpus {
         /// How many this process may use.
         count: usize,
@@ -101,31 +104,41 @@ impl Error {
     /// What to do next.
     pub fn help(&self) -> String {
         match self {
-            Error::Clusters { .. } => "`--cluster` must divide `--cpus`".into(),
+            Error::Clusters { .. } => "choose a `--cluster` that divides `--cpus`".into(),
             Error::NoCpu { help, .. } => (*help).into(),
             Error::Stranger { .. } => {
-                "use a table for that (`wastenot bounds overheads` simulates \
-                                       one), or remove its columns `implementation` and `cpus` if \
-                                       it is valid there, too"
+                "use a table for this implementation (simulate one with `wastenot bounds \
+                 overheads`); if the table is valid here, remove its columns `implementation` and \
+                 `cpus`"
                     .into()
             }
-            Error::Twice { .. } => "leave one out".into(),
+            Error::Twice { .. } => "remove one of the two values".into(),
             Error::Averages { .. } => {
                 "add a column `average_us`, or set `criteria = [\"hard\"]`".into()
             }
             Error::Beyond { beyond, .. } => match (beyond.is_size, beyond.at) {
-                (true, 0) => "give each task its wss_kb, or extrapolate: `--extrapolate`".into(),
-                _ => "measure there, or extrapolate: `--extrapolate`".into(),
+                (true, 0) => {
+                    "give each task its wss_kb, or extrapolate with `--extrapolate`".into()
+                }
+                _ => {
+                    "measure the overhead at this point, or extrapolate with `--extrapolate`".into()
+                }
             },
             Error::Draw { error, .. } => error.help(),
             Error::Store(error) => error.help().into(),
-            Error::Measure(_) => "containers may forbid it: run outside a container".into(),
+            Error::Measure(_) => "run the command outside a container, because containers may \
+                                  forbid this measurement"
+                .into(),
             Error::Crowd { count, list, .. } => {
                 let s = if *count == 1 { "" } else { "s" };
-                format!("use at most {count} CPU{s} ({list}), or allow it more: `taskset`, cpusets")
+                format!(
+                    "use at most {count} CPU{s} ({list}), or allow the process more CPUs with \
+                     `taskset` or cpusets"
+                )
             }
             Error::TwoCpus { count: 1 } => {
-                "this process may use one; remove `--design` to measure the other designs".into()
+                "allow the process two CPUs, or remove `--design` to measure the other designs"
+                    .into()
             }
             Error::TwoCpus { .. } => "use `--cpus 2` or more".into(),
         }

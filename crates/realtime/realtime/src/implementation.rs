@@ -90,10 +90,10 @@ impl Implementation {
         let names: Vec<&str> = linux.map(|it| it.name()).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "not global EDF at all times: {} (a CPU that a search finds may have changed \
-                 before it is locked, a push gives up after three tries, equal deadlines do not \
-                 preempt, servers throttle); the verdict is about global EDF with the same \
-                 overheads",
+                "not global EDF at all times: {} (a CPU may change its state between a search and \
+                 the lock, a push stops after three tries, tasks with equal deadlines do not \
+                 preempt each other, and servers throttle tasks). The verdict applies to global \
+                 EDF with the same overheads",
                 names.join(", ")
             )
         })
@@ -123,13 +123,15 @@ impl FromStr for Implementation {
         let all = Implementation::ALL;
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
             if PARTS.contains(&text) {
-                return "that is global EDF in each cluster: `wastenot bounds test --cluster N`, \
-                        1 is partitioned EDF"
+                return "use `wastenot bounds test --cluster N`, because this scheduler is global \
+                        EDF in each cluster; N = 1 is partitioned EDF"
                     .into();
             }
             match nearest(text, all.map(Implementation::name)) {
-                Some(near) => format!("there is no such implementation; did you mean `{near}`?"),
-                None => format!("there are {}", all.map(Implementation::name).join(", ")),
+                Some(near) => {
+                    format!("there is no implementation with this name; did you mean `{near}`?")
+                }
+                None => format!("use one of {}", all.map(Implementation::name).join(", ")),
             }
         })
     }

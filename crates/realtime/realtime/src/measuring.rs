@@ -47,7 +47,7 @@ impl Run {
         let (design, cpus) = (self.benchmark.name(), self.on.len());
         let of = |kind: &Overhead| {
             format!(
-                "{} of {design} on {cpus} CPUs is not in the figures: its threads did not meet \
+                "{} of {design} on {cpus} CPUs has no figure, because its threads did not meet \
                  within this time (increase `--span`)",
                 kind.name()
             )
@@ -314,7 +314,7 @@ mod tests {
             [""; 0]
         );
         let line = told(Benchmark::Line, &[]);
-        assert!(line[0].starts_with("CPU-REQUEST of line on 2 CPUs is not in"), "{line:?}");
+        assert!(line[0].starts_with("CPU-REQUEST of line on 2 CPUs has no figure"), "{line:?}");
         let rest = told(Benchmark::Messages, &[seen(Benchmark::Messages, Overhead::Schedule)]);
         assert_eq!(rest.len(), 2, "{rest:?}");
     }

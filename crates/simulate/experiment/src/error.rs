@@ -53,7 +53,7 @@ pub enum Error {
         wrong: wastenot_rota::interpret::Error,
     },
     /// Steps of decisions that take no such time.
-    #[error("{file}: `{name}` cannot be `{value}`")]
+    #[error("{file}: the parameter `{name}` cannot be `{value}`")]
     Steps {
         /// As named.
         file: String,
@@ -118,7 +118,7 @@ pub enum Error {
     #[error("{0}")]
     Extract(wastenot_scenario::Error),
     /// The work of a History came to no good end under another scheduler.
-    #[error("replayed under {scheduler}: {what}")]
+    #[error("the replay under {scheduler} failed: {what}")]
     Replay {
         /// The scheduler.
         scheduler: String,
@@ -128,7 +128,7 @@ pub enum Error {
         help: String,
     },
     /// Nothing tells which scheduler is a model of the one that ran.
-    #[error("no model of the scheduler that ran: {what}")]
+    #[error("wastenot has no model of the scheduler in the trace: {what}")]
     NoModel {
         /// Why.
         what: String,
@@ -151,23 +151,25 @@ impl Error {
     pub fn help(&self) -> String {
         match self {
             Error::Scheduler(wrong) => wrong.help().to_owned(),
-            Error::NoPolicy { .. } => "name a file that ends in .rota; policies/ has many".into(),
-            Error::NoProfile { .. } => {
-                "name a profile (TOML), as docs/reference/profile.md says".into()
-            }
+            Error::NoPolicy { .. } => "give a file that ends in .rota, for example one from \
+                                       policies/"
+                .into(),
+            Error::NoProfile { .. } => "give a profile file (TOML, see docs/reference/profile.md)".into(),
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Steps { name, .. } if name == PACE => {
-                "`pace` is `even` or `varied`, beside `steps`".into()
+                "set `pace` to `even` or `varied`, and also set `steps`".into()
             }
-            Error::Steps { .. } => "`steps` is the time of the longest step of a decision, up to \
-                                    1 ms, as in `20us`"
+            Error::Steps { .. } => "set `steps` to the time of the longest step of a decision, at \
+                                    most 1 ms, for example `20us`"
                 .into(),
-            Error::Mutant { .. } => "`mutant` is a seed, as in `mutant=7`, for schedulers without \
-                                     deadlines"
+            Error::Mutant { .. } => "set `mutant` to a seed, for example `mutant=7`; schedulers \
+                                     with deadlines have no mutants"
                 .into(),
-            Error::Variant { known, .. } => format!("its variants are {}", known.join(", ")),
-            Error::NoModel { .. } => "name the model: `--scheduler cfs-6.1`, or FILE.rota".into(),
+            Error::Variant { known, .. } => format!("use one of the variants {}", known.join(", ")),
+            Error::NoModel { .. } => "choose a model: `--scheduler cfs-6.1`, or a policy file \
+                                      FILE.rota"
+                .into(),
             Error::Extract(error) | Error::Profile(error) => error.help(),
             Error::Store(error) => error.help().into(),
             Error::Run { help, .. }
@@ -183,7 +185,7 @@ fn in_words(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file",
         io::ErrorKind::PermissionDenied => "permission denied",
-        io::ErrorKind::IsADirectory => "it is a directory",
-        _ => "reading it fails",
+        io::ErrorKind::IsADirectory => "the path is a directory",
+        _ => "the file cannot be read",
     }
 }

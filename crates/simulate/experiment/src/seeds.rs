@@ -14,7 +14,9 @@ impl FromStr for Seeds {
 
     fn from_str(text: &str) -> Result<Seeds, String> {
         let number = |text: &str| {
-            text.trim().parse::<u64>().map_err(|_| format!("expected a seed, not `{text}`"))
+            text.trim()
+                .parse::<u64>()
+                .map_err(|_| format!("`{text}` is not a seed; write a whole number"))
         };
         let mut seeds: Vec<u64> = Vec::new();
         for part in text.split(',') {
@@ -23,15 +25,15 @@ impl FromStr for Seeds {
                 None => (number(part)?, number(part)?),
             };
             if first > last {
-                return Err(format!("expected the lower seed first: {last}-{first}"));
+                return Err(format!("the range starts with its higher seed; write {last}-{first}"));
             }
             if last - first >= SEEDS - seeds.len() as u64 {
-                return Err(format!("at most {SEEDS} seeds"));
+                return Err(format!("there are too many seeds; the maximum is {SEEDS}"));
             }
             let before = seeds.len();
             seeds.extend(first..=last);
             if seeds[before..].iter().any(|seed| seeds[..before].contains(seed)) {
-                return Err(format!("a seed of `{part}` is given twice"));
+                return Err(format!("a seed of `{part}` is in the list twice"));
             }
         }
         Ok(Seeds(seeds))

@@ -434,7 +434,7 @@ fn a_stored_line_that_was_edited_is_refused_with_its_number() {
         );
         let said = format!("cells.jsonl:{line}: ");
         assert!(error.to_string().contains(&said), "{error}");
-        assert!(error.help().contains("take the line out"), "{}", error.help());
+        assert!(error.help().contains("delete this line"), "{}", error.help());
         assert_eq!(fs::read_to_string(&path).expect("the cells"), edited, "left as it is");
     }
 }

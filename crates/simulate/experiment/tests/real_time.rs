@@ -60,14 +60,17 @@ program = ["loop 3", "every 20ms", "compute 3ms", "end"]
 fn what_is_no_set_of_sporadic_tasks_is_refused_before_it_runs() {
     let with = |from: &str, to: &str| TWO_FOR_ONE.replace(from, to);
     let (what, help) = refused(&with("\"every 20ms\", ", ""));
-    assert_eq!(what, "variant `default` under gsn-edf: `b` has no period");
+    assert_eq!(what, "variant `default` under gsn-edf: the task `b` has no period");
     assert!(help.contains("every 10ms"), "{help}");
     let (what, help) = refused(&with("compute 3ms", "compute exp(3ms)"));
-    assert_eq!(what, "variant `default` under gsn-edf: `b` may compute for any time");
+    assert_eq!(
+        what,
+        "variant `default` under gsn-edf: the task `b` has no limit for the CPU time of a job"
+    );
     assert!(help.contains("wcet"), "{help}");
-    assert!(refused(&with("name = \"gsn-edf\"", "name = \"gedf-mp\"")).0.contains("one only"));
+    assert!(refused(&with("name = \"gsn-edf\"", "name = \"gedf-mp\"")).0.contains("only one CPU"));
     let bound = with("deadline = \"8ms\"", "cpus = \"0\"");
-    assert!(refused(&bound).0.contains("may not run everywhere"));
+    assert!(refused(&bound).0.contains("may run only on some CPUs"));
     let two = with("machine = \"pu:1\"", "machine = \"core:2 pu:1\"");
     let off = format!("{two}\n[[hotplug]]\ncpu = 0\noff = \"1ms\"\non = \"2ms\"\n");
     assert!(refused(&off).0.contains("all CPUs of the machine must be online"));
@@ -133,5 +136,5 @@ fn a_count_of_zero_launches_none_as_in_a_sweep() {
         Err(error) => error.to_string(),
         Ok(error) => error.expect("refused").to_string(),
     };
-    assert!(said.contains("no task is launched"), "{said}");
+    assert!(said.contains("no task starts"), "{said}");
 }

@@ -21,13 +21,13 @@ pub enum Error {
     #[error("{0}")]
     Deploy(#[from] wastenot_deploy::Error),
     /// A policy that means nothing here.
-    #[error("{policy} has faults")]
+    #[error("the policy {policy} has errors")]
     Faulty {
         /// Which.
         policy: String,
     },
     /// No guest has the machine.
-    #[error("no guest has this machine: {0}")]
+    #[error("QEMU cannot build a guest with this machine: {0}")]
     Unbuildable(#[from] Unbuildable),
     /// There is no such program.
     #[error("there is no file {program}")]
@@ -36,13 +36,13 @@ pub enum Error {
         program: String,
     },
     /// A program that needs another one, which is not known.
-    #[error("{program} is no program of this machine: a guest cannot execute it")]
+    #[error("{program} is not an executable of this machine, so a guest cannot run it")]
     Script {
         /// Which.
         program: String,
     },
     /// There is no QEMU.
-    #[error("qemu-system-x86_64 is missing")]
+    #[error("cannot boot a guest: qemu-system-x86_64 is missing")]
     NoQemu,
     /// It cannot be used.
     #[error("cannot {doing}: {why}")]
@@ -61,13 +61,14 @@ pub enum Error {
         console: String,
     },
     /// The guest ended in the middle of its work.
-    #[error("the guest ended: {}", last(console))]
+    #[error("the guest ended unexpectedly: {}", last(console))]
     Dead {
         /// The end of the console.
         console: String,
     },
     /// The guest says nothing.
-    #[error("the guest has been silent for {} s: {}", patience.as_secs(), last(console))]
+    #[error("the guest printed nothing for {} s; its last output: \
+             {}", patience.as_secs(), last(console))]
     Hangs {
         /// For how long.
         patience: Duration,
@@ -75,7 +76,7 @@ pub enum Error {
         console: String,
     },
     /// A signal came.
-    #[error("it was ended by a signal")]
+    #[error("it was killed by a signal")]
     Interrupted,
 }
 
@@ -91,18 +92,24 @@ impl Error {
             Error::Runner(error) => error.help().into(),
             Error::Record(error) => error.help(),
             Error::Deploy(error) => error.help().into(),
-            Error::Faulty { .. } => "`wastenot rota check` shows them".into(),
-            Error::Unbuildable(_) => "choose another one with `--machine`".into(),
-            Error::NoProgram { .. } => "name the program that loads the scheduler".into(),
+            Error::Faulty { .. } => "show the errors with `wastenot rota check`".into(),
+            Error::Unbuildable(_) => "choose another machine with `--machine`".into(),
+            Error::NoProgram { .. } => "give the program that loads the scheduler".into(),
             Error::Script { .. } => {
-                "name an ELF file; of a script its interpreter, as in \"run sh script.sh\"".into()
+                "give an ELF file; for a script, give its interpreter, for example \"run sh \
+                 script.sh\""
+                    .into()
             }
-            Error::NoQemu => "apt install qemu-system-x86".into(),
+            Error::NoQemu => "install QEMU: `apt install qemu-system-x86`".into(),
             Error::Qemu { .. }
             | Error::QemuFailed { .. }
             | Error::Dead { .. }
-            | Error::Hangs { .. } => "`wastenot lab shell` shows what such a guest does".into(),
-            Error::Interrupted => "what had been run is kept with `--resume`".into(),
+            | Error::Hangs { .. } => {
+                "boot the same kernel with a shell: `wastenot lab shell`".into()
+            }
+            Error::Interrupted => {
+                "run the command again with `--resume` to keep the finished runs".into()
+            }
         }
     }
 
@@ -125,7 +132,7 @@ fn last(console: &str) -> String {
     let complains = |line: &&&str| COMPLAINTS.iter().any(|it| line.contains(it));
     let last = &lines[lines.len().saturating_sub(LINES)..];
     match (lines.iter().find(complains), last) {
-        (_, []) => "it said nothing".into(),
+        (_, []) => "no output".into(),
         (Some(first), _) if !last.contains(first) => {
             format!("{first}; ...; {}", last.join("; "))
         }
@@ -139,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_first_complaint_of_a_kernel_is_shown_with_the_end() {
-        assert_eq!(last("\n \n"), "it said nothing");
+        assert_eq!(last("\n \n"), "no output");
         assert_eq!(last("a\n\nb\nc\nd"), "b; c; d");
         assert_eq!(last("a\nBUG: x\nc\nKernel panic\ne\nf"), "BUG: x; ...; Kernel panic; e; f");
     }

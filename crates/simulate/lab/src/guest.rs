@@ -38,7 +38,7 @@ const MOUNTS: [(&str, &str); 8] = [
 /// It is not, or the job cannot be read or its results not be written.
 pub fn guest() -> io::Result<()> {
     if std::process::id() != 1 {
-        let what = "this is for the first process of a guest";
+        let what = "this command is only for the first process of a guest";
         return Err(io::Error::new(io::ErrorKind::Unsupported, what));
     }
     let done = work();

@@ -190,7 +190,7 @@ fn policy(name: &str, text: &str, object: &[u8]) -> Result<By, Error> {
 
 fn command(name: &str, words: &[String]) -> Result<By, Box<Evidence>> {
     let ours = |error: io::Error| {
-        let help = "name a program that runs on this machine".to_owned();
+        let help = "give a program that runs on this machine".to_owned();
         Box::new(Evidence { ours: Some((error.to_string(), help)), ..Default::default() })
     };
     // Both append: else one would overwrite what the other wrote.

@@ -47,7 +47,7 @@ impl Scheduler {
         match links.len() > before {
             true => Ok(Scheduler { _links: links, _object: object }),
             false => {
-                Err(io::Error::other("it has no operations of a scheduler (.struct_ops.link)"))
+                Err(io::Error::other("it has no scheduler operations (section .struct_ops.link)"))
             }
         }
     }

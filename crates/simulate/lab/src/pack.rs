@@ -16,7 +16,7 @@ pub(crate) const SCHEDULER: &str = "/scheduler";
 
 /// The first file system of a guest with this job, and with the program of a scheduler.
 pub(crate) fn image_of(job: &Job, of: &Options) -> Result<Vec<u8>, Error> {
-    let failed = |why: String| Error::Qemu { doing: "make the image", why };
+    let failed = |why: String| Error::Qemu { doing: "create the image", why };
     let mut image = Image::with_this_program().map_err(|error| failed(error.to_string()))?;
     if let Some((release, path)) = &of.config {
         let config = fs::read(path).map_err(|error| failed(error.to_string()))?;
@@ -38,7 +38,7 @@ pub(crate) fn image_of(job: &Job, of: &Options) -> Result<Vec<u8>, Error> {
 /// words name.
 fn pack(image: &mut Image, program: &Program) -> Result<(), Error> {
     let failed = |path: &str, why: std::io::Error| Error::Qemu {
-        doing: "make the image",
+        doing: "create the image",
         why: format!("{path}: {why}"),
     };
     let from = Path::new(&program.file);

@@ -148,7 +148,8 @@ impl Qemu {
         is_over: &dyn Fn() -> bool,
         said: &mut dyn FnMut(&str),
     ) -> Result<Ended, Error> {
-        let (image, mut disk) = files(guest.image).map_err(failed("keep the guest's files"))?;
+        let (image, mut disk) =
+            files(guest.image).map_err(failed("write the files of the guest"))?;
         let child = self.command(way, guest, &image, &disk)?.spawn();
         let child = child.map_err(failed("start QEMU"))?;
         let mut running = Running::of(child);
@@ -164,7 +165,7 @@ impl Qemu {
             End::Closed => Error::QemuFailed { how: status.to_string(), console },
             End::Silent(patience) => Error::Hangs { patience, console },
         };
-        disk.seek(SeekFrom::Start(0)).map_err(failed("read the disk"))?;
+        disk.seek(SeekFrom::Start(0)).map_err(failed("read the disk of the guest"))?;
         Ok(Ended { disk, why })
     }
 
@@ -216,7 +217,7 @@ pub fn shell(qemu: &Qemu, kernel: &Path, machine: &Machine, busybox: &Path) -> R
         image.program(SHELL, busybox)?;
         files(&image.finish())
     };
-    let (image, disk) = image().map_err(failed("make the image"))?;
+    let (image, disk) = image().map_err(failed("create the image"))?;
     let guest = Guest { kernel, machine, image: &[], shift: 1, patience: Duration::MAX };
     // Who types wants an answer: instructions are not counted.
     let mut command = qemu.command(Way::Typed, &guest, &image, &disk)?;

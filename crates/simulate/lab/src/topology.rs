@@ -14,19 +14,19 @@ const OF_A_CPU: usize = 12;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unbuildable {
     /// More CPUs than it can have.
-    #[error("it has {cpus} CPUs; QEMU builds up to 255 here")]
+    #[error("it has {cpus} CPUs; QEMU supports up to 255 here")]
     Crowd {
         /// How many.
         cpus: usize,
     },
     /// CPUs that belong together have not the same number everywhere.
-    #[error("its {what} have not the same number of CPUs")]
+    #[error("its {what} do not all have the same number of CPUs")]
     Uneven {
         /// What: packages, caches, cores.
         what: &'static str,
     },
     /// CPUs that belong together are not numbered one after the other.
-    #[error("the CPUs of its {what} are not numbered one after the other")]
+    #[error("the CPUs of its {what} do not have consecutive numbers")]
     Scattered {
         /// What: packages, caches, cores.
         what: &'static str,

@@ -75,7 +75,7 @@ fn what_programs_of_users_leave_behind_ends_with_the_run() {
 fn programs_of_users_that_fail_end_the_run_with_what_they_said() {
     for (script, how) in [
         ("echo no such thing >&2; exit 3", "ended with exit status 3: no such thing"),
-        ("kill -SEGV $$", "was ended by signal 11: it wrote no error"),
+        ("kill -SEGV $$", "was ended by signal 11: it printed no error"),
     ] {
         let error = attempt(&running(&["sh", "-c", script]).0, Span::s(20)).expect_err("it fails");
         assert_eq!(error.to_string(), format!("`sh -c {script}` of the task `user` {how}"));
@@ -83,16 +83,16 @@ fn programs_of_users_that_fail_end_the_run_with_what_they_said() {
     let (mut workload, _) = running(&["sh", "-c", "true"]);
     workload.commands[0].folder = "/no/such/folder".into();
     let error = attempt(&workload, Span::s(20)).expect_err("no folder");
-    let said = "the kernel refuses to execute the program of `user`: no such file or directory";
+    let said = "the kernel refused to execute the program of `user`: no such file or directory";
     assert_eq!(error.to_string().to_lowercase(), said);
 }
 
 #[test]
 fn programs_of_users_that_are_missing_are_named_with_their_package() {
     for (program, help) in [
-        ("schbench", "Debian 12 has"),
+        ("schbench", "Debian 12 does not package"),
         ("rt-app", "apt install rt-app"),
-        ("./no/such", "install it, or"),
+        ("./no/such", "install the program, or"),
     ] {
         let mut workload = running(&[program, "-x"]).0;
         if std::process::Command::new(program).output().is_ok() {

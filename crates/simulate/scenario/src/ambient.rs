@@ -67,7 +67,7 @@ pub(crate) fn named(name: &str) -> Result<Option<Ambient>, String> {
         Some(ambient) => Ok(Some(ambient.clone())),
         None => Err(match nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {NONE}, {}", names().collect::<Vec<_>>().join(", ")),
+            None => format!("use {NONE} or {}", names().collect::<Vec<_>>().join(", ")),
         }),
     }
 }

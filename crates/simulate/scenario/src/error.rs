@@ -8,7 +8,7 @@ use wastenot_model::machine::Profile;
 #[non_exhaustive]
 pub enum Error {
     /// No preset has this name.
-    #[error("there is no machine `{name}`{}", nearest.map(|n| format!("; nearest is `{n}`")).unwrap_or_default())]
+    #[error("there is no machine `{name}`{}", nearest.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
     UnknownPreset {
         /// As the user typed it.
         name: String,
@@ -16,7 +16,7 @@ pub enum Error {
         nearest: Option<&'static str>,
     },
     /// No profile has this name.
-    #[error("there is no profile `{name}`{}", nearest.map(|n| format!("; nearest is `{n}`")).unwrap_or_default())]
+    #[error("there is no profile `{name}`{}", nearest.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
     UnknownProfile {
         /// As the user typed it.
         name: String,
@@ -24,7 +24,7 @@ pub enum Error {
         nearest: Option<&'static str>,
     },
     /// A preset was given the wrong arguments.
-    #[error("`{text}`: write {usage}")]
+    #[error("the arguments of the machine `{text}` are wrong: write {usage}")]
     Arguments {
         /// As the user typed it.
         text: String,
@@ -32,7 +32,7 @@ pub enum Error {
         usage: String,
     },
     /// A synthetic description cannot be read.
-    #[error("synthetic machine `{text}`: {why} (character {at})")]
+    #[error("the machine description `{text}` is invalid: {why} (at character {at})")]
     Synthetic {
         /// As the user typed it.
         text: String,
@@ -42,7 +42,8 @@ pub enum Error {
         why: String,
     },
     /// More CPUs or nodes than a History may hold.
-    #[error("`{what}` is a machine of more than {} {unit}", if *unit == "CPUs" { CpuId::LIMIT } else { crate::NODE_LIMIT })]
+    #[error("the machine `{what}` has more than {} \
+             {unit}", if *unit == "CPUs" { CpuId::LIMIT } else { crate::NODE_LIMIT })]
     TooLarge {
         /// The description or file.
         what: String,
@@ -50,7 +51,7 @@ pub enum Error {
         unit: &'static str,
     },
     /// A file has none of the known formats.
-    #[error("{file}: not a description of a machine")]
+    #[error("{file}: the file does not describe a machine in a known format")]
     Unrecognised {
         /// The file.
         file: String,
@@ -118,20 +119,22 @@ impl Error {
             ),
             Error::UnknownProfile { .. } => {
                 let known = Profile::NAMED.map(|(known, _)| known);
-                format!("profiles are {}, or a file (docs/reference/profile.md)", known.join(", "))
+                format!("use {}, or a file (docs/reference/profile.md)", known.join(", "))
             }
-            Error::Arguments { .. } => "the numbers count from 1: `flat(2,8)`".into(),
+            Error::Arguments { .. } => {
+                "give numbers from 1 upwards, for example `flat(2,8)`".into()
+            }
             Error::Synthetic { text, .. } => format!(
-                "write levels from wide to narrow, the last being pu, and compare with `lstopo -i \
-                 \"{text}\"`"
+                "write the levels from the largest to the smallest, with pu last, and check them \
+                 with `lstopo -i \"{text}\"`"
             ),
-            Error::TooLarge { .. } => "describe fewer".into(),
+            Error::TooLarge { .. } => "describe a smaller machine".into(),
             Error::Wrong { help, .. }
             | Error::Setting { help, .. }
             | Error::NoWork { help, .. }
             | Error::TaskSets { help, .. } => help.clone(),
             Error::Unrecognised { .. } | Error::Broken { .. } => format!(
-                "make one with `lstopo FILE.xml`, `lscpu -p > FILE` or `{} > FILE`",
+                "create a description with `lstopo FILE.xml`, `lscpu -p > FILE` or `{} > FILE`",
                 crate::sys::COMMAND
             ),
         }

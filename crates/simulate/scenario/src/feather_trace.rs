@@ -42,15 +42,19 @@ impl<'n, R: Read> Lines<'n, R> {
             bytes.clear();
             let read = self.read.by_ref().take(LINE + 1).read_until(b'\n', &mut bytes);
             if let Err(error) = read {
-                let what = format!("cannot be read further: {error}");
-                return Err(self.wrong(what, "is it a file, and yours?"));
+                let what = format!("the file cannot be read further: {error}");
+                return Err(
+                    self.wrong(what, "check that the path is a file and that you may read it")
+                );
             }
             if bytes.is_empty() {
                 return Ok(None);
             }
             if bytes.len() as u64 > LINE {
                 let what = format!("the line is longer than {LINE} bytes");
-                return Err(self.wrong(what, "give it as Feather-Trace's tools wrote it"));
+                return Err(
+                    self.wrong(what, "give the file exactly as Feather-Trace's tools wrote it")
+                );
             }
             let text = String::from_utf8_lossy(&bytes);
             let text = text.trim_start_matches('\u{feff}').trim();
@@ -68,8 +72,8 @@ impl<'n, R: Read> Lines<'n, R> {
     /// Cycles as a time.
     fn ns(&self, cycles: f64, cycles_per_us: Option<f64>) -> Result<u64, Error> {
         let Some(per_us) = cycles_per_us else {
-            let help = "say how fast the machine's clock was: `--cycles-per-us 2000` is 2 GHz";
-            return Err(self.wrong("it counts in cycles", help));
+            let help = "give the clock rate of the machine: `--cycles-per-us 2000` means 2 GHz";
+            return Err(self.wrong("the file counts cycles, and the clock rate is unknown", help));
         };
         self.some_ns(cycles * 1_000.0 / per_us)
     }
@@ -78,7 +82,10 @@ impl<'n, R: Read> Lines<'n, R> {
         if (0.0..LONGEST_NS as f64).contains(&ns) {
             return Ok(ns as u64);
         }
-        Err(self.wrong("a length that no overhead has", "is it in cycles, or in microseconds?"))
+        Err(self.wrong(
+            "no overhead has this length",
+            "check whether the length is in cycles or in microseconds",
+        ))
     }
 }
 
@@ -108,22 +115,24 @@ pub(crate) fn samples(
     let told = told(file);
     let of = |key: &str| told.get(key).copied().unwrap_or_default();
     let (kind, Some(cpus)) = (of("overhead").to_owned(), cpus(of("m"))) else {
-        let what = "its name does not tell on how many CPUs it was measured (`m=`)";
-        return Err(lines.wrong(what, format!("call it as in `{NAME}`")));
+        let what = "the file name lacks the number of CPUs of the measurement (`m=`)";
+        return Err(lines.wrong(what, format!("rename the file as in `{NAME}`")));
     };
     if kind.is_empty() {
-        let what = "its name does not tell what was measured (`overhead=`)";
-        return Err(lines.wrong(what, format!("call it as in `{NAME}`")));
+        let what = "the file name lacks the measured overhead (`overhead=`)";
+        return Err(lines.wrong(what, format!("rename the file as in `{NAME}`")));
     }
     let mut lengths = Distribution::default();
     while let Some(cells) = lines.next()? {
         let [_, _, length] = cells.as_slice() else {
-            let help = "lines of `ft2csv` are `start, end, length`";
-            return Err(lines.wrong(format!("{} cells", cells.len()), help));
+            let help = "write each line as `ft2csv` does: `start, end, length`";
+            return Err(
+                lines.wrong(format!("the line has {} cells instead of 3", cells.len()), help)
+            );
         };
         let Ok(length) = length.parse::<u64>() else {
-            let what = format!("`{}` is no length", shown(length));
-            return Err(lines.wrong(what, "lines of `ft2csv` are `start, end, length`"));
+            let what = format!("`{}` is not a valid length", shown(length));
+            return Err(lines.wrong(what, "write each line as `ft2csv` does: `start, end, length`"));
         };
         lengths.add(match is_latency(&kind) {
             true => lines.some_ns(length as f64)?,
@@ -160,32 +169,41 @@ pub(crate) fn statistics(
     let mut places = [0; COLUMNS.len()];
     for (place, name) in places.iter_mut().zip(COLUMNS) {
         let Some(found) = header.iter().position(|cell| is(cell, name)) else {
-            let help = format!("the columns of `ft-compute-stats` have {}", COLUMNS.join(", "));
-            return Err(lines.wrong(format!("there is no column `{name}`"), help));
+            let help =
+                format!("use one of the columns of `ft-compute-stats`: {}", COLUMNS.join(", "));
+            return Err(lines.wrong(format!("the file has no column `{name}`"), help));
         };
         *place = found;
     }
     let mut all = Vec::new();
     while let Some(cells) = lines.next()? {
         if all.len() == MOST {
-            return Err(lines.wrong(format!("more than {MOST} lines"), "give fewer files"));
+            return Err(
+                lines.wrong(format!("the file has more than {MOST} lines"), "give fewer files")
+            );
         }
         let cell = |n: usize| cells.get(places[n]).map_or("", String::as_str);
         let Some(cpus) = cpus(cell(1)) else {
-            let what = format!("#cores: `{}` is no number of CPUs", shown(cell(1)));
-            return Err(lines.wrong(what, "`ft-compute-stats` takes it from `m=` in files' names"));
+            let what = format!("#cores: `{}` is not a valid number of CPUs", shown(cell(1)));
+            return Err(lines.wrong(
+                what,
+                "put the number of CPUs into the file names (`m=`), where `ft-compute-stats` finds \
+                 it",
+            ));
         };
         let number = |n: usize| {
             let number = cell(n).parse::<f64>().ok().filter(|number| number.is_finite());
-            let what = || format!("{}: `{}` is no number", COLUMNS[n], shown(cell(n)));
-            number.ok_or_else(|| lines.wrong(what(), "give it as `ft-compute-stats` wrote it"))
+            let what = || format!("{}: `{}` is not a number", COLUMNS[n], shown(cell(n)));
+            number.ok_or_else(|| {
+                lines.wrong(what(), "give the file exactly as `ft-compute-stats` wrote it")
+            })
         };
         let ns = |n: usize| match cell(3) {
             "microseconds" => lines.some_ns(number(n)? * 1_000.0),
             "cycles" => lines.ns(number(n)?, cycles_per_us),
             unit => {
-                let what = format!("Unit: `{}` is none", shown(unit));
-                Err(lines.wrong(what, "units are cycles and microseconds"))
+                let what = format!("Unit: `{}` is not a known unit", shown(unit));
+                Err(lines.wrong(what, "use cycles or microseconds"))
             }
         };
         all.push(Figure {

@@ -41,10 +41,10 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     let capacities = capacities(topology);
     reader.objects(topology, &capacities).map_err(|fault| match fault {
         Fault::Error(error) => error,
-        Fault::Twice(cpu) => broken(None, format!("PU {cpu} a second time")),
+        Fault::Twice(cpu) => broken(None, format!("PU {cpu} is in the file twice")),
     })?;
     if reader.draft.is_empty() {
-        return Err(broken(None, "it holds no PU".into()));
+        return Err(broken(None, "the file has no PU".into()));
     }
     let mut machine = reader.draft.finish(&distances(topology, &reader.nodes));
     add_missing(&mut machine, topology);
@@ -55,7 +55,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
 /// Refuses what no such file holds and what could harm a parser.
 fn refuse(text: &str) -> Result<(), &'static str> {
     if text.contains("<!ENTITY") || text.contains("xmlns") {
-        return Err("entities and namespaces are not read");
+        return Err("the file contains entities or namespaces, which are not supported");
     }
     let (mut tags, mut equals, mut attributes, mut quote) = (0, 0, 0, None);
     for byte in text.bytes() {
@@ -70,7 +70,7 @@ fn refuse(text: &str) -> Result<(), &'static str> {
             _ => {}
         }
         if tags > PARTS || equals > PARTS {
-            return Err("it has too many elements for a machine");
+            return Err("the file has too many elements for a machine");
         }
         if attributes > ATTRIBUTES {
             return Err("an element has too many attributes");

@@ -65,8 +65,8 @@ pub fn text<'t>(file: &str, bytes: &'t [u8]) -> Result<&'t str, Error> {
         Error::Wrong {
             file: file.to_owned(),
             line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
-            what: format!("no text: {byte:#04x} is not UTF-8"),
-            help: "save it as UTF-8; is it the right file?".to_owned(),
+            what: format!("the file is not text: byte {byte:#04x} is not valid UTF-8"),
+            help: "check that this is the right file, and save it as UTF-8".to_owned(),
         }
     })
 }

@@ -29,20 +29,20 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
             continue;
         }
         let Some(columns) = &columns else {
-            let why = "no comment above names the columns (# CPU,Core,...)".into();
+            let why = "the comment that names the columns (# CPU,Core,...) is missing".into();
             return Err(broken(number, why));
         };
         let fields: Vec<&str> = line.split(',').take(COLUMNS).map(str::trim).collect();
         let cpu = columns.number(&fields, columns.cpu);
         let Some(cpu) = cpu else {
-            return Err(broken(number, "there is no CPU number".into()));
+            return Err(broken(number, "the row has no CPU number".into()));
         };
         if !draft.place(cpu, columns.place(&fields))? {
-            return Err(broken(number, format!("CPU {cpu} a second time")));
+            return Err(broken(number, format!("CPU {cpu} is in the file twice")));
         }
     }
     if draft.is_empty() {
-        return Err(broken(None, "it holds no CPU".into()));
+        return Err(broken(None, "the file has no CPU".into()));
     }
     Ok(draft.finish(&DistanceRows::new()))
 }

@@ -178,7 +178,10 @@ pub fn read(file: &str, read: impl Read) -> Result<Vec<Measured>, Error> {
     let mut all = Vec::new();
     while let Some(row) = table.next()? {
         if all.len() == MOST {
-            return Err(table.wrong(format!("more than {MOST} rows"), "keep fewer machines"));
+            return Err(table.wrong(
+                format!("the file has more than {MOST} rows"),
+                "keep the rows of fewer machines",
+            ));
         }
         all.push(measured(&row)?);
     }
@@ -191,8 +194,13 @@ fn measured(row: &Row<'_>) -> Result<Measured, Error> {
     let number = |name: &str, from: u64, to: u64| match row.text(at(name)).map(str::parse) {
         Some(Ok(number)) if (from..=to).contains(&number) => Ok(number),
         _ => {
-            let what = format!("`{}` is no whole number from {from} to {to}", shown(&text(name)));
-            Err(row.wrong(at(name), what, "lines are as `wastenot bounds measure` wrote them"))
+            let what =
+                format!("`{}` is not a whole number from {from} to {to}", shown(&text(name)));
+            Err(row.wrong(
+                at(name),
+                what,
+                "keep the lines exactly as `wastenot bounds measure` wrote them",
+            ))
         }
     };
     let cpus = |name: &str, most: u64| number(name, 1, most).map(|cpus| cpus as u32);

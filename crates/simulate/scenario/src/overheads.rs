@@ -110,7 +110,9 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
     let mut seen: [std::collections::BTreeSet<Option<u64>>; KINDS.len()] = Default::default();
     while let Some(row) = table.next()? {
         if all.len() == MOST {
-            return Err(table.wrong(format!("more than {MOST} rows"), "keep fewer points"));
+            return Err(
+                table.wrong(format!("the table has more than {MOST} rows"), "keep fewer rows")
+            );
         }
         let (kind, overhead) = overhead(&row)?;
         let text = row.text(IMPLEMENTATION).map(str::to_owned);
@@ -118,18 +120,20 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
         one(&row, CPUS, &mut cpus, cpus_of(&row)?)?;
         let places = &mut seen[kind];
         if places.contains(&overhead.at) {
-            let what = format!("{} has another row at the same place", overhead.kind);
-            return Err(row.wrong(AT, what, "leave one of both rows out"));
+            let what = format!("another row of `{}` has the same value in `at`", overhead.kind);
+            return Err(row.wrong(AT, what, "remove one of the two rows"));
         }
         let others =
             if overhead.at.is_none() { !places.is_empty() } else { places.contains(&None) };
         if others {
-            let what =
-                format!("some rows of {} have a value in `at`, others do not", overhead.kind);
+            let what = format!(
+                "some rows of {} have a value in `at`, other rows have none",
+                overhead.kind
+            );
             return Err(row.wrong(
                 AT,
                 what,
-                "an empty cell is the same everywhere: leave it alone",
+                "if the overhead is the same everywhere, keep only the row with the empty cell",
             ));
         }
         places.insert(overhead.at);
@@ -137,8 +141,8 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
     }
     // A table with only a quantum would count no cost, and every kernel has costs.
     if all.iter().all(|row| row.kind == "quantum") {
-        let help = "write a row for each kind that was measured: schedule,,9";
-        return Err(table.wrong("no overhead is in it", help));
+        let help = "write a row for each measured kind, for example: schedule,,9";
+        return Err(table.wrong("the table has no overhead", help));
     }
     Ok(Table { implementation, cpus, rows: all })
 }
@@ -163,27 +167,31 @@ fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
     let Some(kind) = KINDS.iter().position(|kind| *kind == name) else {
         let help = match nearest(name, KINDS) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("kinds are {}", KINDS.join(", ")),
+            None => format!("use one of the kinds {}", KINDS.join(", ")),
         };
-        return Err(row.wrong(KIND, format_args!("there is no `{}`", shown(name)), help));
+        return Err(row.wrong(KIND, format_args!("there is no kind `{}`", shown(name)), help));
     };
     let at = match row.text(AT) {
         None => None,
         Some(text) => Some(text.parse::<u32>().map(u64::from).map_err(|_| {
-            let what = format!("`{}` is no number of tasks or KiB", shown(text));
-            row.wrong(AT, what, "write a whole number, or nothing")
+            let what = format!("`{}` is not a valid number of tasks or KiB", shown(text));
+            row.wrong(AT, what, "write a whole number, or leave the cell empty")
         })?),
     };
     let Some(max_ns) = ns(row, MAX)? else {
-        return Err(row.wrong(MAX, "the cell is empty", "write the longest that was seen, in us"));
+        return Err(row.wrong(MAX, "the cell is empty", "write the longest measured time, in us"));
     };
     if KINDS[kind] == "quantum" && max_ns < 1_000 {
-        let what = "the tick's period is below 1 us";
-        return Err(row.wrong(MAX, what, "write its period in us: 1000 for 1 kHz"));
+        let what = "the period of the tick is below 1 us";
+        return Err(row.wrong(MAX, what, "write the period in us, for example 1000 for 1 kHz"));
     }
     let average_ns = ns(row, AVERAGE)?;
     if average_ns.is_some_and(|average| average > max_ns) {
-        return Err(row.wrong(AVERAGE, "it is above the maximum", "are both columns exchanged?"));
+        return Err(row.wrong(
+            AVERAGE,
+            "the average is above the maximum",
+            "check whether the two columns are swapped",
+        ));
     }
     Ok((kind, Overhead { kind: KINDS[kind], at, max_ns, average_ns }))
 }
@@ -198,10 +206,14 @@ fn one<T: PartialEq + std::fmt::Display>(
     match (said, &own) {
         (Some(said), Some(own)) if said != *own => {
             let what = format!(
-                "rows before it are of `{own}`, and this is of `{}`",
+                "the rows above belong to `{own}`, but this row belongs to `{}`",
                 shown(row.text(column).unwrap_or_default())
             );
-            Err(row.wrong(column, what, "keep a table for each implementation and machine"))
+            Err(row.wrong(
+                column,
+                what,
+                "keep a separate table for each implementation and machine",
+            ))
         }
         (Some(said), None) => {
             *own = Some(said);
@@ -215,8 +227,8 @@ fn cpus_of(row: &Row<'_>) -> Result<Option<u32>, Error> {
     let Some(text) = row.text(CPUS) else { return Ok(None) };
     let cpus = text.parse().ok().filter(|&cpus: &u32| cpus > 0);
     cpus.map(Some).ok_or_else(|| {
-        let what = format!("`{}` is no number of CPUs", shown(text));
-        row.wrong(CPUS, what, "write how many the machine has, or nothing")
+        let what = format!("`{}` is not a valid number of CPUs", shown(text));
+        row.wrong(CPUS, what, "write the number of CPUs of the machine, or leave the cell empty")
     })
 }
 
@@ -226,10 +238,20 @@ fn ns(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(whole) || !digits(decimals) || decimals.len() > 3 {
-        let what = format!("`{}` is no length in us", shown(text));
-        return Err(row.wrong(column, what, "write digits, and up to three decimals: 22.5"));
+        let what = format!("`{}` is not a valid length in us", shown(text));
+        return Err(row.wrong(
+            column,
+            what,
+            "write digits with at most three decimals, for example 22.5",
+        ));
     }
-    let long = || row.wrong(column, format_args!("{} us are too long", shown(text)), "in us?");
+    let long = || {
+        row.wrong(
+            column,
+            format_args!("{} us is too long for an overhead", shown(text)),
+            "check that the value is in us",
+        )
+    };
     let whole: u64 = whole.parse().map_err(|_| long())?;
     let rest: u64 = format!("{decimals:0<3}").parse().map_err(|_| long())?;
     let ns = whole.checked_mul(1_000).and_then(|ns| ns.checked_add(rest));

@@ -35,7 +35,7 @@ const WASTED_CORES: &str =
 const WAKE_AFFINE: &str = "Lawall, slides on wake_affine_idle and scheduler graphing";
 const GANG: &str = "case studies of mis-scheduling on small multiprocessors";
 const KERNEL: &str = "comments and documentation of Linux on overlapping NUMA domains";
-const RECORDED: &str = "our recordings of kernels under QEMU (traces/README.md)";
+const RECORDED: &str = "traces of kernels under QEMU from this project (traces/README.md)";
 const FAMILY: &str = "ours";
 
 /// Every preset, in the order of the help text.
@@ -47,14 +47,15 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "bulldozer64",
         arguments: &[],
-        about: "64 CPUs: 8 nodes of 4 core pairs, AMD Opteron 6272, the 20 links published",
+        about: "64 CPUs: 8 nodes of 4 core pairs, AMD Opteron 6272, with its 20 published links",
         source: WASTED_CORES,
         make: |_| Grid { links: BULLDOZER_LINKS, far: &[10, 16, 22], ..BULLDOZER },
     },
     Preset {
         name: "bulldozer64-slit",
         arguments: &[],
-        about: "the same with the distances that firmware gives (18 neighbours)",
+        about: "as bulldozer64, with the distances from the firmware table (18 pairs of \
+                neighbours)",
         source: "firmware table of an Opteron 6272 in the topology tests of XenServer",
         make: |_| Grid { slit: BULLDOZER_SLIT, ..BULLDOZER },
     },
@@ -89,7 +90,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "xeon4ht",
         arguments: &[],
-        about: "8 CPUs: 4 single-core Xeons of 2 threads",
+        about: "8 CPUs: 4 single-core Xeons with 2 threads each",
         source: GANG,
         make: |_| Grid { packages: 4, threads: 2, one_node: true, ..ONE },
     },
@@ -104,21 +105,22 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "ring4",
         arguments: &[],
-        about: "4 CPUs, one a node, in a ring",
+        about: "4 CPUs in a ring, each in its own node",
         source: KERNEL,
         make: |_| Grid { packages: 4, links: RING_LINKS, far: &[10, 20, 30], ..ONE },
     },
     Preset {
         name: "line4",
         arguments: &[],
-        about: "4 CPUs, one a node, in a line: diameter 3",
+        about: "4 CPUs in a line, each in its own node: diameter 3",
         source: KERNEL,
         make: |_| Grid { packages: 4, links: LINE_LINKS, far: &[10, 20, 30, 40], ..ONE },
     },
     Preset {
         name: "mesh-asym4",
         arguments: &[],
-        about: "4 CPUs, one a node, all neighbours but the first and the last",
+        about: "4 CPUs, each in its own node; all nodes are neighbours except the first and the \
+                last",
         source: KERNEL,
         make: |_| Grid { packages: 4, links: MESH_LINKS, far: &[10, 20, 30], ..ONE },
     },
@@ -139,14 +141,14 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "k920",
         arguments: &[],
-        about: "16 CPUs: 4 nodes of 4 cores, distances as of a Kunpeng 920",
+        about: "16 CPUs: 4 nodes of 4 cores, with the distances of a Kunpeng 920",
         source: RECORDED,
         make: |_| Grid { packages: 4, cores: 4, slit: K920_SLIT, ..ONE },
     },
     Preset {
         name: "b8x8",
         arguments: &[],
-        about: "64 CPUs: 8 nodes of 8 cores, the 20 links of bulldozer64",
+        about: "64 CPUs: 8 nodes of 8 cores, with the 20 links of bulldozer64",
         source: RECORDED,
         make: |_| Grid { packages: 8, cores: 8, links: BULLDOZER_LINKS, far: &[10, 16, 22], ..ONE },
     },
@@ -160,21 +162,21 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "flat",
         arguments: &["nodes", "cores"],
-        about: "nodes of equal distance, one cache each, cores of one thread",
+        about: "nodes at equal distances; each node has one cache and single-threaded cores",
         source: FAMILY,
         make: |n| Grid { packages: n[0], cores: n[1], far: &[10, 20], ..ONE },
     },
     Preset {
         name: "smt",
         arguments: &["cores"],
-        about: "one node of cores of two threads",
+        about: "one node; each core has two threads",
         source: FAMILY,
         make: |n| Grid { cores: n[0], threads: 2, ..ONE },
     },
     Preset {
         name: "chiplet",
         arguments: &["nodes", "caches", "cores"],
-        about: "nodes of several last-level caches, cores of one thread",
+        about: "nodes with several last-level caches and single-threaded cores",
         source: FAMILY,
         make: |n| Grid { packages: n[0], llcs: n[1], cores: n[2], far: &[10, 32], ..ONE },
     },

@@ -48,56 +48,64 @@ pub const SCHEMA: &[&Section] = &[&PROFILE, &STRETCH];
 
 const PROFILE: Section = Section {
     title: "the file",
-    about: "A profile is one TOML file. A TIME is at most 10ms; for a cache line, at most 10us.",
+    about: "A profile is one TOML file. A TIME is at most 10ms, and at most 10us for a cache line.",
     keys: &[
         key("schema", "\"wastenot.profile/1\"", "the version of this schema; required"),
         key("about", "text", "the source of its numbers"),
         key(
             "base",
             "`free`, `x7550-assumed`",
-            "the profile that gives all absent values; default: `free`",
+            "the profile that supplies all missing values; default: `free`",
         ),
         key(
             "line_own",
             "TIME",
-            "writing or reading a cache line that the same CPU wrote last, or has read since; a \
-             write also takes the line from all other CPUs that have read it",
+            "time to access a cache line that this CPU wrote last or has read since; a write also \
+             takes the line away from all other CPUs that have read it",
         ),
         key(
             "line_near",
             "TIME",
-            "the same for a line that another CPU of the same node wrote last",
+            "time to access a cache line that another CPU of the same node wrote last",
         ),
-        key("line_far", "TIME", "the same for a line that a CPU of another node wrote last"),
+        key(
+            "line_far",
+            "TIME",
+            "time to access a cache line that a CPU of another node wrote last",
+        ),
         key(
             "spin",
             "`own`, `ticket`, `test-and-set`",
-            "how CPUs spin for a lock: each on its own line (MCS), or all on one line, first come \
-             first served (ticket) or not (test-and-set)",
+            "how CPUs spin on a lock: each CPU on its own line (`own`, MCS), or all on one line, \
+             either first come, first served (`ticket`) or in any order (`test-and-set`)",
         ),
-        key("hand_off", "TIME", "handing over a lock, without the line transfers"),
+        key("hand_off", "TIME", "time to hand over a lock, without the line transfers"),
         key(
             "fetches",
             "0 to 100",
-            "how often each waiting CPU fetches the lock's line at a handover, unless it spins on \
-             its own line",
+            "number of times that each waiting CPU fetches the lock's line at a handover, unless \
+             it spins on its own line",
         ),
-        key("message", "TIME", "from writing a message until its reader is interrupted"),
-        key("timer", "TIME", "from a timer's expiry until its CPU is interrupted"),
+        key("message", "TIME", "time from writing a message until its reader is interrupted"),
+        key("timer", "TIME", "time from the expiry of a timer until its CPU is interrupted"),
         key(
             "ipi",
             "TIME",
-            "from sending an interrupt to another CPU until that CPU is interrupted",
+            "time from sending an interrupt to another CPU until that CPU is interrupted",
         ),
-        key("isr", "TIME", "entering an interrupt"),
-        key("send", "TIME", "sending an interrupt to another CPU"),
-        key("switch", "TIME", "a context switch"),
-        key("heap_step", "TIME", "one step down or up a heap of tasks"),
-        key("scan", "TIME", "examining one CPU in the search for the least urgent one"),
-        key("coarse", "CODE", "`gsn-edf`: the code under its one lock"),
+        key("isr", "TIME", "time to enter an interrupt"),
+        key("send", "TIME", "time to send an interrupt to another CPU"),
+        key("switch", "TIME", "time of a context switch"),
+        key("heap_step", "TIME", "time of one step of a heap operation, up or down"),
+        key(
+            "scan",
+            "TIME",
+            "time to examine one CPU in the search for the CPU with the latest deadline",
+        ),
+        key("coarse", "CODE", "`gsn-edf`: the code under its global lock"),
         key("run_queue", "CODE", "`sched-deadline`: the code under the lock of a run queue"),
-        key("client", "CODE", "`gedf-mp`: the code of a client, under its own lock"),
-        key("mailbox", "CODE", "`gedf-mp`: putting a message into a mailbox"),
+        key("client", "CODE", "`gedf-mp`: the code of a client, under the client's own lock"),
+        key("mailbox", "CODE", "`gedf-mp`: the code that puts a message into a mailbox"),
         key("handler", "CODE", "`gedf-mp`: the code of the dedicated processor, for each message"),
     ],
 };
@@ -106,8 +114,12 @@ const STRETCH: Section = Section {
     title: "CODE",
     about: "The time of a piece of kernel code: `{ work = \"1us\", lines = 40 }`.",
     keys: &[
-        key("work", "TIME", "its own work"),
-        key("lines", "0 to 100000", "how many cache lines it writes, each transferred to its CPU"),
+        key("work", "TIME", "time of the code itself, without line transfers"),
+        key(
+            "lines",
+            "0 to 100000",
+            "number of cache lines that the code writes; each line is transferred to its CPU",
+        ),
     ],
 };
 
@@ -134,15 +146,15 @@ pub fn named(name: &str) -> Result<Profile, Error> {
 
 fn read(whole: &str) -> Result<Profile, Wrong> {
     if whole.len() > BYTES {
-        let what = format!("more than {} KiB", BYTES / 1024);
-        return Err(wrong(BYTES, what, "is it a profile?"));
+        let what = format!("the file has more than {} KiB", BYTES / 1024);
+        return Err(wrong(BYTES, what, "check that the file is a profile"));
     }
     let table = node::parse(whole)?;
     let fields = Fields::new(&PROFILE, 0, &table);
     let version = fields.need("schema", "\"wastenot.profile/1\"")?;
     if text(version, "schema")? != VERSION {
-        let help = format!("this version reads \"{VERSION}\"");
-        return Err(wrong(version.at, "no profile, or one of another schema", help));
+        let help = format!("write \"{VERSION}\", the schema of this version");
+        return Err(wrong(version.at, "the file is not a profile, or it has another schema", help));
     }
     fields.check()?;
     fields.text("about")?;
@@ -157,7 +169,11 @@ fn read(whole: &str) -> Result<Profile, Wrong> {
         if read > most {
             let at = fields.get(key).map_or(0, |node| node.at);
             let what = format!("`{key}` is longer than {} us", most.0 / 1_000);
-            return Err(wrong(at, what, "a profile has times of short paths: \"150ns\", \"1us\""));
+            return Err(wrong(
+                at,
+                what,
+                "write the time of a short code path, for example \"150ns\" or \"1us\"",
+            ));
         }
         *span = read;
     }
@@ -173,8 +189,12 @@ fn read(whole: &str) -> Result<Profile, Wrong> {
         fields.check()?;
         stretch.work = fields.span("work")?.unwrap_or(stretch.work);
         if stretch.work > LONGEST {
-            let what = format!("`{key}` works longer than {} us", LONGEST.0 / 1_000);
-            return Err(wrong(node.at, what, "a profile has times of short paths: \"1us\""));
+            let what = format!("the work of `{key}` is longer than {} us", LONGEST.0 / 1_000);
+            return Err(wrong(
+                node.at,
+                what,
+                "write the time of a short code path, for example \"1us\"",
+            ));
         }
         let lines = fields.integer("lines", 0..=LINES)?;
         stretch.lines = lines.map_or(stretch.lines, |lines| lines as u32);

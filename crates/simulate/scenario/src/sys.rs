@@ -97,7 +97,7 @@ impl<F: Fn(&str) -> Option<String>> Source<'_, F> {
         let Some(text) = (self.read)(path) else { return Ok(None) };
         let list = CpuSet::parse(&text).ok_or_else(|| {
             let shown: String = text.trim().chars().take(40).collect();
-            let why = format!("{path}: `{shown}` is no list of CPUs");
+            let why = format!("{path}: `{shown}` is not a valid list of CPUs");
             Error::Broken { file: self.file.into(), form: "/sys", line: None, why }
         })?;
         Ok(Some(list))

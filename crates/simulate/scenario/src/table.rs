@@ -52,8 +52,9 @@ impl<'n, R: Read> Table<'n, R> {
         let header = StringRecord::new();
         let mut table = Table { file, columns, read, line: 0, places, header };
         let Some(header) = table.record()? else {
-            let help = format!("begin with a line that names the columns: {}", names(columns));
-            return Err(table.wrong("there is nothing in it", help));
+            let help =
+                format!("begin the file with a line that names the columns: {}", names(columns));
+            return Err(table.wrong("the file is empty", help));
         };
         table.header(&header)?;
         table.header = header;
@@ -66,8 +67,8 @@ impl<'n, R: Read> Table<'n, R> {
                 return Err(self.no_column(name));
             };
             if self.places[column].replace(place).is_some() {
-                let what = format!("two columns are called `{name}`");
-                return Err(self.wrong(what, "leave one of them out"));
+                let what = format!("two columns have the name `{name}`");
+                return Err(self.wrong(what, "remove one of the two columns"));
             }
         }
         let mut lacks = self.columns.iter().zip(&self.places);
@@ -75,7 +76,7 @@ impl<'n, R: Read> Table<'n, R> {
             None => Ok(()),
             Some((column, _)) => {
                 let what = format!("there is no column `{}`", column.name);
-                Err(self.wrong(what, format!("the columns are {}", names(self.columns))))
+                Err(self.wrong(what, format!("use the columns {}", names(self.columns))))
             }
         }
     }
@@ -83,12 +84,15 @@ impl<'n, R: Read> Table<'n, R> {
     fn no_column(&self, name: &str) -> Error {
         let near = nearest(name, self.columns.iter().map(|it| it.name));
         let help = match near {
-            _ if name.contains([';', '\t', ' ']) => "put commas between columns".to_owned(),
+            _ if name.contains([';', '\t', ' ']) => "put commas between the columns".to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
             None if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) => {
-                format!("begin with a line that names the columns: {}", names(self.columns))
+                format!(
+                    "begin the file with a line that names the columns: {}",
+                    names(self.columns)
+                )
             }
-            None => format!("the columns are {}", names(self.columns)),
+            None => format!("use the columns {}", names(self.columns)),
         };
         self.wrong(format!("there is no column `{}`", shown(name)), help)
     }
@@ -105,8 +109,8 @@ impl<'n, R: Read> Table<'n, R> {
         if record.len() != self.header.len() {
             let s = if record.len() == 1 { "" } else { "s" };
             let (has, of) = (record.len(), self.header.len());
-            let what = format!("{has} cell{s}, and the header names {of} columns");
-            return Err(self.wrong(what, "give each column a cell"));
+            let what = format!("the row has {has} cell{s}, but the header has {of} columns");
+            return Err(self.wrong(what, "write one cell for each column"));
         }
         let cell = |place: &Option<usize>| {
             place.and_then(|place| record.get(place)).unwrap_or_default().to_owned()
@@ -123,8 +127,10 @@ impl<'n, R: Read> Table<'n, R> {
             bytes.clear();
             let read = self.read.by_ref().take(LONGEST + 1).read_until(b'\n', &mut bytes);
             if let Err(error) = read {
-                let what = format!("cannot be read further: {error}");
-                return Err(self.wrong(what, "is it a file, and yours?"));
+                let what = format!("the file cannot be read further: {error}");
+                return Err(
+                    self.wrong(what, "check that the path is a file and that you may read it")
+                );
             }
             if bytes.is_empty() {
                 return Ok(None);
@@ -136,7 +142,9 @@ impl<'n, R: Read> Table<'n, R> {
                 );
             }
             let Ok(text) = std::str::from_utf8(&bytes) else {
-                return Err(self.wrong("this is no text in UTF-8", "save it as CSV in UTF-8"));
+                return Err(
+                    self.wrong("the file is not UTF-8 text", "save the file as CSV in UTF-8")
+                );
             };
             // The byte order mark that some programs write first.
             let text = text.trim_start_matches('\u{feff}').trim();
@@ -190,7 +198,7 @@ fn split(line: &str) -> StringRecord {
 fn names(columns: &[Column]) -> String {
     let name = |column: &Column| match column.needed {
         true => column.name.to_owned(),
-        false => format!("{} (may be left out)", column.name),
+        false => format!("{} (optional)", column.name),
     };
     columns.iter().map(name).collect::<Vec<_>>().join(", ")
 }

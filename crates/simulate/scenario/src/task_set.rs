@@ -39,17 +39,17 @@ pub fn read(file: &str, read: impl Read) -> Result<TaskSet, Error> {
     let mut tasks = Vec::new();
     while let Some(row) = table.next()? {
         if tasks.len() == TaskSet::MOST_TASKS {
-            let what = format!("more than {} tasks", TaskSet::MOST_TASKS);
-            return Err(table.wrong(what, "give fewer: a set is what runs on one machine"));
+            let what = format!("the set has more than {} tasks", TaskSet::MOST_TASKS);
+            return Err(table.wrong(what, "give only the tasks of one machine"));
         }
         tasks.push(task(&row)?);
     }
     if tasks.is_empty() {
         let what = "the file has a header but no task";
-        return Err(table.wrong(what, "write a task a line below it"));
+        return Err(table.wrong(what, "write one task per line below the header"));
     }
     // Every number was checked above.
-    TaskSet::new(tasks).map_err(|error| table.wrong(error.to_string(), "change it"))
+    TaskSet::new(tasks).map_err(|error| table.wrong(error.to_string(), "change this value"))
 }
 
 /// Writes tasks in the form that [`read`] reads.
@@ -68,14 +68,18 @@ pub fn write(tasks: &TaskSet, write: impl Write) -> io::Result<()> {
 fn task(row: &Row<'_>) -> Result<Sporadic, Error> {
     let needed = |column| match time(row, column)? {
         Some(time_us) => Ok(time_us),
-        None => Err(row.wrong(column, "the cell is empty", "write whole microseconds, 1 or more")),
+        None => Err(row.wrong(
+            column,
+            "the cell is empty",
+            "write a whole number of microseconds, at least 1",
+        )),
     };
     let (wcet_us, period_us) = (needed(WCET)?, needed(PERIOD)?);
     let deadline_us = time(row, DEADLINE)?.unwrap_or(period_us);
     let wss_kb = match row.text(WSS) {
         None => 0,
         Some(text) => u32::try_from(whole(row, WSS, text)?).map_err(|_| {
-            row.wrong(WSS, format_args!("{text} KiB are too many"), "write KiB below 2^32")
+            row.wrong(WSS, format_args!("{text} KiB is too large"), "write fewer than 2^32 KiB")
         })?,
     };
     Ok(Sporadic { wcet_us, period_us, deadline_us, wss_kb })
@@ -85,9 +89,13 @@ fn task(row: &Row<'_>) -> Result<Sporadic, Error> {
 fn time(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
     let Some(text) = row.text(column) else { return Ok(None) };
     match whole(row, column, text)? {
-        0 => Err(row.wrong(column, "it is 0", "write whole microseconds, 1 or more")),
+        0 => Err(row.wrong(
+            column,
+            "the value is 0",
+            "write a whole number of microseconds, at least 1",
+        )),
         TaskSet::MOST_US.. => {
-            let what = format_args!("{} us are longer than 12 days", shown(text));
+            let what = format_args!("{} us is longer than 12 days", shown(text));
             let help = format!("write less than {} us", TaskSet::MOST_US);
             Err(row.wrong(column, what, help))
         }
@@ -101,13 +109,15 @@ fn whole(row: &Row<'_>, column: usize, text: &str) -> Result<u64, Error> {
         // A number that does not fit is longer than any allowed time.
         return Ok(text.parse().unwrap_or(u64::MAX));
     }
-    let what = format!("`{}` is no whole number", shown(text));
+    let what = format!("`{}` is not a whole number", shown(text));
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     let help = match number {
         Some(number) if number < 0.0 => "write 1 or more",
-        Some(number) if number.fract() == 0.0 => "write all of its digits: 1000 for 1e3",
-        Some(_) => "round yourself: wcet_us up, period_us and deadline_us down",
-        None => "write digits only; the unit is in the column's name",
+        Some(number) if number.fract() == 0.0 => {
+            "write all digits, for example 1000 instead of 1e3"
+        }
+        Some(_) => "round the value: round wcet_us up, and period_us and deadline_us down",
+        None => "write only digits; the name of the column gives the unit",
     };
     Err(row.wrong(column, what, help))
 }

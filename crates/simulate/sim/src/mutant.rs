@@ -115,16 +115,18 @@ impl fmt::Display for Wrong {
                 write!(to, "{who} tasks go to {elsewhere}{when}")
             }
             Wrong::NotKicked(when) => {
-                write!(to, "CPUs are not told of a task that comes to them{when}")
+                write!(to, "CPUs are not kicked when a task is queued on them{when}")
             }
             Wrong::LooksNowhere(when) => {
-                write!(to, "CPUs that become idle look at no other CPU{when}")
+                write!(to, "CPUs that become idle do not look for tasks on other CPUs{when}")
             }
             Wrong::SkipsTicks(when) => {
                 write!(to, "CPUs with one task do not balance on ticks{when}")
             }
-            Wrong::TicksAlone(when) => write!(to, "ticks tell other CPUs nothing{when}"),
-            Wrong::Deaf => write!(to, "changes of nice values are not told"),
+            Wrong::TicksAlone(when) => {
+                write!(to, "ticks do not start balancing on other CPUs{when}")
+            }
+            Wrong::Deaf => write!(to, "changes of nice values have no effect"),
         }
     }
 }
@@ -133,12 +135,12 @@ impl fmt::Display for When {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             When::Always => Ok(()),
-            When::Cpus(first, of) => write!(to, ", on CPU {first} and each {of} after it"),
+            When::Cpus(first, of) => write!(to, ", on CPU {first} and every {of} CPUs after it"),
             When::FirstNode(true) => write!(to, ", on the first node"),
-            When::FirstNode(false) => write!(to, ", on all nodes but the first"),
-            When::Idle(true) => write!(to, ", if their last CPU is idle"),
-            When::Idle(false) => write!(to, ", if their last CPU is busy"),
-            When::Far => write!(to, ", if they come from another node"),
+            When::FirstNode(false) => write!(to, ", on all nodes except the first"),
+            When::Idle(true) => write!(to, ", if the last CPU of the task is idle"),
+            When::Idle(false) => write!(to, ", if the last CPU of the task is busy"),
+            When::Far => write!(to, ", if the task comes from another node"),
             When::Nth(n) => write!(to, ", one time in {n}"),
         }
     }
@@ -147,11 +149,11 @@ impl fmt::Display for When {
 impl fmt::Display for Elsewhere {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
-            Elsewhere::Prev => "their last CPU",
-            Elsewhere::Here => "the CPU that wakes them",
-            Elsewhere::First => "the lowest CPU that they may use",
+            Elsewhere::Prev => "the last CPU of the task",
+            Elsewhere::Here => "the CPU of the waker",
+            Elsewhere::First => "the first CPU that the task may use",
             Elsewhere::Busiest => "the busiest CPU of the chosen node",
-            Elsewhere::Next => "the CPU after the chosen one",
+            Elsewhere::Next => "the CPU after the chosen CPU",
         })
     }
 }

@@ -85,13 +85,13 @@ impl Policy for Bad {
 #[test]
 fn what_a_policy_may_not_do_is_named() {
     for (wrong, told) in [
-        (Wrong::Nags, "decides for ever without any time passing"),
-        (Wrong::Ticks, "decides for ever without any time passing"),
-        (Wrong::Misplaces, "queued TaskId(8192) on CPU 1, where it may not run"),
-        (Wrong::Steals, "dispatched TaskId(8192) on CPU 1: it is Running at CPU 0"),
-        (Wrong::Sits, "leaves tasks in its queues and lets every CPU idle"),
-        (Wrong::Leaves, "left tasks on the queue of CPU 1, which is off"),
-        (Wrong::Hurries, "moved TaskId(8192) while CPU 0 runs it"),
+        (Wrong::Nags, "made decisions forever without letting time pass"),
+        (Wrong::Ticks, "made decisions forever without letting time pass"),
+        (Wrong::Misplaces, "queued TaskId(8192) on CPU 1, which the task may not use"),
+        (Wrong::Steals, "dispatched TaskId(8192) on CPU 1, although the task is Running at CPU 0"),
+        (Wrong::Sits, "left tasks in its queues while all CPUs were idle"),
+        (Wrong::Leaves, "left tasks on the run queue of CPU 1, which is offline"),
+        (Wrong::Hurries, "moved TaskId(8192) while CPU 0 ran it"),
     ] {
         let mut load = Workload::new();
         let compute = |us| Step::Compute(Variate::Fixed(Span::us(us)));

@@ -288,7 +288,7 @@ fn spinners_that_keep_others_from_running_are_named_and_not_the_scheduler() {
     (0..3).for_each(|_| load.launch(task, CpuId(0)));
     let outcome = run(2, "global-fifo", &load);
     let End::Deadlock(stuck) = outcome.end else { panic!("{:?}", outcome.end) };
-    let there = "the barrier `b` (2 of 3 are there)";
+    let there = "the barrier `b` (2 of 3 tasks have arrived)";
     assert_eq!(words(&stuck), [(0, there, None), (1, there, None), (2, "CPU 0", Some(0))]);
 }
 
@@ -323,10 +323,10 @@ fn at_the_limit_it_is_told_who_waits_in_vain() {
     assert_eq!(outcome.end, End::Limit);
     let expected = [
         (1, "the lock `kept`", Some(0)),
-        (2, "the barrier `b` (1 of 3 are there)", None),
+        (2, "the barrier `b` (1 of 3 tasks have arrived)", None),
         (3, "a token in the pipe `empty`", None),
-        (4, "all its children", None),
-        (5, "the condition `never`", None),
+        (4, "all its children to end", None),
+        (5, "a signal of the condition `never`", None),
     ];
     assert_eq!(words(&outcome.stuck), expected);
 }

@@ -39,7 +39,7 @@ pub(crate) fn machine(test: &str) -> Option<MutexGuard<'static, ()>> {
 
 /// Whether `record` says in `text` that tracefs is missing; then `test` says so.
 fn lacks_tracefs(test: &str, text: &str) -> bool {
-    let lacks = text.contains("tracefs is not mounted");
+    let lacks = text.contains("cannot record with tracefs: it is not mounted");
     if lacks {
         println!("SKIPPED {test}: no tracefs: mount -t tracefs nodev /sys/kernel/tracing");
     }

@@ -15,7 +15,10 @@ use crate::{Area, Colour, Item, Scene};
 #[non_exhaustive]
 pub enum Error {
     /// More pixels than a picture may have.
-    #[error("{width} x {height} pixels is more than {LIMIT} on a side or 256 million in all")]
+    #[error(
+        "the picture is too large: {width} x {height} pixels; the maximum is {LIMIT} on a side and \
+         256 million in all"
+    )]
     TooLarge {
         /// Its width.
         width: u64,
@@ -34,7 +37,7 @@ impl Error {
     /// What to do about it.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::TooLarge { .. } => "draw a smaller scale, or write a .pdf or .svg file",
+            Error::TooLarge { .. } => "draw at a smaller scale, or write a .pdf or .svg file",
             Error::Encode(_) => "write a .pdf or .svg file instead",
         }
     }

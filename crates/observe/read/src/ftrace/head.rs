@@ -45,22 +45,35 @@ impl Preamble {
         let damaged = |what: &str, offset| Error::Damaged { format, what: what.into(), offset };
         let mut cursor = Cursor::new(bytes, 0, Endian::Little);
         if !cursor.starts_with(MAGIC) {
-            return Err(damaged("no magic number", 0));
+            return Err(damaged("the magic number is missing", 0));
         }
-        let cut = || damaged("the file is cut in its head", bytes.len());
+        let cut = || damaged("the file ends inside its header", bytes.len());
         let version = cursor.text().ok_or_else(cut)?;
         if version.len() > 16 || !version.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(damaged("no version number", MAGIC.len()));
+            return Err(damaged("the version number is invalid", MAGIC.len()));
         }
         let endian = match cursor.u8().ok_or_else(cut)? {
             0 => Endian::Little,
             1 => Endian::Big,
-            other => return Err(damaged(&format!("byte order {other}"), cursor.at() - 1)),
+            other => {
+                return Err(damaged(
+                    &format!("the header gives the unknown byte order {other}"),
+                    cursor.at() - 1,
+                ));
+            }
         };
         let mut cursor = Cursor::new(bytes, cursor.at(), endian);
         match cursor.u8().ok_or_else(cut)? {
             4 | 8 => {} // `header_page` has all that depends on it
-            other => return Err(damaged(&format!("longs of {other} bytes"), cursor.at() - 1)),
+            other => {
+                return Err(damaged(
+                    &format!(
+                        "the header gives a size of {other} bytes for `long`, which is neither 4 \
+                         nor 8"
+                    ),
+                    cursor.at() - 1,
+                ));
+            }
         }
         let page_size = cursor.u32().ok_or_else(cut)?;
         Ok((Preamble { version, endian, page_size }, cursor))
@@ -81,7 +94,7 @@ impl Head {
         let mut head =
             Head { preamble, page: None, formats: Vec::new(), names: HashMap::new(), len: 0 };
         if head.parts(&mut cursor, &mut at).is_none() {
-            let what = "the event descriptions are cut or damaged".into();
+            let what = "the event descriptions are incomplete or damaged".into();
             return Err(Error::Damaged { format, what, offset: at });
         }
         head.len = cursor.at();

@@ -165,7 +165,7 @@ impl Walk {
 
     /// The loss for records that could not be decoded.
     pub(crate) fn damage(&self) -> Option<Loss> {
-        let note = "records do not fit their descriptions or pages";
+        let note = "records do not match their description, or do not fit into their page";
         let mut loss = Loss::new(LossKind::Damaged, note);
         loss.count = Some(self.damaged);
         (self.damaged > 0).then_some(loss)

@@ -32,24 +32,24 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
     let (len, end) = whole(bytes);
     let damaged = |what: &str| Error::Damaged { format: FORMAT, what: what.into(), offset: 0 };
     let stream = StreamReader::try_new(&bytes[..len], None);
-    let stream = stream.map_err(|_| damaged("the schema cannot be read"))?;
+    let stream = stream.map_err(|_| damaged("the schema cannot be decoded"))?;
     let metadata = stream.schema().metadata.get(KEY).cloned();
-    let head = head::from_json(&metadata.ok_or_else(|| damaged("the head is missing"))?);
+    let head = head::from_json(&metadata.ok_or_else(|| damaged("the header is missing"))?);
     let head = head.map_err(|error| match error {
         Unreadable::Version(version) => Error::Version { format: FORMAT, version },
-        Unreadable::Damaged => damaged("the head cannot be read"),
+        Unreadable::Damaged => damaged("the header cannot be decoded"),
     })?;
     let mut reading = Reading::new(head, options);
     for batch in stream {
         let batch = batch.ok();
         let Some(batch) = batch.as_ref().and_then(Batch::of) else {
-            reading.damage("a batch that cannot be decoded, and what comes after it");
+            reading.damage("a batch that cannot be decoded, and everything after it");
             break;
         };
         batch.rows().for_each(|row| reading.row(&row));
     }
     match end {
-        End::Damaged(offset) => reading.damage(&format!("a message, at byte {offset}")),
+        End::Damaged(offset) => reading.damage(&format!("a message at byte {offset}")),
         End::Whole | End::Cut => {}
     }
     Ok(reading.finish())
@@ -279,16 +279,16 @@ impl Reading {
 
     fn finish(mut self) -> History {
         if !self.ended {
-            let note = "the file has no end: everything up to its last whole batch was read";
+            let note = "the file has no end mark; all rows up to its last complete batch were read";
             self.sink.loss(Loss::new(LossKind::Cut, note));
         }
         if self.bad_rows > 0 {
-            let mut loss = Loss::new(LossKind::Damaged, "rows that make no sense were left out");
+            let mut loss = Loss::new(LossKind::Damaged, "rows with invalid values were skipped");
             loss.count = Some(self.bad_rows);
             self.sink.loss(loss);
         }
         for what in self.damage {
-            self.sink.loss(Loss::new(LossKind::Damaged, format!("left out: {what}")));
+            self.sink.loss(Loss::new(LossKind::Damaged, format!("skipped: {what}")));
         }
         self.sink.head().start = self.start;
         self.annexes.into_iter().for_each(|table| self.sink.annex(wastenot_model::Annex { table }));

@@ -39,7 +39,7 @@ impl Events {
     /// Matches the opened events with the descriptions of the tracepoints.
     pub(super) fn new(attrs: &[Attr], head: &Head) -> Result<Events, Error> {
         let decoder = Decoder::new(&head.formats, head.preamble.endian);
-        let decoder = decoder.ok_or_else(|| no_events("no tracepoint that is read"))?;
+        let decoder = decoder.ok_or_else(|| no_events("no tracepoint that wastenot uses"))?;
         let find = |attr: &Attr| -> Option<&Format> {
             let formats = head.formats.iter().map(|(_, format)| format);
             let mut of_attr = formats
@@ -147,7 +147,7 @@ fn complete(layout: &Layout, name: &str) -> Result<(), Error> {
     };
     Err(Error::Unusable {
         format: "perf.data",
-        what: format!("samples of {name} do not hold their {missing}"),
+        what: format!("samples of {name} do not contain their {missing}"),
         help: "record with `perf sched record -- CMD`, or add `-a -R -T --sample-cpu` to `perf \
                record`",
     })

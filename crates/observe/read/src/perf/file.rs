@@ -33,7 +33,8 @@ impl<'a> PerfFile<'a> {
             _ => Endian::Big,
         };
         let bytes = Bytes { data, endian };
-        let size = bytes.u64(8).ok_or_else(|| damaged("the file ends in its head", data.len()))?;
+        let size =
+            bytes.u64(8).ok_or_else(|| damaged("the file ends inside its header", data.len()))?;
         let mut file = PerfFile {
             records: bytes,
             attrs: Vec::new(),
@@ -44,7 +45,9 @@ impl<'a> PerfFile<'a> {
         };
         match file.pipe {
             true => file.records = bytes.part(16, data.len() - 16).unwrap_or(bytes),
-            false => file.tables(bytes).ok_or_else(|| damaged("impossible table", 16))?,
+            false => file.tables(bytes).ok_or_else(|| {
+                damaged("the header describes a table that does not fit into the file", 16)
+            })?,
         }
         // In file mode, too: `perf inject` passes on what came through a pipe.
         if !file.is_known() {

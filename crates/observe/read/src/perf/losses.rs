@@ -13,12 +13,13 @@ use super::records::Stop;
 pub(super) fn end(stop: Stop, cut: bool) -> Option<Loss> {
     Some(match stop {
         Stop::End if !cut => return None,
-        Stop::End => Loss::new(LossKind::Cut, "the file ends before the end of its data"),
-        Stop::Cut(at) => {
-            Loss::new(LossKind::Cut, format!("the data ends within the record at byte {at} of it"))
-        }
+        Stop::End => Loss::new(LossKind::Cut, "the file is shorter than its header says"),
+        Stop::Cut(at) => Loss::new(
+            LossKind::Cut,
+            format!("the data ends inside the record at byte {at} of the data"),
+        ),
         Stop::Damaged(at) => {
-            let note = format!("the record at byte {at} of the data has an impossible size");
+            let note = format!("the record at byte {at} of the data has an invalid size");
             Loss::new(LossKind::Damaged, note)
         }
     })
@@ -32,7 +33,8 @@ pub(super) fn broken(broken: Broken, at: usize) -> Loss {
             Loss::new(LossKind::Damaged, note)
         }
         Broken::TooMuch => {
-            let note = "the compressed records hold more than a trace can: not read to their end";
+            let note = "the compressed records unpack to more data than a trace can contain; the \
+                        rest was not read";
             Loss::new(LossKind::Cut, note)
         }
     }
@@ -41,8 +43,12 @@ pub(super) fn broken(broken: Broken, at: usize) -> Loss {
 /// The losses that the records report, and those that follow from them.
 pub(super) fn of_records<K>(index: &Index<'_, K>) -> Vec<Loss> {
     let counted = [
-        (LossKind::Damaged, index.damaged, "samples of CPUs that no kernel has"),
-        (LossKind::LostEvents, index.lost_somewhere, "lost on a CPU that is not told"),
+        (LossKind::Damaged, index.damaged, "samples with an invalid CPU number"),
+        (
+            LossKind::LostEvents,
+            index.lost_somewhere,
+            "events were lost, but perf did not record on which CPU",
+        ),
     ];
     counted.into_iter().filter_map(|(kind, count, note)| told(kind, count, note)).collect()
 }
@@ -51,28 +57,32 @@ pub(super) fn of_records<K>(index: &Index<'_, K>) -> Vec<Loss> {
 pub(super) fn of_file(file: &PerfFile<'_>, events: &Events) -> Vec<Loss> {
     let mut losses = Vec::new();
     let damaged = file.features.damaged;
-    losses.extend(told(LossKind::Damaged, damaged, "sections that describe the machine"));
+    losses.extend(told(
+        LossKind::Damaged,
+        damaged,
+        "damaged sections with facts about the machine",
+    ));
     let cut = file.features.cut;
-    losses.extend(told(LossKind::Damaged, cut, "cut off: sections that describe the machine"));
+    losses.extend(told(LossKind::Damaged, cut, "incomplete sections with facts about the machine"));
     if file.unfinished {
-        let note = "perf did not end properly: its data is read as far as there are records";
+        let note = "perf did not end normally; the file was read up to its last complete record";
         losses.push(Loss::new(LossKind::Cut, note));
     }
     let tracepoint =
         |is: fn(&Attr) -> bool| file.attrs.iter().any(|attr| attr.is_tracepoint() && is(attr));
     // Events that were left out on purpose.
     if tracepoint(Attr::is_sampled) {
-        let note = "not every event was recorded: record with `-c 1`";
+        let note = "perf sampled only some of the events; record all with `perf record -c 1`";
         losses.push(Loss::new(LossKind::LostEvents, note));
     }
     // Set only if perf starts a command and was not asked to watch all CPUs.
     if tracepoint(|attr| attr.has(Flag::EnableOnExec)) {
-        let note = "one program was recorded, not its CPUs: record with `perf record -a`";
+        let note = "perf recorded one program, not all CPUs; record with `perf record -a`";
         losses.push(Loss::new(LossKind::LostEvents, note));
     }
     let unread = &events.decoder.unread;
     if !unread.is_empty() {
-        let note = format!("events without the needed fields: {}", unread.join(", "));
+        let note = format!("events that lack the needed fields: {}", unread.join(", "));
         losses.push(Loss::new(LossKind::Unread, note));
     }
     losses

@@ -47,8 +47,8 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
     if file.features.directory {
         return Err(Error::Unusable {
             format: FORMAT,
-            what: "recorded with --threads: its samples lie in other files".into(),
-            help: "record without --threads",
+            what: "it was recorded with --threads, so its samples are in other files".into(),
+            help: "record again without --threads",
         });
     }
     let descriptions = descriptions(&file, options.formats.as_ref())?;
@@ -104,7 +104,7 @@ impl<'a> Source<'a> {
         end: Option<Loss>,
     ) -> Result<History, Error> {
         if !index.has_samples() {
-            return Err(no_events("nothing was sampled"));
+            return Err(no_events("the file has no samples"));
         }
         let streams = index.streams();
         let mut known = Known::new(self.head(!index.pids.is_empty()));
@@ -131,7 +131,7 @@ impl<'a> Source<'a> {
         head.source.kernel = file.features.kernel();
         head.source.notes.clone_from(&file.features.notes);
         if let (None, Some(others)) = (file.features.tracing_data, &self.options.formats) {
-            let note = ("event formats".to_owned(), format!("those of {}", others.name));
+            let note = ("event formats".to_owned(), format!("from {}", others.name));
             head.source.notes.push(note);
         }
         let clock = file.attrs.iter().find(|attr| attr.is_tracepoint()).map_or("", Attr::clock);
@@ -150,9 +150,10 @@ impl<'a> Source<'a> {
 /// holds the events, but the meaning of their bytes is unknown. Another recording of the same
 /// kernel has it.
 fn descriptions(file: &PerfFile<'_>, others: Option<&Formats>) -> Result<Descriptions, Error> {
-    const AGAIN: &str = "copy the file again, or record it again";
-    const OTHER: &str = "name another recording of the same kernel, which has them: \
-                         `--formats-from FILE`; a pipe keeps them in front: `perf sched record -o -`";
+    const AGAIN: &str = "copy the file again, or record again";
+    const OTHER: &str = "give another recording of the same kernel that contains the descriptions: \
+                         `--formats-from FILE`; or record into a pipe, which starts with them: \
+                         `perf sched record -o -`";
     if let Some(data) = file.features.tracing_data {
         return Descriptions::parse(data, FORMAT);
     }
@@ -160,17 +161,15 @@ fn descriptions(file: &PerfFile<'_>, others: Option<&Formats>) -> Result<Descrip
         return Ok(Descriptions::borrowed(others.endian, others.events.clone()));
     }
     let (what, help) = match () {
-        () if file.pipe && file.cut => ("the file is cut before its first event", AGAIN),
-        () if file.unfinished => {
-            ("perf ended before it wrote the descriptions of the events", OTHER)
-        }
+        () if file.pipe && file.cut => ("the file ends before its first event", AGAIN),
+        () if file.unfinished => ("perf was stopped before it wrote the event descriptions", OTHER),
         () if file.cut || file.features.cut > 0 => {
-            ("the file is cut before the descriptions of the events, which perf writes last", OTHER)
+            ("the file ends before the event descriptions, which perf writes last", OTHER)
         }
         () if !file.attrs.iter().any(Attr::is_tracepoint) => {
             return Err(no_events("no tracepoint was recorded"));
         }
-        () => ("the descriptions of the events are missing", OTHER),
+        () => ("the event descriptions are missing", OTHER),
     };
     Err(Error::Unusable { format: FORMAT, what: what.into(), help })
 }

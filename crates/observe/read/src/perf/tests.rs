@@ -605,7 +605,7 @@ fn a_file_cut_before_the_descriptions_of_its_events_is_read_with_those_of_anothe
             let told = told(&history).into_iter().filter(|line| !line.contains("lost"));
             assert!(told.into_iter().all(|line| STORY.contains(&line.as_str())), "{len}");
             assert!(losses(&history).contains(&(LossKind::Cut, None, None)), "{len}");
-            let note = ("event formats".to_owned(), "those of another".to_owned());
+            let note = ("event formats".to_owned(), "from another".to_owned());
             assert!(history.head.source.notes.contains(&note));
             some += 1;
         }
@@ -726,7 +726,7 @@ fn what_cannot_be_used_says_how_to_record_it() {
     let mut made = Made::new(Endian::Little, false);
     made.attrs[0].0 &= !(1 << 7);
     let (error, line) = help(&mut made);
-    assert!(error.contains("sched_switch do not hold their CPU"), "{error}");
+    assert!(error.contains("sched_switch do not contain their CPU"), "{error}");
     assert!(line.contains("perf sched record"), "{line}");
 
     let mut made = Made::new(Endian::Little, false);

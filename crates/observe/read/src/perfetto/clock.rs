@@ -71,6 +71,7 @@ impl Conversion {
     }
     /// A note on what could not be converted.
     pub(super) fn note(&self) -> Option<&'static str> {
-        self.missing.then_some("bundles use several clocks, and the file does not relate them")
+        self.missing
+            .then_some("the trace uses several clocks but contains no snapshot that relates them")
     }
 }

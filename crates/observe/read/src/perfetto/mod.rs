@@ -47,7 +47,7 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
     let unpacked = packets::unpack(bytes);
     let mut trace = Trace::scan(bytes, &unpacked);
     if trace.cpus.is_empty() {
-        let what = format!("{} packets, none with ftrace events", trace.packets);
+        let what = format!("{} packets, but none with ftrace events", trace.packets);
         return Err(Error::NoEvents { format: "perfetto", what });
     }
     let conversion = trace.clocks.conversion();
@@ -105,9 +105,9 @@ fn losses(trace: &Trace<'_>, clocks: &clock::Conversion) -> Vec<Loss> {
     counted(LossKind::Damaged, trace.damaged, "packets that cannot be decoded");
     counted(LossKind::Damaged, trace.unpackable, "compressed packets that cannot be unpacked");
     counted(LossKind::Unread, trace.errors, "pages that the recorder could not parse");
-    counted(LossKind::Unread, trace.odd_cpus, "bundles of CPUs that no kernel has");
+    counted(LossKind::Unread, trace.odd_cpus, "ftrace bundles with an invalid CPU number");
     if trace.cut {
-        losses.push(Loss::new(LossKind::Cut, "the file ends in the middle of a packet"));
+        losses.push(Loss::new(LossKind::Cut, "the file ends inside a packet"));
     }
     if let Some(note) = clocks.note() {
         losses.push(Loss::new(LossKind::UnknownUnit, note));

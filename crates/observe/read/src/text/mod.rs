@@ -174,8 +174,8 @@ impl Index {
         if self.read == self.odd {
             let what = match (self.odd, self.other_events) {
                 (0, 0) => format!("the first line is `{}`", self.first_foreign),
-                (0, count) => format!("{count} events of other kinds"),
-                (count, _) => format!("{count} scheduling events in a form that is not known"),
+                (0, count) => format!("only {count} events of other types"),
+                (count, _) => format!("{count} scheduling events in an unknown form"),
             };
             return Err(Error::NoEvents { format: FORMAT, what });
         }
@@ -209,20 +209,22 @@ impl Index {
         let mut losses = Vec::new();
         let mut notes = Vec::new();
         match self.unit {
-            Some(0) => losses.push(Loss::new(LossKind::UnknownUnit, "stamps are no seconds")),
+            Some(0) => {
+                losses.push(Loss::new(LossKind::UnknownUnit, "the timestamps are not in seconds"))
+            }
             Some(unit) if unit > 1 => notes.push(format!(
-                "stamps are printed to {} only: `trace-cmd report -t` and `perf script --ns` print \
-                 nanoseconds",
+                "the timestamps have a resolution of {} only; print nanoseconds with `trace-cmd \
+                 report -t` or `perf script --ns`",
                 Span(unit.into())
             )),
             _ => {}
         }
         let odd = self.odd + self.foreign;
         if odd > 0 {
-            notes.push(format!("{odd} lines are not understood"));
+            notes.push(format!("{odd} lines could not be parsed"));
         }
         if self.foreign > 0 {
-            notes.push(format!("the first is `{}`", self.first_foreign));
+            notes.push(format!("the first of these lines is `{}`", self.first_foreign));
         }
         if !notes.is_empty() {
             let mut loss = Loss::new(LossKind::Unread, notes.join("; "));
@@ -230,7 +232,7 @@ impl Index {
             losses.push(loss);
         }
         if cut {
-            losses.push(Loss::new(LossKind::Cut, "the last line has no end"));
+            losses.push(Loss::new(LossKind::Cut, "the last line is incomplete"));
         }
         losses
     }

@@ -247,7 +247,7 @@ fn losses_and_odd_lines_are_told() {
 fn a_text_without_scheduling_is_refused_with_what_it_is() {
     let error = |text: &str| read(text.as_bytes(), &Options::default()).expect_err("refused");
     let other = error("a-7 [001] 5.5: irq_handler_entry: irq=3 name=eth\n");
-    assert!(other.to_string().contains("1 events of other kinds"), "{other}");
+    assert!(other.to_string().contains("only 1 events of other types"), "{other}");
     let odd = error("a-7 [001] 5.5: sched_switch: who knows\n");
     assert!(matches!(odd, Error::NoEvents { .. }) && odd.to_string().contains("form"), "{odd}");
     assert!(!is_text(b"hello\nworld\n") && is_text(STORY.as_bytes()) && is_text(b"cpus=4\n"));

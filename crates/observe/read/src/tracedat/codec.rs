@@ -18,7 +18,7 @@ impl Codec {
             "zlib" => Ok(Codec::Zlib),
             "zstd" => Ok(Codec::Zstd),
             other => {
-                let what = format!("compression {other:?} is not known");
+                let what = format!("the compression method {other:?} is unknown");
                 Err(Error::Damaged { format: super::NAME, what, offset })
             }
         }

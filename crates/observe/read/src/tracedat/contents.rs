@@ -59,7 +59,11 @@ impl<'a> Contents<'a> {
         let share = SMALL / buffer.extents.len().max(1);
         for extent in buffer.extents.iter().filter(|extent| extent.len > 0) {
             let Some(region) = self.region(buffer, extent) else {
-                lose(LossKind::Damaged, extent.cpu, "the extent of its data cannot be");
+                lose(
+                    LossKind::Damaged,
+                    extent.cpu,
+                    "the file gives an invalid position for the data of this CPU",
+                );
                 continue;
             };
             taken = taken.saturating_add(region.bytes.len());
@@ -73,7 +77,11 @@ impl<'a> Contents<'a> {
             held = held.saturating_add(of_cpu.claims().largest);
             let limit = SMALL + self.bytes.len().saturating_mul(4);
             if taken > self.bytes.len() || held > limit {
-                lose(LossKind::Damaged, extent.cpu, "its data overlaps that of another CPU");
+                lose(
+                    LossKind::Damaged,
+                    extent.cpu,
+                    "the data of this CPU overlaps the data of another CPU",
+                );
                 continue;
             }
             // A row counts as what it takes before it is packed.

@@ -79,7 +79,7 @@ fn history<O: Order>(
     order: O,
 ) -> Result<History, Error> {
     let Some(decoder) = Decoder::new(&contents.formats, contents.endian) else {
-        return Err(no_events("no description of a scheduling event"));
+        return Err(no_events("it has no description of any scheduling event"));
     };
     let buffer = choose(contents, options, &decoder, order)?;
     let (stamps, unit) = stamps(contents, buffer, options);
@@ -88,14 +88,15 @@ fn history<O: Order>(
     known.losses = contents.losses.clone();
     known.losses.extend(unit);
     for name in &decoder.unread {
-        let note = format!("the description of {name} lacks what is needed to read it");
+        let note =
+            format!("the description of {name} lacks fields that are needed to read this event");
         known.losses.push(Loss::new(LossKind::Unread, note));
     }
     known.names.clone_from(&contents.names);
     let mut pages = contents.pages(buffer, &mut known.losses);
     if let Some(room) = room {
         let chosen = glance::choose::<O>(&mut pages, contents.page, room);
-        chosen.ok_or_else(|| no_events("a glance is not much less than all of it"))?;
+        chosen.ok_or_else(|| no_events("the file is too small for a quick preview"))?;
     }
     let stream = |(cpu, pages, room)| {
         let mut ring = Ring::new((cpu, pages), &decoder, contents.page, stamps, order);
@@ -106,7 +107,7 @@ fn history<O: Order>(
     let history = assemble(known, pages.into_iter().map(stream).collect());
     let tells = |event| !matches!(event, Event::Changed { what: Change::Name(_), .. });
     let empty = !history.entries().any(|entry| tells(entry.event));
-    if empty { Err(no_events("its buffers hold none")) } else { Ok(history) }
+    if empty { Err(no_events("its buffers have no scheduling event")) } else { Ok(history) }
 }
 
 fn no_events(what: &str) -> Error {
@@ -123,7 +124,8 @@ fn choose<'c, O: Order>(
     if let Some(name) = &options.buffer {
         let names: Vec<&str> = contents.buffers.iter().map(title).collect();
         let found = contents.buffers.iter().find(|buffer| title(buffer) == name);
-        let missing = || format!("no buffer {name:?}; there are {}", names.join(", "));
+        let missing =
+            || format!("there is no buffer {name:?}; the buffers are {}", names.join(", "));
         return found.ok_or_else(|| no_events(&missing()));
     }
     let full = |buffer: &&BufferOption| buffer.extents.iter().any(|extent| extent.len > 0);
@@ -164,7 +166,9 @@ fn stamps(contents: &Contents, buffer: &BufferOption, options: &Options) -> (Sta
             stamps.scale = Scale::Mult { mult, shift };
         }
         _ => {
-            let note = format!("stamps are of the clock {name:?}, which counts no nanoseconds");
+            let note = format!(
+                "the timestamps come from the clock {name:?}, which does not count nanoseconds"
+            );
             return (stamps, Some(Loss::new(LossKind::UnknownUnit, note)));
         }
     }
@@ -211,7 +215,7 @@ fn head(
         note("other buffers, not read", others.join(", "));
     }
     if facts.time_shift {
-        note("guest", "its clock can be shifted to that of its host; it was not".into());
+        note("guest", "its clock was not shifted to the clock of its host".into());
     }
     if !facts.guests.is_empty() {
         note("recorded together with guests", facts.guests.join(", "));

@@ -170,7 +170,7 @@ impl<'a> Pages<'a> {
     pub(super) fn losses(&self) -> Vec<Loss> {
         let mut losses = Vec::new();
         if self.cut {
-            losses.push(Loss::new(LossKind::Cut, "the file ends within the data of this CPU"));
+            losses.push(Loss::new(LossKind::Cut, "the file ends inside the data of this CPU"));
         }
         if self.damaged > 0 && !self.cut {
             let mut loss = Loss::new(LossKind::Damaged, "compressed pages could not be unpacked");

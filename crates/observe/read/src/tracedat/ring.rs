@@ -89,14 +89,15 @@ impl<O: Order> Stream for Ring<'_, O> {
     fn losses(&self) -> Vec<Loss> {
         let mut losses = self.pages.losses();
         if self.counted > 0 && !self.walk.lost_once {
-            let note = "the recorder overwrote or dropped events before the first that it kept";
+            let note = "the recorder overwrote or dropped events before the first event of the \
+                        trace";
             let mut loss = Loss::new(LossKind::LostEvents, note);
             loss.count = Some(self.counted);
             losses.push(loss);
         }
         losses.extend(self.walk.damage());
         if self.overflow {
-            let note = "more events than a file of this size can hold; the rest was left out";
+            let note = "the file claims more events than its size allows; the rest was skipped";
             losses.push(Loss::new(LossKind::Damaged, note));
         }
         losses

@@ -67,14 +67,12 @@ fn find<O: Order>(contents: &mut Contents, first: usize, order: O) -> Vec<Loss> 
 
 fn losses(cpus: usize, of: Option<u32>, left_out: u64) -> Vec<Loss> {
     let of = of.map_or(String::new(), |of| format!(" of {of}"));
-    let note = format!(
-        "the file ends before the index of its buffers; before the cut there is data of {cpus}{of} \
-         CPUs"
-    );
+    let note =
+        format!("the file ends before its buffer index; it contains data of {cpus}{of} CPUs");
     let mut losses = vec![Loss::new(LossKind::Cut, note)];
     if left_out > 0 {
-        let note = "parts of the data before the cut were left out: nothing tells of which CPU \
-                    they are";
+        let note = "parts of the data were skipped, because the file does not say to which CPU \
+                    they belong";
         losses.push(Loss { count: Some(left_out), ..Loss::new(LossKind::Damaged, note) });
     }
     losses

@@ -365,20 +365,20 @@ fn what_cannot_be_read_says_why() {
     let mut file = PLAIN.file(&usual(PLAIN), &[]);
     assert_eq!(
         error(&file[..30]),
-        "trace.dat: the event descriptions are cut or damaged at byte 18"
+        "trace.dat: the event descriptions are incomplete or damaged (at byte 18)"
     );
     let tag = file.windows(10).position(|tag| tag == b"flyrecord\0").expect("an index");
     file[tag..tag + 10].copy_from_slice(b"latency  \0");
     assert!(error(&file).contains("latency tracer"));
     file[10] = b'8';
-    assert_eq!(error(&file), "trace.dat: version 8 is not known");
+    assert_eq!(error(&file), "trace.dat: wastenot cannot read version 8 of this format");
     let file = Shape { packer: "lzma", ..V7 };
     let mut bytes = PLAIN.file(&usual(PLAIN), &[]);
     bytes.truncate(18);
     bytes[10] = b'7';
     bytes.extend(file.packer.as_bytes());
     bytes.extend([0; 10]);
-    assert!(error(&bytes).contains("\"lzma\" is not known"));
+    assert!(error(&bytes).contains("\"lzma\" is unknown"));
     let silent = one_cpu(PLAIN, vec![Page::default()]);
     assert!(matches!(read(&silent), Err(Error::NoEvents { .. })));
 }

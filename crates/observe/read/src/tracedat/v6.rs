@@ -14,7 +14,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents<'_>, Error> {
     let head = Head::parse(bytes, super::NAME)?;
     let endian = head.preamble.endian;
     let mut cursor = Cursor::new(bytes, head.len, endian);
-    let cut = || damaged("the file is cut before its index", bytes.len());
+    let cut = || damaged("the file ends before its buffer index", bytes.len());
     let cpus = cursor.u32().ok_or_else(cut)?;
     let mut facts = Facts::default();
     let mut losses = Vec::new();
@@ -25,10 +25,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents<'_>, Error> {
             b"options  \0" => options(&mut cursor, &mut facts, endian).ok_or_else(cut)?,
             b"flyrecord\0" => break,
             b"latency  \0" => {
-                let what = "the text of a latency tracer".to_owned();
+                let what = "it contains the text of a latency tracer".to_owned();
                 return Err(Error::NoEvents { format: super::NAME, what });
             }
-            _ => return Err(damaged("no index of the data", at)),
+            _ => return Err(damaged("the buffer index is missing", at)),
         }
     }
     facts.cpus = facts.cpus.or(Some(cpus));
@@ -42,10 +42,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents<'_>, Error> {
         let found = cursor.starts_with(b"flyrecord\0");
         match found.then(|| index(&mut cursor, buffer, count)).flatten() {
             Some(buffer) => buffers.push(buffer),
-            None => losses.push(Loss::new(LossKind::Damaged, format!("no index of {name:?}"))),
+            None => losses.push(Loss::new(
+                LossKind::Damaged,
+                format!("the index of the buffer {name:?} is missing"),
+            )),
         }
     }
-    let page = head.page.ok_or_else(|| damaged("no usable header_page", 0))?;
+    let page = head.page.ok_or_else(|| damaged("header_page is missing or unusable", 0))?;
     Ok(Contents {
         bytes,
         version: 6,

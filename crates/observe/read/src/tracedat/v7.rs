@@ -30,7 +30,7 @@ pub(super) fn read<'a>(
     mut cursor: Cursor<'a>,
 ) -> Result<Contents<'a>, Error> {
     let len = bytes.len();
-    let cut = || damaged("the file is cut in its head", len);
+    let cut = || damaged("the file ends inside its header", len);
     let at = cursor.at();
     let (packer, version) = (cursor.text().ok_or_else(cut)?, cursor.text().ok_or_else(cut)?);
     let codec = Codec::by_name(&packer, at)?;
@@ -42,10 +42,10 @@ pub(super) fn read<'a>(
 
     let header = file.of(&facts, HEADER_INFO)?;
     let page = header_info(&mut file.cursor(&header)).flatten();
-    let page = page.ok_or_else(|| damaged("no usable header_page", 0))?;
+    let page = page.ok_or_else(|| damaged("header_page is missing or unusable", 0))?;
     let formats = file.of(&facts, EVENT_FORMATS)?;
     let formats = event_formats(&mut file.cursor(&formats))
-        .ok_or_else(|| damaged("the event descriptions are cut or damaged", 0))?;
+        .ok_or_else(|| damaged("the event descriptions are incomplete or damaged", 0))?;
     // Names are helpful, but not required.
     let has_names = facts.sections.iter().any(|section| section.id == CMDLINES);
     let names = file.of(&facts, CMDLINES).ok();
@@ -73,18 +73,18 @@ pub(super) fn read<'a>(
     let cut = |loss: &Loss| loss.kind == LossKind::Cut;
     let told = no_names || contents.losses.iter().any(cut);
     if !told && file.cut_section(sections).is_some_and(|id| id != BUFFER) {
-        let note = "the file is cut within its last section, which tells of no events";
+        let note = "the file ends inside its last section, which contains no events";
         contents.losses.push(Loss::new(LossKind::Damaged, note));
     }
     if no_names {
-        let note = "the saved command lines are cut or damaged: some tasks have no name";
+        let note = "the table of command names is incomplete or damaged; some tasks have no name";
         contents.losses.push(Loss::new(LossKind::Damaged, note));
     }
     let empty = |buffer: &BufferOption| buffer.extents.is_empty();
     match whole {
-        true if contents.buffers.is_empty() => Err(damaged("no buffer of events in it", len)),
+        true if contents.buffers.is_empty() => Err(damaged("the file has no event buffer", len)),
         false if contents.buffers.iter().all(empty) => {
-            Err(damaged("the file is cut before the index of its buffers", len))
+            Err(damaged("the file ends before its buffer index", len))
         }
         _ => Ok(contents),
     }
@@ -142,7 +142,8 @@ impl<'a> File<'a> {
         let at = found.map(|section| section.offset);
         let section = at.and_then(|at| self.section(at)).filter(|(found, _)| *found == id);
         let offset = at.and_then(|at| usize::try_from(at).ok()).unwrap_or(self.bytes.len());
-        let missing = || damaged(&format!("section {id} is missing, cut or damaged"), offset);
+        let missing =
+            || damaged(&format!("section {id} is missing, incomplete or damaged"), offset);
         section.map(|(_, section)| section).ok_or_else(missing)
     }
 

@@ -40,26 +40,34 @@ macro_rules! columns {
 }
 
 columns! {
-    TIME Int "time_ns" "Stamp of the event in nanoseconds of the trace's clock.";
-    CPU Int "cpu" "CPU that recorded it.";
-    EVENT Text "event" "switch, waking, queued, migrate, fork, exec, exit, cpu, frequency, changed, lost, decided.";
-    TASK Int "task" "The task that it is about, by an id that is unique in the trace; who leaves in a switch, the child in a fork. Below 8192: the idle task of that CPU.";
-    TID Int "tid" "Its thread id.";
-    PID Int "pid" "Its process id.";
-    NAME Text "name" "Its command name, the last known.";
-    OTHER Int "other_task" "A second task: who comes in a switch, the parent in a fork.";
-    OTHER_TID Int "other_tid" "Its thread id.";
-    OTHER_NAME Text "other_name" "Its command name.";
-    BY Int "by_task" "Who was current on `cpu`.";
-    BY_NAME Text "by_name" "Its command name.";
-    CONTEXT Text "context" "task, softirq or hardirq: who acted.";
-    TARGET Int "target_cpu" "CPU that the task is queued on or moved to; CPU that comes up, goes down or changes its frequency.";
-    FROM Int "from_cpu" "CPU that the task was on last (waking) or is moved from (migrate).";
-    WHAT Text "what" "How prev left (R, R+, S, D, I, T, P, X), how a task was queued (wakeup, new, no-selection), what changed (affinity, policy, nice, cgroup, throttled, migration-disabled, name), or up, down.";
+    TIME Int "time_ns" "Timestamp of the event, in nanoseconds of the trace's clock.";
+    CPU Int "cpu" "CPU that recorded the event.";
+    EVENT Text "event" "Kind of the event: switch, waking, queued, migrate, fork, exec, exit, cpu, \
+                        frequency, changed, lost or decided.";
+    TASK Int "task" "Main task of the event: in a switch, the task that leaves the CPU; in a fork, \
+                     the child. The id is unique in the trace. An id below 8192 is the idle task \
+                     of that CPU.";
+    TID Int "tid" "Thread id of `task`.";
+    PID Int "pid" "Process id of `task`.";
+    NAME Text "name" "Last known command name of `task`.";
+    OTHER Int "other_task" "Second task of the event: in a switch, the task that starts to run; in \
+                            a fork, the parent.";
+    OTHER_TID Int "other_tid" "Thread id of the second task.";
+    OTHER_NAME Text "other_name" "Command name of the second task.";
+    BY Int "by_task" "Task that ran on `cpu` during the event.";
+    BY_NAME Text "by_name" "Command name of the task that ran on `cpu`.";
+    CONTEXT Text "context" "Context that caused the event: task, softirq or hardirq.";
+    TARGET Int "target_cpu" "CPU on which the task is queued or to which it moves; for CPU events, \
+                             the CPU that goes online or offline or changes its frequency.";
+    FROM Int "from_cpu" "Last CPU of the task (waking), or the CPU that the task leaves (migrate).";
+    WHAT Text "what" "State of the event. Switch: how the task left (R, R+, S, D, I, T, P, X). \
+                      Queued: wakeup, new or no-selection. Changed: affinity, policy, nice, \
+                      cgroup, throttled, migration-disabled or name. CPU: up or down.";
     PRIO Int "prio" "Kernel priority of the task.";
-    OTHER_PRIO Int "other_prio" "Kernel priority of the other task.";
-    VALUE Int "value" "Frequency in kHz, number of events lost, policy, nice value, 0 or 1, or row of the annex.";
-    TEXT Text "text" "CPUs of an affinity, cgroup, new name.";
+    OTHER_PRIO Int "other_prio" "Kernel priority of the second task.";
+    VALUE Int "value" "Numeric value of the event: frequency in kHz, number of lost events, \
+                       policy, nice value, 0 or 1, or row number in an extra table.";
+    TEXT Text "text" "Text value of the event: CPU list of an affinity, cgroup or new name.";
 }
 
 /// A cell.

@@ -75,7 +75,7 @@ pub(super) fn can_record(kernel: &Kernel) -> Result<(), Error> {
     match lacking(kernel) {
         None => Ok(()),
         Some(names) => {
-            let why = format!("its type description (BTF) has no {}", names.join(" or "));
+            let why = format!("its type information (BTF) lacks {}", names.join(" or "));
             Err(Error::NoDecisions { why })
         }
     }
@@ -117,7 +117,7 @@ pub(super) fn refused(error: &Error) -> Error {
         Error::NotAllowed => "operation not permitted".to_owned(),
         error => error.to_string(),
     };
-    Error::NoDecisions { why: format!("it refuses programs on functions: {why}") }
+    Error::NoDecisions { why: format!("it refuses BPF programs that attach to functions: {why}") }
 }
 
 /// What was decided and is not written yet.

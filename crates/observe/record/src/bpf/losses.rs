@@ -101,12 +101,12 @@ impl Losses {
             count
         };
         let misses = now.misses.saturating_sub(self.before.misses);
-        lost += tell(misses, "programs did not run because they were running already");
+        lost += tell(misses, "events are missing, because a BPF program cannot interrupt itself");
         let untold = now.untold.saturating_sub(self.before.untold);
         tell(
             untold,
-            "the kernel had no memory to follow tasks: changes of this many tasks are \
-            not recorded",
+            "the kernel had no memory to follow tasks; the count is the number of tasks without \
+             recorded changes",
         );
         self.suspended.loss().into_iter().for_each(|loss| sink.loss(loss));
         lost

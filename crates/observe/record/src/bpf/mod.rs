@@ -107,9 +107,9 @@ fn on_each(online: &[bool], program: &ProgramMut<'_>) {
 
 /// Runs a program for every task; returns its output.
 pub(crate) fn iterate(program: &ProgramMut<'_>) -> Result<Vec<u8>, Error> {
-    let link = program.attach().map_err(failed("walk the tasks"))?;
+    let link = program.attach().map_err(failed("list the tasks"))?;
     let mut bytes = Vec::new();
-    Iter::new(&link).map_err(failed("walk the tasks"))?.read_to_end(&mut bytes)?;
+    Iter::new(&link).map_err(failed("list the tasks"))?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -169,7 +169,8 @@ fn load_for(
     let cpus = cpus as u32;
     // The skeleton borrows the place of its object, for as long as the process lives.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
-    let mut open = RecordSkelBuilder::default().open(place).map_err(failed("open programs"))?;
+    let mut open =
+        RecordSkelBuilder::default().open(place).map_err(failed("open the BPF programs"))?;
     if let Some(set) = open.maps.rodata_data.as_mut() {
         set.mask_words = cpus.div_ceil(64);
         set.wake_bytes = options.ring() / 4;
@@ -178,10 +179,10 @@ fn load_for(
         set.hardirq_mask = kernel.hardirq_mask();
         set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
             doing: "attach to sched_switch".into(),
-            why: "this kernel passes arguments in an unknown order".into(),
+            why: "this kernel passes the arguments in an unknown order".into(),
         })?;
     }
-    open.maps.rings.set_max_entries(cpus).map_err(failed("size the rings"))?;
+    open.maps.rings.set_max_entries(cpus).map_err(failed("set the size of the ring buffers"))?;
     open.progs.on_cpuhp_enter.set_autoload(kernel.traces("cpuhp_enter"));
     open.progs.on_cpu_frequency.set_autoload(kernel.traces("cpu_frequency"));
     open.progs.on_affinity.set_autoload(functions && kernel.calls("set_cpus_allowed_common"));
@@ -213,7 +214,7 @@ impl Bpf {
         let cpus = online.len();
         let (mut skel, carries) = load(options, &hierarchy, &online)?;
         let rings = Rings::new(&mut skel.maps.rings, &online, cpus.div_ceil(64), options.ring())
-            .map_err(failed("make the rings"))?;
+            .map_err(failed("create the ring buffers"))?;
         Ok(Bpf {
             links: Vec::new(),
             rings,

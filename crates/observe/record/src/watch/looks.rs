@@ -36,7 +36,8 @@ impl Looks {
         kernel.can_look()?;
         let listed = kernel.lists_queues();
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = WatchSkelBuilder::default().open(place).map_err(failed("open programs"))?;
+        let mut open =
+            WatchSkelBuilder::default().open(place).map_err(failed("open the BPF programs"))?;
         if let Some(set) = open.maps.rodata_data.as_mut() {
             set.cpus = host::machine().cpus.len() as u32;
             set.queues_listed = u32::from(listed);
@@ -59,15 +60,19 @@ impl Looks {
             inbox.set(run(&mut words(bytes)));
             0
         })
-        .map_err(failed("read the results of the timer"))?;
-        let ring = ring.build().map_err(failed("read the results of the timer"))?;
+        .map_err(failed("read the results of the BPF timer"))?;
+        let ring = ring.build().map_err(failed("read the results of the BPF timer"))?;
         let begun = skel.progs.begin.test_run(ProgramInput::default());
-        match begun.map_err(failed("run a program"))?.return_value as i32 {
+        match begun.map_err(failed("run a BPF program"))?.return_value as i32 {
             0 => Ok(Looks { ring, told, skel, begun: clock::now(), look: rhythm.look }),
             code => Err(Error::Failed {
-                doing: "look at run queues".into(),
-                why: if code == -1 { "they are not where they should be" } else { "no timer" }
-                    .into(),
+                doing: "inspect run queues".into(),
+                why: if code == -1 {
+                    "the run queues are not where this kernel should have them"
+                } else {
+                    "the kernel provides no BPF timer"
+                }
+                .into(),
             }),
         }
     }
@@ -96,7 +101,8 @@ impl Looks {
     pub(crate) fn gauge(&self) -> Result<Gauge, Error> {
         let map = MapHandle::try_from(&self.skel.maps.seen);
         let (begun, look) = (self.begun, self.look);
-        map.map(|map| Gauge { map, begun, look }).map_err(failed("read what the timer saw"))
+        map.map(|map| Gauge { map, begun, look })
+            .map_err(failed("read the counters of the BPF timer"))
     }
 }
 
@@ -112,7 +118,8 @@ impl Gauge {
     /// The figures so far. The timer may update them meanwhile: they may differ by a look.
     pub(crate) fn read(&self) -> Result<Figures, Error> {
         let bytes = self.map.lookup(&[0; 4], MapFlags::ANY);
-        let bytes = bytes.map_err(failed("read what the timer saw"))?.unwrap_or_default();
+        let bytes =
+            bytes.map_err(failed("read the counters of the BPF timer"))?.unwrap_or_default();
         Ok(figures(&mut words(&bytes)).unwrap_or_default())
     }
 }

@@ -84,38 +84,50 @@ impl Metrics {
         let all = &mut self.registry;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let build = vec![("version", version), ("kernel", kernel.to_owned())];
-        all.register("build", "The program and the kernel that it watches", Info::new(build));
+        all.register(
+            "build",
+            "Version of wastenot and of the kernel that it watches",
+            Info::new(build),
+        );
         let mut seconds = |name: &str, help: &str, metric: &Seconds| {
             all.register_with_unit(name, help, Unit::Seconds, metric.clone());
         };
         let help = by_mode(
-            "CPU time that CPUs idled beside waiting tasks in confirmed violations",
-            "CPU time that CPUs idled beside waiting tasks that could use them",
+            "Idle CPU time while tasks waited elsewhere, in confirmed violations",
+            "Idle CPU time while tasks waited that could use the idle CPUs",
         );
         seconds("wasted_cpu", help, &self.wasted);
         let help = by_mode(
-            "The same, confirmed or not: tasks may be pinned or throttled",
-            "The same with unknown CPUs idle",
+            "Idle CPU time while tasks waited, also if the tasks were pinned or throttled",
+            "Idle CPU time while tasks waited, if unknown CPUs count as idle",
         );
         seconds("suspected_cpu", help, &self.suspected);
-        seconds("own_cpu", "CPU time of this process", &self.own);
-        seconds("looking", "Time that the kernel spent in looks", &self.looking);
-        all.register("looks", "Looks at every run queue", self.looks.clone());
-        let help = "Suspicions that a recording checked";
+        seconds("own_cpu", "CPU time of the wastenot process", &self.own);
+        seconds(
+            "looking",
+            "CPU time that the kernel spent on scans of the run queues",
+            &self.looking,
+        );
+        all.register("looks", "Scans of all run queues", self.looks.clone());
+        let help = "Suspicions that were checked with a recording";
         all.register("suspicions", help, self.suspicions.clone());
         all.register("violations", "Confirmed violations", self.violations.clone());
         let help = "Reported violations by the class of their main cause";
         all.register("violation_causes", help, self.causes.clone());
-        let help = "Whether a CPU idles while tasks wait that could use it: 1 or 0";
+        let help = "1 while a CPU is idle and a task that could use this CPU waits, otherwise 0";
         all.register("violation_open", help, self.open.clone());
-        let help = "Lengths of violations that have ended";
+        let help = "Durations of violations that have ended";
         all.register_with_unit("violation", help, Unit::Seconds, self.length.clone());
         let help = by_mode(
             "Waiting times of the tasks in reported violations",
-            "How long tasks waited until they ran",
+            "Waiting times of tasks until they ran",
         );
         all.register_with_unit("wait", help, Unit::Seconds, self.wait.clone());
-        all.register("lost_events", "Events dropped because the ring was full", self.lost.clone());
+        all.register(
+            "lost_events",
+            "Events dropped because the ring buffer was full",
+            self.lost.clone(),
+        );
         all.register("recordings", "Recordings of violations", self.recordings.clone());
         let help = "Disk space of the recordings that are kept";
         all.register_with_unit("kept", help, Unit::Bytes, self.kept.clone());

@@ -216,7 +216,7 @@ mod tests {
         let limits = Limits { an_hour: 1, bytes: u64::MAX };
         for folder in ["/proc", "/proc/x"] {
             let error = Shelf::new(Path::new(folder), limits, Time(1)).expect_err(folder);
-            assert!(error.to_string().starts_with("cannot keep recordings in /proc"), "{error}");
+            assert!(error.to_string().starts_with("cannot write traces to /proc"), "{error}");
             assert!(error.help().contains("--save DIR"), "{}", error.help());
         }
     }

@@ -249,10 +249,13 @@ fn where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing() {
     let place = tracefs();
     let this = std::env::current_exe().expect("we are one");
     for (change, wanted) in [
-        (format!("mount -o remount,bind,ro {}", place.display()), "tracefs is mounted read-only"),
+        (
+            format!("mount -o remount,bind,ro {}", place.display()),
+            "cannot record with tracefs: it is mounted read-only",
+        ),
         (
             "umount -l /sys/kernel/tracing; umount -lR /sys/kernel/debug; true".to_owned(),
-            "tracefs is not mounted",
+            "cannot record with tracefs: it is not mounted",
         ),
     ] {
         // In a mount namespace of its own: no other process sees the change.

@@ -207,7 +207,7 @@ pub fn manifest(folder: &Path) -> Result<Manifest, Error> {
     let place = folder.join(MANIFEST);
     let wrong = |why: String| Error::Manifest { file: place.clone(), why };
     if !place.exists() {
-        return Err(wrong("no such file, so the folder is no certificate".to_owned()));
+        return Err(wrong("there is no such file, so the folder is not a certificate".to_owned()));
     }
     let text = read_file(&place)?;
     let head: Head = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
@@ -233,7 +233,7 @@ fn stored(folder: &Path, stored: &Stored) -> Result<String, Error> {
     let place = folder.join(&stored.file);
     let plain = file_name(&stored.file) == stored.file && !stored.file.starts_with('.');
     if !plain {
-        let why = format!("{:?} is not a file of this folder", stored.file);
+        let why = format!("{:?} is not in this folder", stored.file);
         return Err(Error::Manifest { file: folder.join(MANIFEST), why });
     }
     let text = read_file(&place)?;

@@ -160,7 +160,7 @@ fn texts<'m>(folder: &Path, manifest: &'m Manifest) -> Result<HashMap<&'m str, S
 fn meaning(folder: &Path, manifest: &Manifest) -> Result<Program, Error> {
     let text = stored(folder, &manifest.text)?;
     compile(&text).map_err(|_| {
-        let why = "it means nothing to this wastenot".to_owned();
+        let why = "this wastenot cannot compile the policy".to_owned();
         Error::Manifest { file: folder.join(TEXT), why }
     })
 }
@@ -176,7 +176,7 @@ fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>)
         });
         let at = format!("`{}`, {}", claimed.policy, claimed.claim);
         let Some((policy, claim)) = claim else {
-            faults.push(format!("{at}: the text claims no such thing"));
+            faults.push(format!("{at}: the policy does not have this claim"));
             continue;
         };
         let mut listed: Vec<&Listed> = claimed.obligations.iter().collect();
@@ -189,10 +189,12 @@ fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>)
         for made in lacking {
             let named = |listed: &&Listed| listed.name == made.name && listed.what == made.what;
             let other = listed.iter().position(named).map(|other| listed.remove(other));
-            let how = if other.is_some() { "is another one" } else { "is missing" };
+            let how = if other.is_some() { "is different" } else { "is missing" };
             faults.push(format!("{at}: {} {how}: {}", made.name, made.what));
         }
-        faults.extend(listed.iter().map(|it| format!("{at}: {} is no part of it", it.name)));
+        faults.extend(
+            listed.iter().map(|it| format!("{at}: {} does not belong to this claim", it.name)),
+        );
     }
     faults
 }
@@ -231,12 +233,12 @@ fn only_asks(file: &Path, text: &str) -> Result<(), Error> {
     let wrong = |why: &str| Error::Manifest { file: file.to_owned(), why: why.to_owned() };
     let (commands, flaw) = read(text);
     if flaw.is_some() {
-        return Err(wrong("it is not SMT-LIB"));
+        return Err(wrong("the file is not SMT-LIB"));
     }
     let allowed = |command: &_| COMMANDS.iter().any(|word| Sexp::begins(command, word));
     let asks = commands.iter().filter(|command| command.begins("check-sat")).count();
     match commands.iter().all(allowed) && asks == 1 {
         true => Ok(()),
-        false => Err(wrong("it does more than declare, assert and ask once")),
+        false => Err(wrong("the script may only declare, assert and ask once")),
     }
 }

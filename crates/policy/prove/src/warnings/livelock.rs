@@ -88,11 +88,11 @@ impl Instant {
             code: "livelock",
             span: policy.handler_spans[taker as usize],
             what: format!(
-                "tasks are interrupted for ever at one instant: `{}` takes the CPU from a task",
+                "tasks preempt each other forever at one instant: `{}` takes the CPU from a task",
                 taker.name()
             ),
             evidence: format!("on {on}: {}; and so on", self.told[from..to].join("; ")),
-            help: "`kick ... preempt` in `new` and `wake` alone",
+            help: "use `kick ... preempt` only in `new` and `wake`",
         })
     }
 

@@ -21,9 +21,13 @@ pub(super) fn never_filled(policy: &Policy) -> Vec<Warning> {
     let warning = |(queue, span, who): (usize, _, &str)| Warning {
         code: "never-filled",
         span,
-        what: format!("{who} from `{}`, where no task ever waits", policy.queues[queue].name),
-        evidence: "no handler has a `put` into it, and no `balance every` moves tasks there".into(),
-        help: "put tasks into that queue, or leave it out",
+        what: format!(
+            "{who} from `{}`, but no task ever waits in this queue",
+            policy.queues[queue].name
+        ),
+        evidence: "no handler puts a task into it, and no `balance every` moves a task into it"
+            .into(),
+        help: "put tasks into this queue, or remove it",
     };
     empty.map(warning).collect()
 }
@@ -45,15 +49,15 @@ pub(super) fn never_passes(policy: &Policy, options: &Options) -> Result<Vec<War
         }
         let who: Vec<String> = options.solvers.iter().map(ToString::to_string).collect();
         let evidence = match who.as_slice() {
-            [] => "the text shows it".to_owned(),
-            _ => format!("{}: it is false in every state of any machine", who.join(", ")),
+            [] => "this follows from the text of the filter".to_owned(),
+            _ => format!("{}: the filter is false in every state of any machine", who.join(", ")),
         };
         found.push(Warning {
             code: "never-passes",
             span,
             what: judged.obligation.what,
             evidence,
-            help: "a filter that holds where a task waits: `queued(v.ready) >= 1`",
+            help: "write a filter that is true where a task waits: `queued(v.ready) >= 1`",
         });
     }
     Ok(found)

@@ -142,7 +142,7 @@ fn what_a_claim_follows_from_cannot_be_left_out_or_changed() {
         assert_eq!(unlike(&|all| drop(all.remove(n))), [says]);
     }
     assert_eq!(unlike(&Vec::clear).len(), count);
-    assert!(unlike(&|all| all.push(all[0].clone()))[0].ends_with("is no part of it"));
+    assert!(unlike(&|all| all.push(all[0].clone()))[0].ends_with("does not belong to this claim"));
     // A question that shows more easily is another one.
     let asked = |of: &Value| of["by"] == "solvers";
     let other = unlike(&|all| {
@@ -150,19 +150,19 @@ fn what_a_claim_follows_from_cannot_be_left_out_or_changed() {
         let last = all.iter().rposition(asked).expect("something is asked");
         all[n]["script"] = all[last]["script"].clone();
     });
-    assert!(other.len() == 1 && other[0].contains("is another one"), "{other:?}");
+    assert!(other.len() == 1 && other[0].contains("is different"), "{other:?}");
     let text = unlike(&|all| {
         let n = all.iter().position(asked).expect("something is asked");
         let Value::Object(one) = &mut all[n] else { panic!("{all:?}") };
         one.insert("by".into(), "text".into());
         one.insert("holds".into(), true.into());
     });
-    assert!(text[0].contains("is another one"), "{text:?}");
+    assert!(text[0].contains("is different"), "{text:?}");
     // A claim that is left out is one that is not spoken of.
     let error =
         refused(folder.path(), |listed| listed["claims"][claim]["claim"] = "settles".into());
     let Error::Unlike { faults, .. } = &error else { panic!("{error}") };
-    assert!(faults[0].ends_with("settles: the text claims no such thing"), "{faults:?}");
+    assert!(faults[0].ends_with("settles: the policy does not have this claim"), "{faults:?}");
     let place = folder.path().join("manifest.json");
     let mut less = written;
     less.claims.remove(claim);

@@ -165,11 +165,12 @@ fn a_policy_with_other_queues_does_not_fit() {
     let (_, history) = wrong("minimum-for-all");
     let fit = |text: &str| force(&history, text).map(|_| ()).map_err(|error| error.to_string());
     let renamed = WS.replace("ready", "later");
-    let what = "`ws` does not fit the counterexample: it has no queue `ready`, but later";
+    let what = "the policy `ws` does not match the counterexample: it has no queue `ready`, but \
+                later";
     assert_eq!(fit(&renamed), Err(what.to_owned()));
     let wide = WS.replace("fifo per cpu", "fifo per llc");
-    let what = "`ws` does not fit the counterexample: its `ready` is one per llc, and was one per \
-                cpu";
+    let what = "the policy `ws` does not match the counterexample: its `ready` is one per llc, and \
+                was one per cpu";
     assert_eq!(fit(&wide), Err(what.to_owned()));
 }
 

@@ -162,7 +162,12 @@ fn solvers_that_contradict_each_other_are_an_error() {
     assert_eq!(both(&unknown).unwrap().len(), 2);
     let sat = fake(folder.path(), Kind::Cvc5, "echo sat");
     let error = both(&sat).unwrap_err();
-    assert!(error.to_string().starts_with("cvc5 9.9 says sat and z3 9.9 says unsat"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("two solvers disagree: cvc5 9.9 answers sat, but z3 9.9 answers unsat"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -5,9 +5,9 @@ use super::Code;
 pub(super) const CODES: &[Code] = &[
     Code {
         code: "R301",
-        title: "a CPU that may not have been found",
-        about: "`let c = idle cpu ...` finds an idle CPU or none. Check with `if c`: in its block \
-                `c` is that CPU, and its idle flag is claimed.",
+        title: "an idle CPU that may not exist",
+        about: "`let c = idle cpu ...` finds an idle CPU or none. Test it with `if c`. Inside the \
+                block of the `if`, `c` is that CPU, and its idle flag is claimed.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 if c { run t on c } else { put t in home(t).ready }\n    kick c\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -24,9 +24,9 @@ pub(super) const CODES: &[Code] = &[
         code: "R303",
         title: "an event without a handler",
         about: "A task that is new, woken or preempted, or that yields, must be placed. So `new`, \
-                `wake`, `preempt` and `yield` need a handler, and so do `block`, `exit` and \
-                `dispatch`. An empty one is written `on exit(t) { }`. `start`, `stop` and `tick` \
-                may be left out.",
+                `wake`, `preempt` and `yield` need a handler. `block`, `exit` and `dispatch` also \
+                need one. An empty handler is written `on exit(t) { }`. The handlers of `start`, \
+                `stop` and `tick` are optional.",
         wrong: "policy p {\n    queue all : fifo per machine\n    \
                 on new(t), wake(t), preempt(t) { put t in machine.all }\n    \
                 on block(t), exit(t) { }\n    on dispatch(c) { take machine.all }\n}\n",
@@ -37,26 +37,26 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R304",
         title: "an event with the wrong arguments",
-        about: "Events have a task as argument, `dispatch` has a CPU; in `stop(t, ran)`, `ran` is \
-                how long the task ran.",
+        about: "`dispatch` has a CPU as its argument, and all other events have a task. `stop(t, \
+                ran)` also has `ran`, the time for which the task ran.",
         wrong: "on stop(t) { t.vt += 1ms }\n",
         right: "on stop(t, ran) { t.vt += ran }\n",
     },
     Code {
         code: "R305",
-        title: "`take` outside of `dispatch`, or something else in it",
-        about: "`dispatch` is one chain of places where a CPU looks for its next task, and nothing \
-                else: `take c.ready else take c.q else balance idle`. No other handler takes tasks \
-                out of queues.",
+        title: "`take` outside of `dispatch`, or another statement in it",
+        about: "`dispatch` contains only one chain of places where a CPU looks for its next task: \
+                `take c.ready else take c.q else balance idle`. No other handler takes tasks out \
+                of queues.",
         wrong: "on tick(t) { take here.ready }\n",
         right: "on tick(t) { kick here preempt }\n",
     },
     Code {
         code: "R306",
         title: "too many paths",
-        about: "Each path through a handler is checked: it must place its task once and use the \
-                CPUs that it claims. Each claim that is checked doubles the paths; the maximum is \
-                1024.",
+        about: "The compiler checks each path through a handler: it must place its task once and \
+                use each CPU that it claims. Each `if` on a claimed CPU doubles the number of \
+                paths. The maximum is 1024.",
         wrong: "on wake(t) {\n\
                 \x20   let a = idle cpu in allowed(t) near here by [machine]\n\
                 \x20   let b = idle cpu in allowed(t) near here by [machine]\n\
@@ -85,19 +85,19 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R307",
         title: "a task that is lost, or placed twice",
-        about: "Handlers of `new`, `wake`, `preempt` and `yield` place their task exactly once on \
-                every path, with `put` or `run`. A task that is in no queue never runs again; a \
-                task in two queues would run twice.",
+        about: "Handlers of `new`, `wake`, `preempt` and `yield` must place their task exactly \
+                once on every path, with `put` or `run`. A task that is in no queue never runs \
+                again. A task in two queues would run twice.",
         wrong: "on wake(t) { if queued(here.ready) = 0 { put t in here.ready } }\n",
         right: "on wake(t) {\n    if queued(here.ready) = 0 { put t in here.ready } \
                 else { put t in home(t).q }\n}\n",
     },
     Code {
         code: "R308",
-        title: "a CPU that is claimed and forgotten",
-        about: "`let c = idle cpu ...` claims the idle flag of that CPU, so that no other handler \
-                wakes it. So the handler that claimed the CPU must use it: run the task there, or \
-                kick the CPU.",
+        title: "a claimed CPU that is not used",
+        about: "`let c = idle cpu ...` claims the idle flag of that CPU, so no other handler wakes \
+                it. So the handler that claimed the CPU must use it: run the task there, or kick \
+                the CPU.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 put t in home(t).ready\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -105,17 +105,17 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R309",
-        title: "set after it was put into a queue",
-        about: "Once a task is in a queue another CPU may take it at any moment. Its variables \
-                are set before.",
+        title: "a task variable is set too late",
+        about: "As soon as a task is in a queue, another CPU may take it. So set the variables of \
+                a task before you put the task into a queue.",
         wrong: "on wake(t) {\n    put t in home(t).q\n    t.vt := 0\n}\n",
         right: "on wake(t) {\n    t.vt := 0\n    put t in home(t).q\n}\n",
     },
     Code {
         code: "R310",
-        title: "placed by an event that places no task",
-        about: "After `block` and `exit` the task sleeps or has ended; at `start`, `stop` and \
-                `tick` it runs, and `preempt` or `yield` follow when it has to go somewhere.",
+        title: "an event that must not place a task",
+        about: "After `block` and `exit`, the task sleeps or has ended. At `start`, `stop` and \
+                `tick`, the task is on a CPU; if it must move, `preempt` or `yield` follows.",
         wrong: "on block(t) { put t in home(t).ready }\n",
         right: "on block(t) { }\n",
     },

@@ -6,29 +6,29 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R101",
         title: "a name that is not known here",
-        about: "Queues, variables, metrics and parameters are known in their whole policy, \
-                wherever they are declared; metrics only after their declaration in other metrics. \
-                Names from `let`, handlers, filters and folds are known inside these only. `now`, \
-                `here` and `machine` are always known.",
+        about: "Queues, variables, metrics and parameters are known in their whole policy. There \
+                is one exception: a metric can use only metrics that are declared above it. Names \
+                from `let`, handlers, filters and folds are known only inside these. `now`, `here` \
+                and `machine` are always known.",
         wrong: "on tick(t) { if queued(here.redy) >= 1 { kick here preempt } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here preempt } }\n",
     },
     Code {
         code: "R102",
         title: "an unknown name",
-        about: "Claims, and everything else that can only be one of a few words, have fixed names. \
-                The message shows the nearest one; docs/reference/rota.md lists all.",
+        about: "Some places accept only a few fixed words, for example claims. The message shows \
+                the nearest word; docs/reference/rota.md lists all of them.",
         wrong: "prove no_lost_tasks\n",
         right: "prove no_lost_task\n",
     },
     Code {
         code: "R103",
         title: "one name for two things",
-        about: "Names must be unique: in a policy among parameters, among task variables, among \
-                CPU variables, among queues and among metrics; in a file among policies and among \
-                partitions; in a handler or filter, its two names. Tasks already have `prev`, \
-                `weight` and `job`, and a metric cannot have the name of a built-in call. A claim \
-                or a fault of the protocol may occur only once.",
+        about: "Names must be unique. In a policy, this applies separately to parameters, task \
+                variables, CPU variables, queues and metrics. In a file, it applies to policies \
+                and to partitions. The two names of a handler or filter must also differ. `prev`, \
+                `weight` and `job` are built-in task variables. A metric cannot have the name of a \
+                built-in call. A claim or a fault of the protocol may occur only once.",
         wrong: "queue fast : fifo per cpu\nqueue fast : fifo per llc\n",
         right: "queue fast : fifo per cpu\nqueue near : fifo per llc\n",
     },

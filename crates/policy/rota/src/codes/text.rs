@@ -5,27 +5,28 @@ use super::Code;
 pub(super) const CODES: &[Code] = &[
     Code {
         code: "R001",
-        title: "this is not a text",
-        about: "A Rota file is UTF-8 without control characters (tabs and line ends excepted; a \
-                line ends with LF or CR LF) and holds at most 1 MiB. The file is probably \
-                something else: a recording, a compiled object, or a text in another encoding.",
+        title: "the file is not text",
+        about: "A Rota file is UTF-8 text of at most 1 MiB. Tabs and line ends (LF or CR LF) are \
+                the only control characters that are allowed. This file is probably something \
+                else: a trace, a compiled object, or text in another encoding.",
         wrong: "policy p { }\0\n",
         right: "policy p { }\n",
     },
     Code {
         code: "R002",
         title: "a character that is not allowed",
-        about: "Names consist of a to z, A to Z, digits and `_`. The grammar uses some other \
-                characters; the rest can occur in comments and quoted names only.",
+        about: "Names consist of a to z, A to Z, digits and `_`. The grammar uses a few other \
+                characters. All remaining characters are allowed only in comments and quoted \
+                names.",
         wrong: "policy größe { }\n",
         right: "policy groesse { }   // größe\n",
     },
     Code {
         code: "R003",
         title: "a symbol of another language",
-        about: "Rota uses `=` for equal, `!=` for not equal, and the words `and`, `or`, `not`. \
-                `:=` sets a variable and `+=` adds to it; write everything else in full: `x := x - \
-                1`.",
+        about: "Rota uses `=` for equal, `!=` for not equal, and the words `and`, `or` and `not`. \
+                `:=` sets a variable, and `+=` adds to it. There are no other short forms: write \
+                `x := x - 1`.",
         wrong: "policy p {\n    queue q : fifo per cpu\n    balance idle {\n        level \
                 machine\n        filter(me, v) = queued(v.q) >= 1 && queued(v.q) == 2\n        \
                 choose any\n        steal 1\n        retry untried\n    }\n}\n",
@@ -36,30 +37,30 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R004",
         title: "a malformed number",
-        about: "Numbers are whole, without a decimal point. Times have a unit: ns, us, ms or s; \
-                shares have `%`; `_` may separate digits. Write fractions of a unit in the next \
+        about: "Numbers are whole numbers without a decimal point. Times have a unit: ns, us, ms \
+                or s. Shares have `%`. `_` may separate digits. Write fractions in the next \
                 smaller unit: `1500us` for 1.5 ms.",
         wrong: "policy p(slice: time = 20msec) { }\n",
         right: "policy p(slice: time = 20ms) { }\n",
     },
     Code {
         code: "R005",
-        title: "a quoted text without end",
-        about: "A quoted text ends with `\"` on the line where it begins.",
+        title: "a quoted text without a closing quote",
+        about: "A quoted text must end with `\"` on the line where it begins.",
         wrong: "policy p { }\npartition web on rest runs p for cgroup \"web*\n",
         right: "policy p { }\npartition web on rest runs p for cgroup \"web*\"\n",
     },
     Code {
         code: "R006",
         title: "a comment of another language",
-        about: "Comments begin with `//` and go to the end of the line.",
+        about: "Comments begin with `//` and end at the end of the line.",
         wrong: "# round robin\npolicy p { }\n",
         right: "// round robin\npolicy p { }\n",
     },
     Code {
         code: "R007",
-        title: "something else is expected",
-        about: "The grammar requires something else here. The message names it; the grammar is in \
+        title: "an unexpected word or symbol",
+        about: "The grammar requires something else here. The message says what; the grammar is in \
                 docs/reference/rota.md.",
         wrong: "policy p {\n    queue ready : fifo cpu\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
@@ -67,25 +68,25 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R008",
         title: "an unknown word",
-        about: "Only certain words are allowed here, and this is not one of them. Usually it is \
-                misspelt; the message names the nearest word, or all allowed words.",
+        about: "Only certain words are allowed here, and this word is not one of them. Usually it \
+                is misspelt. The message shows the nearest word, or all allowed words.",
         wrong: "policy p {\n    qeue ready : fifo per cpu\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R009",
-        title: "a `cpu` runs a task, not a `core`",
-        about: "A task runs on a `cpu`: a logical CPU, as the kernel counts them. A core is a set \
-                of CPUs, the SMT siblings; its level is named `smt`.",
+        title: "a task runs on a `cpu`, not on a `core`",
+        about: "A task runs on a `cpu`. This is a logical CPU, numbered as in the kernel. A core \
+                is a set of CPUs, the SMT siblings; its level has the name `smt`.",
         wrong: "policy p {\n    queue ready : fifo per core\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R010",
         title: "a missing or extra brace",
-        about: "Each `{` needs a `}`. The message marks the `{` that is still open where something \
-                begins that cannot be inside it; the missing `}` may belong further up. Once all \
-                blocks are closed, the indents of `wastenot rota fmt` show where they end.",
+        about: "Each `{` needs a `}`. The message shows a `{` that is still open at a line that \
+                cannot be inside its block. The missing `}` may belong further up. After you close \
+                all blocks, run `wastenot rota fmt`: its indents show where each block ends.",
         wrong: "policy p {\n    on block(t) {\n    on exit(t) { }\n}\n",
         right: "policy p {\n    on block(t) { }\n    on exit(t) { }\n}\n",
     },
@@ -109,9 +110,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R013",
         title: "nested too deep",
-        about: "Blocks and expressions nest at most 64 deep; a chain such as `a + b + c` is as \
-                deep as it is long. Name parts with `let` or `metric`. A policy that needs more \
-                depth is not readable.",
+        about: "Blocks and expressions can be nested up to 64 levels deep. In a chain such as `a + \
+                b + c`, each operator is one level. Give names to parts of the expression with \
+                `let` or `metric`.",
         wrong: "policy p {\n    metric m(c: cpu) : count = \
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+\
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n}\n",
@@ -130,8 +131,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R015",
         title: "a queue without its place",
-        about: "There is one queue for each CPU, LLC and so on, so a text must name the place: the \
-                CPU where the task was last (`home(t).ready`), the CPU that dispatches \
+        about: "There is one queue for each CPU, LLC and so on, so the policy must name the place \
+                of the queue: the last CPU of the task (`home(t).ready`), the CPU that dispatches \
                 (`c.ready`), or the machine (`machine.ready`).",
         wrong: "policy p {\n    queue ready : fifo per cpu\n    on wake(t) { put t in ready }\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n    \
@@ -150,8 +151,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R017",
         title: "a negative number",
-        about: "No count of a policy is negative, so there is no sign. A difference may be \
-                negative: subtract, or compare the other way round.",
+        about: "Rota has no negative numbers, because no count of a policy is negative. The result \
+                of a subtraction may be negative. Subtract, or reverse the comparison.",
         wrong: "policy p {\n    metric m(c: cpu) : count = queued(c.q) * -1\n}\n",
         right: "policy p {\n    metric m(c: cpu) : count = 0 - queued(c.q)\n}\n",
     },

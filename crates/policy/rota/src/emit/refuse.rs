@@ -29,8 +29,8 @@ pub(super) fn faults(program: &Program) -> Vec<Diagnostic> {
 }
 
 fn nothing() -> Diagnostic {
-    let message = "there is no policy to emit";
-    let help = "write one: `policy NAME { ... }`";
+    let message = "the file has no policy, so nothing can be emitted";
+    let help = "write a policy: `policy NAME { ... }`";
     Diagnostic::new("R703", Span::default(), message, "", help)
 }
 
@@ -41,8 +41,8 @@ fn of_policy(policy: &Policy) -> Vec<Diagnostic> {
             "R701",
             policy.protocol.span,
             "an unsafe protocol is never emitted",
-            "this loses wakeups on purpose",
-            "leave `unsafe protocol` out: the safe one is always there",
+            "loses wakeups on purpose",
+            "remove `unsafe protocol`: the safe protocol is the default",
         ));
     }
     let periodic = policy.periodic.iter().map(|periodic| &periodic.balance);
@@ -51,9 +51,9 @@ fn of_policy(policy: &Policy) -> Vec<Diagnostic> {
             faults.push(Diagnostic::new(
                 "R702",
                 balance.spans.steal,
-                "the kernel asks nothing again under the lock but whether the task may run here",
-                "this holds in the model only",
-                "write `where me in allowed(t)`, or leave `where` out",
+                "under the lock, the kernel only checks again whether the task may run on this CPU",
+                "valid only in the model",
+                "write `where me in allowed(t)`, or remove `where`",
             ));
         }
     }
@@ -76,9 +76,9 @@ fn too_deep(policy: &Policy) -> Option<Diagnostic> {
     Some(Diagnostic::new(
         "R704",
         span,
-        format!("set operators are {depth} deep within each other"),
-        format!("the kernel's verifier follows {most} here"),
-        "keep what the inner ones find in variables of CPUs, and set these in a handler",
+        format!("set operators are nested {depth} levels deep"),
+        format!("the kernel's verifier accepts {most} levels here"),
+        "store the results of the inner operators in CPU variables, and set these in a handler",
     ))
 }
 
@@ -89,9 +89,9 @@ fn too_many_names(policy: &Policy) -> Option<Diagnostic> {
         Diagnostic::new(
             "R704",
             policy.span,
-            format!("the names that a handler binds take {frame} bytes of stack"),
-            format!("at most {} are left for them", STACK - BESIDE),
-            "write values where they are used, or keep them in variables of tasks or CPUs",
+            format!("the names that a handler binds need {frame} bytes of stack"),
+            format!("the limit is {} bytes", STACK - BESIDE),
+            "write the values where they are used, or store them in task or CPU variables",
         )
     })
 }

@@ -160,7 +160,7 @@ impl Scheduler {
 
     fn steal_by(&mut self, cx: &mut Context, cpu: CpuId, balance: &Balance) -> Option<TaskId> {
         if self.state.waiting[balance.from] == 0 {
-            self.note(cx, cpu, balance, (None, &[]), || "nobody waits".into());
+            self.note(cx, cpu, balance, (None, &[]), || "no task waits".into());
             return None;
         }
         let own = at(&self.state, cpu);
@@ -191,7 +191,7 @@ impl Scheduler {
         let found = tried.find_map(|&group| Some((self.first_of(cx, cpu, balance, group)?, group)));
         let Some((task, group)) = found else {
             self.note(cx, cpu, balance, (None, groups), || match passing.is_empty() {
-                true => "nobody passed the filter".into(),
+                true => "no candidate passed the filter".into(),
                 false => format!("failed {}", passing.len().min(tries)),
             });
             return None;
@@ -246,7 +246,7 @@ impl Scheduler {
             let groups = std::mem::take(&mut self.pulled_from[index][leads][level]);
             let moved = self.pull(cx, leader, &balance, &groups);
             self.note(cx, leader, &balance, (None, &groups), || match moved {
-                None => "nobody passed the filter".into(),
+                None => "no candidate passed the filter".into(),
                 Some((moved, from)) => format!("moved {moved} from {from}"),
             });
             self.pulled_from[index][leads][level] = groups;

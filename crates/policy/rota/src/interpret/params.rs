@@ -9,7 +9,7 @@ use crate::ir::{Dimension, Program, Variable};
 #[non_exhaustive]
 pub enum Error {
     /// The file has no policy.
-    #[error("there is no policy in it")]
+    #[error("the file has no policy")]
     Empty,
     /// No policy of the file has such a parameter.
     #[error("{policy} has no parameter `{name}`")]
@@ -39,7 +39,7 @@ impl Error {
     /// What to write instead.
     pub fn help(&self) -> &str {
         match self {
-            Error::Empty => "begin with `policy NAME { ... }`",
+            Error::Empty => "write a policy: `policy NAME { ... }`",
             Error::UnknownParameter { help, .. } | Error::WrongValue { help, .. } => help,
         }
     }
@@ -88,20 +88,20 @@ fn parse(param: &Variable, text: &str) -> Option<i64> {
 
 fn wrong(policy: &str, param: &Variable, value: &str) -> Error {
     let like = match param.dimension {
-        Dimension::Count => "a whole number, as in `4`",
-        Dimension::Weight => "a weight, as in `100`",
-        Dimension::Time => "a time with its unit, as in `5ms`",
+        Dimension::Count => "a whole number, for example `4`",
+        Dimension::Weight => "a weight, for example `100`",
+        Dimension::Time => "a time with its unit, for example `5ms`",
     };
     let (policy, name, value) = (policy.to_owned(), param.name.clone(), shown(value));
-    let help = format!("`{name}` is {like}");
+    let help = format!("set `{name}` to {like}");
     Error::WrongValue { policy, name, value, help }
 }
 
 fn meant(typed: &str, names: &[&str]) -> String {
     match nearest(typed, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if names.is_empty() => "it has no parameters".into(),
-        None => format!("its parameters are {}", names.join(", ")),
+        None if names.is_empty() => "remove this setting: the policy has no parameters".into(),
+        None => format!("use one of its parameters: {}", names.join(", ")),
     }
 }
 

@@ -64,42 +64,48 @@ impl ClaimKind {
     pub fn meaning(&self) -> &'static str {
         match self {
             ClaimKind::NoLostTask => {
-                "every task that is put into a queue is found there by a CPU that may run it"
+                "for every task in a queue, there is a CPU that may run the task and that takes \
+                 tasks from this queue"
             }
             ClaimKind::NoLostWakeup => {
                 "while a task waits and a CPU that would take it sleeps, a wakeup is on the way"
             }
             ClaimKind::WorkConservation => {
-                "if an idle CPU fails k times to find a task while tasks wait that it may run, \
+                "if an idle CPU fails k times to find a task while tasks that it may run wait, \
                  other CPUs took at least k of these tasks"
             }
             ClaimKind::Rounds(Bound::IdleCpus) => {
-                "without events, no CPU is idle while a task waits that it may run after as many \
-                 rounds as CPUs were idle"
+                "without events, after a limited number of rounds no CPU is idle while a task that \
+                 it may run waits; the limit is the number of CPUs that were idle"
             }
             ClaimKind::Rounds(Bound::IdleCpusAndMoves) => {
-                "without events, no CPU is idle while a task waits that it may run after as many \
-                 rounds as CPUs were idle and tasks were moved by periodic balancing"
+                "without events, after a limited number of rounds no CPU is idle while a task that \
+                 it may run waits; the limit is the number of CPUs that were idle plus the number \
+                 of tasks that periodic balancing moved"
             }
             ClaimKind::Hierarchy => {
                 "levels are nested, the last level is the whole machine, and leaders are online \
-                 and never delayed for ever"
+                 and are not delayed forever"
             }
             ClaimKind::Wait => {
-                "a task waits at most as many dispatches as tasks are ahead of it, plus direct runs"
+                "a task waits for at most as many dispatches as there are tasks ahead of it, plus \
+                 direct runs"
             }
             ClaimKind::VtMonotone => {
-                "keys of ordered queues never fall, and rise when their task has run"
+                "keys of ordered queues never decrease, and the key of a task increases when the \
+                 task runs"
             }
             ClaimKind::Lag(_) => {
-                "a task that slept is put no further behind the least key, and keeps its distance \
-                 when it is taken to another queue"
+                "a task that slept is queued at most the given distance behind the least key, and \
+                 keeps its distance when it moves to another queue"
             }
             ClaimKind::Settles => {
-                "periodic balancing moves tasks, and stops moving them if there are no events"
+                "periodic balancing moves tasks, and stops moving tasks if no event happens"
             }
             ClaimKind::Isolation => "no step in one partition changes the state of another",
-            ClaimKind::Composition => "what is proved of every partition holds of the machine",
+            ClaimKind::Composition => {
+                "everything that is proved for each partition also holds for the machine"
+            }
         }
     }
 }

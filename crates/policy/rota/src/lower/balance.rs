@@ -22,10 +22,11 @@ impl Lowering<'_> {
         match &balance.when {
             ast::When::Idle => {
                 if let Some(first) = self.policy.idle.as_ref().map(|idle| idle.spans.whole) {
-                    let message = "there are two `balance idle`";
-                    let help = "put both into one: levels are tried one after the other";
+                    let message = "the policy has two `balance idle`";
+                    let help = "combine them into one `balance idle`, whose levels are tried in \
+                                order";
                     let twice = Diagnostic::new("R407", balance.span, message, "again", help);
-                    return self.report(twice.and(first, "the first"));
+                    return self.report(twice.and(first, "first `balance idle`"));
                 }
                 self.policy.idle = self.body(balance, false);
             }
@@ -33,8 +34,8 @@ impl Lowering<'_> {
                 let scope = self.scope();
                 let period_num = self.number_of(period, &scope, Dimension::Time);
                 if period_num == Some(Num::Const(0)) {
-                    let help = "give it some time: `balance every 50ms`";
-                    self.fault("R211", period.span, "a period of no time", "0", help);
+                    let help = "write a period above 0, for example `balance every 50ms`";
+                    self.fault("R211", period.span, "the period is 0", "0", help);
                 }
                 let leader = match leader {
                     Some(name) => self.level(name).map(Some),
@@ -106,8 +107,8 @@ impl Lowering<'_> {
                 ast::Clause::Retry { count, span } => retry.replace((*count, *span)).map(|_| *span),
             };
             if let Some(span) = again {
-                let message = "this clause is there twice";
-                self.fault("R407", span, message, "again", "leave one of them out");
+                let message = "this clause occurs twice";
+                self.fault("R407", span, message, "again", "remove one of the two clauses");
             }
         }
         let missing = [
@@ -117,8 +118,8 @@ impl Lowering<'_> {
         ];
         for (name, _, example) in missing.iter().filter(|(_, missing, _)| *missing) {
             let message = format!("the balance has no `{name}`");
-            let help = format!("write `{example}`");
-            self.fault("R408", balance.span, message, "in here", help);
+            let help = format!("add `{example}`");
+            self.fault("R408", balance.span, message, "in this balance", help);
         }
         Some(Clauses { levels: levels?, filter: filter?, choose, steal: steal?, retry })
     }
@@ -130,7 +131,7 @@ impl Lowering<'_> {
         if let Some(from) = &clauses.steal.from {
             let ast::ExprKind::Field(_, queue) = &from.kind else {
                 let help = format!("write `steal 1 from {}.ready`", other.text);
-                self.fault("R404", from.span, "a queue has to stand here", "no queue", help);
+                self.fault("R404", from.span, "a queue is required here", "not a queue", help);
                 return None;
             };
             let scope = self.any_level(other, &queue.text);
@@ -145,10 +146,10 @@ impl Lowering<'_> {
         match queues.as_slice() {
             [queue] => Some(*queue),
             several => {
-                let message = "from which queue?";
+                let message = "the queue to take from is unclear";
                 let label = match several.len() {
-                    0 => format!("the filter asks about no queue of `{}`", other.text),
-                    _ => format!("the filter asks about several queues of `{}`", other.text),
+                    0 => format!("the filter reads no queue of `{}`", other.text),
+                    _ => format!("the filter reads several queues of `{}`", other.text),
                 };
                 let help = format!("name the queue: `steal 1 from {}.ready`", other.text);
                 self.fault("R409", clauses.steal.span, message, label, help);
@@ -170,10 +171,12 @@ impl Lowering<'_> {
         for name in clauses.levels.0 {
             let level = self.level(name)?;
             if level <= per {
-                let message = format!("a {} has one such queue at most", level.name());
+                let message = format!("a {} has at most one such queue", level.name());
                 let help = match per {
-                    Level::Machine => "there is one queue for all: `take` it in `dispatch`".into(),
-                    _ => format!("queues are per {}: name wider levels", per.name()),
+                    Level::Machine => "remove this balance: all CPUs share one queue, so `take` \
+                                       from it in `dispatch`"
+                        .into(),
+                    _ => format!("write wider levels: there is one queue per {}", per.name()),
                 };
                 self.fault("R406", name.span, message, "no other queue at this level", help);
                 return None;
@@ -189,7 +192,7 @@ impl Lowering<'_> {
     fn choose(&mut self, clauses: &Clauses<'_>, scope: &Scope) -> Option<Choose> {
         let Some((how, key, tie)) = clauses.choose else { return Some(Choose::Any) };
         if let Some(tie) = tie.filter(|tie| tie.text != clauses.filter.0.text) {
-            let message = format!("near `{}`?", tie.text);
+            let message = format!("`tie near` does not accept `{}`", tie.text);
             let help = format!("write `tie near({})`", clauses.filter.0.text);
             self.fault("R101", tie.span, message, "not the CPU that takes", help);
         }
@@ -203,7 +206,7 @@ impl Lowering<'_> {
             _ => {
                 let known = ["any", "argmax", "argmin"];
                 let help = suggest(&how.text, known, "write `argmax queued(v.ready)`, or `any`");
-                self.fault("R102", how.span, "how is one chosen?", "not like this", help);
+                self.fault("R102", how.span, "the choice is invalid", "not a choice", help);
                 None
             }
         }
@@ -220,15 +223,15 @@ impl Lowering<'_> {
             return Some(None);
         };
         if !periodic {
-            let message = "an idle CPU takes exactly one task, and runs it";
-            let help = "leave out `into`: what lay in a queue could be taken back at once";
-            self.fault("R411", into.span, message, "not into a queue", help);
+            let message = "an idle CPU takes exactly one task and runs it";
+            let help = "remove `into`: another CPU could take a task back from a queue at once";
+            self.fault("R411", into.span, message, "a queue is not allowed here", help);
             return None;
         }
         let QueueAt { queue, at } = self.queue_at(into, scope)?;
         if !is_mine(&at) {
-            let message = "tasks are taken for oneself";
-            self.fault("R411", into.span, message, "not my queue", "write `into me.ready`");
+            let message = "a CPU can only take tasks for itself";
+            self.fault("R411", into.span, message, "not its own queue", "write `into me.ready`");
             return None;
         }
         Some(Some(queue))
@@ -271,7 +274,8 @@ impl Lowering<'_> {
         if let Some(queue) = other {
             let queue = &self.policy.queues[queue].name;
             let message = format!("`{queue}` is not ordered by `{}`", name.text);
-            let help = "only what both queues are ordered by is carried over from one to the other";
+            let help = "use the variable by which both queues are ordered: only this key can be \
+                        carried over";
             self.fault("R401", name.span, message, "not its order", help);
             return None;
         }
@@ -281,18 +285,18 @@ impl Lowering<'_> {
 
 /// The error of a regular balance that does not name its own queue.
 pub(super) fn nowhere(span: Span) -> Diagnostic {
-    let message = "a regular balance must name a queue: the CPU may be busy, so it cannot run the \
-                   task at once";
+    let message = "a regular balance must name a queue, because the CPU may be busy and cannot run \
+                   the task at once";
     let help = "name the queue: `steal 1 into me.ready`";
-    Diagnostic::new("R411", span, message, "into which queue?", help)
+    Diagnostic::new("R411", span, message, "the queue is missing", help)
 }
 
 /// The error of an idle CPU that takes more than one task.
 pub(super) fn not_one(count: &Num, span: Span) -> Option<Diagnostic> {
     let message = "an idle CPU takes exactly one task";
-    let help = "write `steal 1`: more tasks would wait in a local queue, where no CPU finds them; \
-                batches belong into `balance every`";
-    (*count != Num::Const(1)).then(|| Diagnostic::new("R411", span, message, "not one", help))
+    let help = "write `steal 1`, because more tasks would wait in a local queue where no CPU finds \
+                them; to move several tasks, use `balance every`";
+    (*count != Num::Const(1)).then(|| Diagnostic::new("R411", span, message, "not 1", help))
 }
 
 /// The names of the queues of `of` in an expression.

@@ -95,16 +95,22 @@ impl<'a> Lowering<'a> {
     /// The value of a number when the filter was evaluated.
     fn seen(&mut self, name: &Name, args: &[Expr], scope: &Scope) -> Option<Typed> {
         if !scope.seen {
-            let help = "write it after `where`: what was seen is what the filter read";
-            self.fault("R205", name.span, "nothing was seen before", "not here", help);
+            let help = "use it only after `where`: it returns the value that the filter read";
+            self.fault(
+                "R205",
+                name.span,
+                "no value was read before this",
+                "not allowed here",
+                help,
+            );
             return None;
         }
         let [of] = self.arity(name, args)?;
         let (num, dimension) = self.num(of, scope)?;
         if is_of_task(&num) {
-            let message = "the filter was asked about no task";
-            let help = "ask for what can be seen without one: a queue, a CPU, the time";
-            self.fault("R205", of.span, message, "which task?", help);
+            let message = "the filter has no task, so it cannot ask about a task";
+            let help = "use a value that needs no task: a queue, a CPU, the time";
+            self.fault("R205", of.span, message, "no task here", help);
             return None;
         }
         self.seen += 1;
@@ -146,12 +152,12 @@ impl<'a> Lowering<'a> {
     ) -> Option<[&'e Expr; N]> {
         let array: Option<[&Expr; N]> = args.iter().collect::<Vec<_>>().try_into().ok();
         if array.is_none() {
-            let message = format!("`{}` takes {N}, not {}", name.text, args.len());
+            let message = format!("`{}` needs {N}, but it has {}", name.text, args.len());
             let help = match vocabulary::form(&name.text) {
                 Some(form) => format!("write `{form}`"),
-                None => format!("give it {N} in the parentheses"),
+                None => format!("write {N} in the parentheses"),
             };
-            self.fault("R206", name.span, message, "called here", help);
+            self.fault("R206", name.span, message, "this call", help);
         }
         array
     }
@@ -161,8 +167,8 @@ impl<'a> Lowering<'a> {
         match queue.key {
             Some(key) => Some(self.policy.task_vars[key].dimension),
             None => {
-                let message = format!("`{}` is not ordered, and so has no least key", queue.name);
-                let help = "declare it `ordered(VARIABLE)`";
+                let message = format!("`{}` is not ordered, so it has no least key", queue.name);
+                let help = "declare the queue as `ordered(VARIABLE)`";
                 self.fault("R401", expr.span, message, "first in, first out", help);
                 None
             }
@@ -176,9 +182,9 @@ impl<'a> Lowering<'a> {
     pub(super) fn declare_metric(&mut self, metric: &'a ast::Metric) {
         let name = &metric.name;
         if vocabulary::called().any(|known| known == name.text) {
-            let message = format!("`{}` is built in", name.text);
+            let message = format!("`{}` is the name of a built-in call", name.text);
             let help = "give the metric another name";
-            self.fault("R103", name.span, message, "means something already", help);
+            self.fault("R103", name.span, message, "this name is taken", help);
         }
         match self.metric_named.get(name.text.as_str()) {
             Some(first) => self.twice(name, self.metrics[*first].name.span),
@@ -211,7 +217,7 @@ impl<'a> Lowering<'a> {
     ) -> Option<Typed> {
         if index >= self.metrics_known {
             let message = format!("`{}` is not known in this metric", name.text);
-            let help = "a metric can use those that stand before it, and not itself";
+            let help = "move the other metric above this one; a metric cannot use itself";
             self.fault("R101", name.span, message, "not known here", help);
             return None;
         }

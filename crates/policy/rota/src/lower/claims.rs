@@ -50,13 +50,13 @@ impl Lowering<'_> {
         let name = &claim.name;
         match vocabulary::claim(&name.text) {
             Some(right) => {
-                let message = format!("`{}` is claimed differently", name.text);
+                let message = format!("the form of the claim `{}` is wrong", name.text);
                 let help = format!("write `{right}`");
-                self.fault("R601", name.span, message, "not like this", help);
+                self.fault("R601", name.span, message, "wrong form", help);
             }
             None => {
                 let known: Vec<&str> = vocabulary::claims().map(|(name, _)| name).collect();
-                let otherwise = format!("claims are {}", known.join(", "));
+                let otherwise = format!("write one of the claims {}", known.join(", "));
                 let help = suggest(&name.text, known, &otherwise);
                 self.fault("R102", name.span, no("claim", name), "unknown", help);
             }
@@ -65,9 +65,9 @@ impl Lowering<'_> {
     }
 
     fn wrong_bound(&mut self, claim: &ast::Claim, bound: Span) -> Option<ClaimKind> {
-        let message = "no proof has such a bound";
+        let message = "no proof supports this bound";
         let right = vocabulary::claim(&claim.name.text).unwrap_or_default();
-        self.fault("R601", bound, message, "not this", format!("write `{right}`"));
+        self.fault("R601", bound, message, "unsupported bound", format!("write `{right}`"));
         None
     }
 }

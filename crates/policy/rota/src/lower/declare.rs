@@ -50,30 +50,30 @@ impl<'a> Lowering<'a> {
 
     /// Reports a name that was declared before.
     pub(super) fn twice(&mut self, name: &ast::Name, first: Span) {
-        let message = format!("there are two of the name `{}`", name.text);
-        let help = "give one of them another name";
+        let message = format!("the name `{}` is used twice", name.text);
+        let help = "give one of the two another name";
         let twice = Diagnostic::new("R103", name.span, message, "again", help);
-        self.report(twice.and(first, "the first"));
+        self.report(twice.and(first, "first use"));
     }
 
     /// Reports a word that may occur once and occurred before.
     pub(super) fn again(&mut self, word: &ast::Name, first: Span) {
-        let message = format!("`{}` stands there twice", word.text);
-        let help = "leave one of them out";
+        let message = format!("`{}` occurs twice", word.text);
+        let help = "remove one of the two";
         let again = Diagnostic::new("R103", word.span, message, "again", help);
-        self.report(again.and(first, "the first"));
+        self.report(again.and(first, "first occurrence"));
     }
 
     fn task_variable(&mut self, variable: &'a ast::Variable, names: &mut Names<'a>) {
         if words(&variable.writer) != ["owner", "queue"] {
-            let help = "variables of tasks are `owner queue`: written while the task is in no \
-                        queue, or under the lock of the queue that it is in";
-            self.no_writer(variable, "not one that tasks can have", help);
+            let help = "write `owner queue`: task variables are written while the task is in no \
+                        queue, or under the lock of its queue";
+            self.no_writer(variable, "not allowed for tasks", help);
         }
         if let Some(lowered) = self.variable(variable, Writer::Queue) {
             const BUILT_IN: [&str; 3] = ["prev", "weight", "job"];
             if BUILT_IN.contains(&lowered.name.as_str()) {
-                let message = format!("every task has a `{}` already", lowered.name);
+                let message = format!("`{}` is a built-in variable of tasks", lowered.name);
                 let help = "give the variable another name";
                 self.fault("R103", variable.name.span, message, "built in", help);
             }
@@ -87,9 +87,9 @@ impl<'a> Lowering<'a> {
             ["owner", "cpu"] => Writer::Cpu,
             ["shared"] => Writer::Shared,
             _ => {
-                let help = "variables of CPUs are `owner cpu` (written by handlers that run there) \
-                            or `shared` (anybody adds to it)";
-                self.no_writer(variable, "not one that CPUs can have", help);
+                let help = "write `owner cpu` (only handlers on this CPU write it) or `shared` \
+                            (all handlers may add to it)";
+                self.no_writer(variable, "not allowed for CPUs", help);
                 Writer::Shared
             }
         };
@@ -103,7 +103,7 @@ impl<'a> Lowering<'a> {
     /// that its uses cause no further errors.
     fn no_writer(&mut self, variable: &ast::Variable, label: &str, help: &str) {
         let span = variable.writer.first().map_or(variable.name.span, |word| word.span);
-        let message = format!("who writes `{}`?", variable.name.text);
+        let message = format!("the writer of `{}` is missing", variable.name.text);
         self.fault("R201", span, message, label, help);
     }
 
@@ -115,8 +115,8 @@ impl<'a> Lowering<'a> {
             Some(Num::Const(value)) => value,
             Some(_) => {
                 let help = "write a number: `slice: time = 20ms`";
-                let message = format!("`{}` has to begin with a number", variable.name.text);
-                self.fault("R205", variable.value.span, message, "no number", help);
+                let message = format!("`{}` needs a number as its default", variable.name.text);
+                self.fault("R205", variable.value.span, message, "not a number", help);
                 0
             }
             None => 0,
@@ -129,8 +129,9 @@ impl<'a> Lowering<'a> {
         let known = ["count", "time", "weight"];
         let index = known.iter().position(|known| *known == name.text);
         let Some(index) = index else {
-            let help = suggest(&name.text, known, "dimensions are count, time and weight");
-            self.fault("R102", name.span, no("dimension", name), "no dimension", help);
+            let help =
+                suggest(&name.text, known, "use one of the dimensions count, time and weight");
+            self.fault("R102", name.span, no("dimension", name), "not a dimension", help);
             return None;
         };
         Some([Dimension::Count, Dimension::Time, Dimension::Weight][index])
@@ -142,7 +143,7 @@ impl<'a> Lowering<'a> {
             ("fifo", None) => None,
             ("ordered", Some(key)) => Some(self.key(key)),
             _ => {
-                let message = "a queue is `fifo` or `ordered(VARIABLE)`";
+                let message = "write `fifo` or `ordered(VARIABLE)`";
                 let help = format!("write `queue {} : fifo per {}`", queue.name.text, per.name());
                 return self.fault("R401", queue.order.span, message, "neither", help);
             }
@@ -198,13 +199,13 @@ impl<'a> Lowering<'a> {
             Some(form) => {
                 let first = setting.words.first().map_or(setting.key.span, |word| word.span);
                 let span = setting.words.last().map_or(first, |last| first.to(last.span));
-                let message = format!("no such fault of `{key}`");
+                let message = format!("there is no such fault of `{key}`");
                 (span, message, format!("write `{form}`"))
             }
             None => {
-                let message = format!("there is no such fault as `{key}`");
+                let message = format!("there is no fault `{key}`");
                 let right: Vec<String> = right.map(|form| format!("`{form}`")).collect();
-                (setting.key.span, message, format!("there are {}", right.join(", ")))
+                (setting.key.span, message, format!("use one of {}", right.join(", ")))
             }
         };
         self.fault("R502", span, message, "unknown", help);

@@ -25,11 +25,11 @@ impl Lowering<'_> {
         if !fits {
             let (is, wants) = (word(dimension), word(Some(wanted)));
             let help = match (wanted, dimension) {
-                (Dimension::Time, None) => "give it a unit: ns, us, ms or s".to_owned(),
-                _ => format!("write something that is a {wants}"),
+                (Dimension::Time, None) => "add a unit: ns, us, ms or s".to_owned(),
+                _ => format!("write a value with the dimension {wants}"),
             };
-            let message = format!("a {wants} has to stand here");
-            self.fault("R204", expr.span, message, format!("this is a {is}"), help);
+            let message = format!("a value with the dimension {wants} is required here");
+            self.fault("R204", expr.span, message, format!("this value is a {is}"), help);
             return None;
         }
         Some(num)
@@ -53,8 +53,8 @@ impl Lowering<'_> {
     }
 
     fn no_share(&mut self, expr: &Expr) -> Option<Typed> {
-        let help = "write of what it is a share: `x * 50%`";
-        self.fault("R204", expr.span, "a share of what?", "not a number", help);
+        let help = "multiply a value by the share: `x * 50%`";
+        self.fault("R204", expr.span, "a share needs a value", "not a number", help);
         None
     }
 
@@ -76,8 +76,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn no_number(&mut self, expr: &Expr, is: &str) -> Option<Typed> {
-        let help = "write a number, or something that is counted: `queued(v.ready)`";
-        self.fault("R205", expr.span, "a number has to stand here", format!("this is {is}"), help);
+        let help = "write a number, or count something: `queued(v.ready)`";
+        self.fault("R205", expr.span, "a number is required here", format!("this is {is}"), help);
         None
     }
 
@@ -88,8 +88,8 @@ impl Lowering<'_> {
         let (place, level) = self.place(of, scope)?;
         if let Some(queue) = self.queue_named(&field.text) {
             let label = format!("`{}` is a queue", self.policy.queues[queue].name);
-            let help = "ask how many wait in it: `queued(v.ready)`";
-            self.fault("R205", expr.span, "a number has to stand here", label, help);
+            let help = "count the tasks that wait in it: `queued(v.ready)`";
+            self.fault("R205", expr.span, "a number is required here", label, help);
             return None;
         }
         let known = self.policy.cpu_vars.iter();
@@ -103,7 +103,13 @@ impl Lowering<'_> {
         if level != Level::Cpu {
             let message = format!("`{}` is a variable of each CPU", field.text);
             let label = format!("this is a group: a {}", level.name());
-            self.fault("R402", of.span, message, label, "name a CPU, or fold: `sum c in g : c.x`");
+            self.fault(
+                "R402",
+                of.span,
+                message,
+                label,
+                "name a CPU, or fold over the CPUs: `sum c in g : c.x`",
+            );
             return None;
         }
         Some((Num::CpuVar(var, place), Some(self.policy.cpu_vars[var].dimension)))
@@ -114,8 +120,8 @@ impl Lowering<'_> {
             "weight" => return Some((Num::Weight, Some(Dimension::Weight))),
             "job" => return Some((Num::Job, Some(Dimension::Count))),
             "prev" if scope.prev => {
-                let help = "write `t.prev` where a CPU may stand";
-                let message = "a number has to stand here";
+                let help = "write `t.prev` where a CPU is required";
+                let message = "a number is required here";
                 self.fault("R205", field.span, message, "this is a CPU", help);
                 return None;
             }
@@ -157,10 +163,11 @@ impl Lowering<'_> {
             (None, other) if plain(&left, other) => other,
             (other, None) if plain(&right, other) => other,
             (first, second) => {
-                let message = format!("a {} and a {} do not mix", word(first), word(second));
+                let message =
+                    format!("a {} and a {} cannot be combined", word(first), word(second));
                 let help = match (first, second) {
-                    (None, _) | (_, None) => "give the number a unit: ns, us, ms or s",
-                    _ => "only numbers of one dimension are added and compared",
+                    (None, _) | (_, None) => "add a unit to the number: ns, us, ms or s",
+                    _ => "use numbers of one dimension in sums and comparisons",
                 };
                 let fault = Diagnostic::new("R204", whole.span, message, "here", help)
                     .and(a.span, format!("a {}", word(first)))
@@ -196,17 +203,17 @@ impl Lowering<'_> {
                     (Num::Const(by), None) if by > 0 => {
                         return Some((Num::Over(Box::new(a), by), dimension));
                     }
-                    (Num::Const(0), _) => ("nothing is divided by zero", "write a number above it"),
+                    (Num::Const(0), _) => ("division by zero", "write a number above zero"),
                     (_, Some(Dimension::Weight)) => {
-                        let help = "virtual time is `scaled(ran, t.weight)`";
-                        ("numbers are divided by constants only", help)
+                        let help = "write `scaled(ran, t.weight)` for virtual time";
+                        ("the divisor is not a constant", help)
                     }
                     _ => {
-                        let help = "divide by a literal: `x / 3`";
-                        ("numbers are divided by constants only", help)
+                        let help = "divide by a literal number: `x / 3`";
+                        ("the divisor is not a constant", help)
                     }
                 };
-                self.fault("R207", b.span, message, "no number above zero", help);
+                self.fault("R207", b.span, message, "not a number above zero", help);
                 None
             }
             _ => self.no_number(whole, "a condition"),
@@ -225,9 +232,9 @@ impl Lowering<'_> {
         let (by, (num, dimension)) = match (left, right) {
             ((Num::Const(by), None), other) | (other, (Num::Const(by), None)) => (by, other),
             _ => {
-                let help = "multiply by a number that is written there: `3 * x`, `x * 50%`";
-                let message = "one side of `*` has to be a number";
-                self.fault("R207", whole.span, message, "neither side is one", help);
+                let help = "multiply by a literal number: `3 * x`, `x * 50%`";
+                let message = "one side of `*` must be a literal number";
+                self.fault("R207", whole.span, message, "neither side is a literal number", help);
                 return None;
             }
         };
@@ -291,14 +298,15 @@ impl Lowering<'_> {
                 Some(Bool::Quantified { all, item, set: lowered?, body })
             }
             ExprKind::Name(name) if matches!(scope.get(name), Some(Meaning::Maybe(_))) => {
-                let message = format!("whether `{name}` was found is asked alone");
+                let message =
+                    format!("a test for `{name}` cannot be combined with other conditions");
                 let help = format!("write `if {name} {{ ... }} else {{ ... }}`");
-                self.fault("R208", expr.span, message, "not as part of something", help);
+                self.fault("R208", expr.span, message, "must be tested alone", help);
                 None
             }
             _ => {
                 let help = "compare: `queued(v.ready) >= 1`";
-                let message = "a condition has to stand here";
+                let message = "a condition is required here";
                 self.fault("R208", expr.span, message, "neither true nor false", help);
                 None
             }
@@ -345,7 +353,7 @@ impl Lowering<'_> {
             Operator::NotEqual => (a, Comparison::NotEqual, b),
             _ => {
                 let help = "compare: `queued(v.ready) >= 1`";
-                let message = "a condition has to stand here";
+                let message = "a condition is required here";
                 self.fault("R208", whole.span, message, "this is a number", help);
                 return None;
             }
@@ -363,9 +371,10 @@ impl Lowering<'_> {
             return Some(Set::Allowed);
         }
         if self.looks_like_queue(expr) {
-            let help = "what waits in a queue is not looked through without its lock: count it, \
-                        `queued(v.ready) >= 1`; whether it may run here is asked when it is taken";
-            let message = "a queue is no set of CPUs";
+            let help = "count the tasks instead: `queued(v.ready) >= 1`. Only with its lock can a \
+                        queue be searched; the kernel checks whether a task may run here when it \
+                        takes the task";
+            let message = "a queue is not a set of CPUs";
             self.fault("R403", expr.span, message, "a queue", help);
             return None;
         }
@@ -377,19 +386,19 @@ impl Lowering<'_> {
         if self.is_task(expr, scope) {
             return Some(());
         }
-        let help = "name the task of the handler, as in `on wake(t)`";
-        self.fault("R205", expr.span, "a task has to stand here", "no task", help);
+        let help = "use the task that the handler names, as in `on wake(t)`";
+        self.fault("R205", expr.span, "a task is required here", "not a task", help);
         None
     }
 
     fn count_expression(&mut self, expr: &Expr) -> Option<()> {
         self.expressions += 1;
         if self.expressions == EXPRESSIONS {
-            let message = "the policy is too large once its metrics are put in";
+            let message = "the policy is too large after its metrics are inlined";
             let help =
-                format!("{EXPRESSIONS} expressions are the most: use fewer, simpler metrics");
+                format!("use fewer or simpler metrics: the limit is {EXPRESSIONS} expressions");
             let span = self.putting_in.unwrap_or(expr.span);
-            self.fault("R209", span, message, "too much from here on", help);
+            self.fault("R209", span, message, "the limit is exceeded here", help);
         }
         (self.expressions < EXPRESSIONS).then_some(())
     }

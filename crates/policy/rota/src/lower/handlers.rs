@@ -23,10 +23,10 @@ impl<'a> Lowering<'a> {
             for (name, args) in &handler.events {
                 let twice = seen.iter().find(|(known, _)| *known == name.text).cloned();
                 if let Some((_, first)) = twice {
-                    let message = format!("`{}` is handled twice", name.text);
-                    let help = "put both into one handler";
+                    let message = format!("the event `{}` has two handlers", name.text);
+                    let help = "combine them into one handler";
                     let twice = Diagnostic::new("R302", name.span, message, "again", help);
-                    self.report(twice.and(first, "the first"));
+                    self.report(twice.and(first, "first handler"));
                     continue;
                 }
                 seen.push((name.text.clone(), name.span));
@@ -46,20 +46,20 @@ impl<'a> Lowering<'a> {
             let message = format!("`{}` does not handle {}", policy.name.text, lacking.join(", "));
             let help = match lacking.as_slice() {
                 ["dispatch"] => "write `on dispatch(c) { take c.ready else balance idle }`".into(),
-                _ => format!("write `on {}(t) {{ ... }}`; each has to be there", lacking[0]),
+                _ => format!("add `on {}(t) {{ ... }}`", lacking[0]),
             };
-            let label = "every event that concerns a task has to be handled";
+            let label = "an event without a handler";
             self.fault("R303", policy.name.span, message, label, help);
         }
     }
 
     fn unknown_event(&mut self, name: &ast::Name) {
         let known = Event::ALL.map(Event::name).into_iter().chain(["dispatch"]);
-        let otherwise = "events are new, wake, preempt, yield, block, exit, start, stop, tick and \
-                         dispatch";
+        let otherwise = "use one of the events new, wake, preempt, yield, block, exit, start, \
+                         stop, tick and dispatch";
         let help = suggest(&name.text, known, otherwise);
         let message = format!("there is no event `{}`", name.text);
-        self.fault("R102", name.span, message, "no event", help);
+        self.fault("R102", name.span, message, "not an event", help);
     }
 
     fn handler(&mut self, event: Event, name: &ast::Name, args: &[ast::Name], body: &ast::Block) {
@@ -67,9 +67,9 @@ impl<'a> Lowering<'a> {
         (scope.task, scope.prev, scope.here) = (true, true, true);
         let wanted: &[&str] = if event == Event::Stop { &["t", "ran"] } else { &["t"] };
         if args.len() != wanted.len() {
-            let message = format!("`{}` has {} to name", name.text, wanted.len());
+            let message = format!("`{}` takes {} names", name.text, wanted.len());
             let help = format!("write `on {}({})`", name.text, wanted.join(", "));
-            return self.fault("R304", name.span, message, "named differently", help);
+            return self.fault("R304", name.span, message, "wrong number of names", help);
         }
         scope.bind(&args[0].text, Meaning::Task);
         if let Some(ran) = args.get(1) {
@@ -92,8 +92,8 @@ impl<'a> Lowering<'a> {
     fn dispatch(&mut self, name: &ast::Name, args: &[ast::Name], body: &ast::Block, balance: bool) {
         let [cpu] = args else {
             let help = "write `on dispatch(c)`";
-            let message = "`dispatch` has one thing to name: the CPU";
-            return self.fault("R304", name.span, message, "named differently", help);
+            let message = "`dispatch` takes one name, for the CPU";
+            return self.fault("R304", name.span, message, "wrong number of names", help);
         };
         let mut scope = self.scope();
         scope.bind(&cpu.text, Meaning::Place(Place::Me, Level::Cpu));
@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
             body.statements.as_slice()
         else {
             let help = "write `take c.ready else balance idle`";
-            let message = "`dispatch` is one chain of places to look for a task";
+            let message = "`dispatch` must be one chain of places to look for a task";
             return self.fault("R305", body.span, message, "not a chain", help);
         };
         for attempt in attempts {
@@ -110,9 +110,10 @@ impl<'a> Lowering<'a> {
                     self.queue_at(queue, &scope).map(|at| ir::Attempt::Take(at, queue.span))
                 }
                 ast::Attempt::Balance(span) if !balance => {
-                    let message = "there is no `balance idle { ... }` to be done here";
-                    let help = "write one: level, filter, choose, steal, retry";
-                    self.fault("R405", *span, message, "not declared", help);
+                    let message = "`balance idle` is used here, but the policy does not define it";
+                    let help = "add `balance idle { ... }` with level, filter, choose, steal and \
+                                retry";
+                    self.fault("R405", *span, message, "not defined", help);
                     None
                 }
                 ast::Attempt::Balance(_) => Some(ir::Attempt::Balance),
@@ -122,9 +123,9 @@ impl<'a> Lowering<'a> {
         let balances = self.policy.dispatch.contains(&ir::Attempt::Balance);
         if let Some(idle) = self.policy.idle.as_ref().filter(|_| !balances) {
             let span = idle.spans.whole;
-            let message = "`balance idle` is never done";
+            let message = "`balance idle` is defined, but never used";
             let help = "end `on dispatch(c)` with `else balance idle`";
-            self.fault("R405", span, message, "never reached", help);
+            self.fault("R405", span, message, "never used", help);
         }
     }
 

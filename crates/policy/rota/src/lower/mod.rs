@@ -161,8 +161,9 @@ impl<'a> Lowering<'a> {
         let level = ir::Level::named(&name.text);
         if level.is_none() {
             let known = ir::Level::ALL.map(ir::Level::name);
-            let help = suggest(&name.text, known, "levels are cpu, smt, llc, node and machine");
-            self.fault("R102", name.span, no("level", name), "no level", help);
+            let help =
+                suggest(&name.text, known, "use one of the levels cpu, smt, llc, node and machine");
+            self.fault("R102", name.span, no("level", name), "not a level", help);
         }
         level
     }
@@ -172,14 +173,14 @@ impl<'a> Lowering<'a> {
         let (message, help) = match before.map(|before| before.cmp(&level)) {
             None | Some(Ordering::Less) => return true,
             Some(Ordering::Equal) => {
-                (format!("`{}` stands there twice", name.text), "leave one of them out")
+                (format!("`{}` occurs twice", name.text), "remove one of the two")
             }
             Some(Ordering::Greater) => {
-                let help = "the order is cpu, smt, llc, node, machine";
-                ("levels go from narrow to wide".to_owned(), help)
+                let help = "write the levels in the order cpu, smt, llc, node, machine";
+                ("the levels must go from narrow to wide".to_owned(), help)
             }
         };
-        self.fault("R406", name.span, message, "not wider than the one before", help);
+        self.fault("R406", name.span, message, "not wider than the level before", help);
         false
     }
 }

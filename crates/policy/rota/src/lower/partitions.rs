@@ -28,7 +28,7 @@ fn partition(
     let policy = file.policies.iter().position(|it| it.name.text == partition.policy.text);
     if policy.is_none() {
         let known = file.policies.iter().map(|policy| policy.name.text.as_str());
-        let help = suggest(&partition.policy.text, known, "write it into the same file");
+        let help = suggest(&partition.policy.text, known, "write the policy into the same file");
         let (span, message) = (partition.policy.span, no("policy", &partition.policy));
         found.push(Diagnostic::new("R101", span, message, "not in this file", help));
     }
@@ -53,16 +53,17 @@ fn list(ranges: &[(u64, u64)], span: Span, found: &mut Vec<Diagnostic>) -> Optio
     };
     let lowered: Option<Vec<(u16, u16)>> = ranges.iter().map(fits).collect();
     if lowered.is_none() {
-        let message = "these are no CPUs";
-        let help = "write ranges from low to high, as in `cpus 0-3,8`; the last CPU is 8191";
+        let message = "these CPUs are not valid";
+        let help = "write ranges from low to high, for example `cpus 0-3,8`; the highest CPU \
+                    number is 8191";
         found.push(Diagnostic::new("R501", span, message, "not a range of CPUs", help));
     }
     let mut ranges = lowered?;
     ranges.sort_unstable();
     if let Some(again) = ranges.windows(2).find(|pair| pair[0].1 >= pair[1].0) {
-        let message = format!("CPU {} stands there twice", again[1].0);
-        let help = "let the ranges not overlap, as in `cpus 0-3,8`";
-        found.push(Diagnostic::new("R504", span, message, "two ranges have it", help));
+        let message = format!("CPU {} occurs twice", again[1].0);
+        let help = "remove the overlap of the ranges, for example `cpus 0-3,8`";
+        found.push(Diagnostic::new("R504", span, message, "in two ranges", help));
         return None;
     }
     Some(Cpus::List(ranges))
@@ -73,9 +74,9 @@ fn group_of(level: &ast::Name, group: u64, found: &mut Vec<Diagnostic>) -> Optio
         Level::named(&level.text).filter(|level| (Level::Smt..Level::Machine).contains(level));
     let group = u32::try_from(group).ok();
     if known.is_none() || group.is_none() {
-        let message = "these are no CPUs";
+        let message = "these CPUs are not valid";
         let help = "write `cpus 0-3`, `llc 0`, `node 1` or `rest`";
-        found.push(Diagnostic::new("R501", level.span, message, "no group of CPUs", help));
+        found.push(Diagnostic::new("R501", level.span, message, "not a group of CPUs", help));
     }
     Some(Cpus::Group(known?, group?))
 }
@@ -87,8 +88,8 @@ fn every_policy_runs(file: &ast::File, found: &mut Vec<Diagnostic>) {
         let used = used.contains(policy.name.text.as_str());
         if !used && (file.policies.len() > 1 || !file.partitions.is_empty()) {
             let message = format!("`{}` has no CPUs", policy.name.text);
-            let help = format!("write `partition NAME on rest runs {} for rest`", policy.name.text);
-            let label = "no partition runs it";
+            let help = format!("add `partition NAME on rest runs {} for rest`", policy.name.text);
+            let label = "no partition runs this policy";
             found.push(Diagnostic::new("R503", policy.name.span, message, label, help));
         }
     }
@@ -97,18 +98,18 @@ fn every_policy_runs(file: &ast::File, found: &mut Vec<Diagnostic>) {
 /// Reports names that occur twice, of policies and of partitions; and two partitions for the same
 /// cgroups or commands, since the second would have no tasks.
 fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
-    let other_name = "give one of them another name";
+    let other_name = "give one of the two another name";
     let policies = file.policies.iter().map(|it| (it.name.text.as_str(), it.name.span));
     for (name, span, first) in given_again(policies) {
-        let message = format!("there are two policies of the name `{name}`");
+        let message = format!("there are two policies with the name `{name}`");
         let twice = Diagnostic::new("R103", span, message, "again", other_name);
-        found.push(twice.and(first, "the first"));
+        found.push(twice.and(first, "first policy"));
     }
     let names = file.partitions.iter().map(|it| (it.name.text.as_str(), it.name.span));
     for (name, span, first) in given_again(names) {
-        let message = format!("there are two partitions of the name `{name}`");
+        let message = format!("there are two partitions with the name `{name}`");
         let twice = Diagnostic::new("R103", span, message, "again", other_name);
-        found.push(twice.and(first, "the first"));
+        found.push(twice.and(first, "first partition"));
     }
     let cgroups = file.partitions.iter().filter_map(|it| match &it.tasks {
         ast::Tasks::Cgroup(rule, span) => Some((rule.as_str(), *span)),
@@ -121,10 +122,10 @@ fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
     let again = given_again(cgroups).into_iter().map(|it| ("cgroups", it));
     let again = again.chain(given_again(commands).into_iter().map(|it| ("commands", it)));
     for (what, (rule, span, first)) in again {
-        let message = format!("two partitions are for the {what} `{rule}`");
-        let help = format!("let one partition have all their CPUs, or name other {what}");
+        let message = format!("two partitions have the {what} `{rule}`");
+        let help = format!("use one partition for all their CPUs, or name other {what}");
         let twice = Diagnostic::new("R504", span, message, "again", help);
-        found.push(twice.and(first, "the first"));
+        found.push(twice.and(first, "first use"));
     }
 }
 
@@ -155,17 +156,17 @@ fn everything_is_somebodys(file: &ast::File, found: &mut Vec<Diagnostic>) {
             [] => {
                 let message = format!("some {what} are in no partition");
                 let help = match what {
-                    "CPUs" => "let one partition be `on rest`",
-                    _ => "let one partition be `for rest`",
+                    "CPUs" => "write `on rest` for one partition",
+                    _ => "write `for rest` for one partition",
                 };
-                let label = format!("no partition has the rest of the {what}");
+                let label = format!("no partition has `rest` for the {what}");
                 found.push(Diagnostic::new("R504", whole, message, label, help));
             }
             [first, again, ..] => {
-                let message = format!("two partitions have the rest of the {what}");
-                let help = "say of one of them what it has";
+                let message = format!("two partitions have `rest` for the {what}");
+                let help = "write the CPUs or tasks of one of the two partitions";
                 let twice = Diagnostic::new("R504", *again, message, "again", help);
-                found.push(twice.and(*first, "the first"));
+                found.push(twice.and(*first, "first `rest`"));
             }
         }
     }
@@ -185,15 +186,15 @@ fn no_cpu_twice(partitions: &[Partition], file: &ast::File, found: &mut Vec<Diag
         match named.meets(&partition.cpus) {
             Some((Meet::Surely, (_, first))) => {
                 let message = "a CPU is in two partitions";
-                let help = "let each CPU be in one";
+                let help = "put each CPU into only one partition";
                 let twice = Diagnostic::new("R504", span, message, "again", help);
-                found.push(twice.and(first, "the first"));
+                found.push(twice.and(first, "first partition"));
             }
             Some((Meet::Perhaps, (_, first))) => {
-                let message = "CPUs named in two ways may be the same ones";
-                let help = "name all partitions in one way: `cpus 0-3`, or `node 0`";
-                let two = Diagnostic::new("R504", span, message, "named in another way", help);
-                found.push(two.and(first, "the first"));
+                let message = "partitions that name CPUs in two ways may overlap";
+                let help = "name the CPUs of all partitions in one way: `cpus 0-3`, or `node 0`";
+                let two = Diagnostic::new("R504", span, message, "a different way", help);
+                found.push(two.and(first, "first way"));
             }
             None => {}
         }

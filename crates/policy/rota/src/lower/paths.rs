@@ -46,16 +46,22 @@ pub(super) fn check(
     let mut checker = Checker { event, found };
     let ends = checker.block(statements, BTreeSet::from([Path::default()]));
     if ends.len() >= PATHS {
-        let help = "make it simpler: fewer branches after one another";
+        let help = "simplify the handler: use fewer branches in a row";
         let message = "the handler has too many paths";
-        found.push(Diagnostic::new("R306", whole, message, "more than 1024", help));
+        found.push(Diagnostic::new("R306", whole, message, "more than 1024 paths", help));
         return;
     }
     if event.places() && ends.iter().any(|path| path.placed.is_none()) {
-        let message = format!("the task of `{}` is lost on some path", event.name());
-        let help = "put it into a queue or run it on an idle CPU, on every path: \
-                    `put t in home(t).ready`";
-        found.push(Diagnostic::new("R307", whole, message, "a path ends without it placed", help));
+        let message = format!("the task of `{}` is lost on some paths", event.name());
+        let help = "on every path, put the task into a queue or run it on an idle CPU: `put t in \
+                    home(t).ready`";
+        found.push(Diagnostic::new(
+            "R307",
+            whole,
+            message,
+            "a path ends here without a placement",
+            help,
+        ));
     }
     let forgotten = |path: &Path| {
         let claims = path.claimed.iter();
@@ -65,9 +71,9 @@ pub(super) fn check(
             .map(|(.., span)| *span)
     };
     if let Some(span) = ends.iter().find_map(forgotten) {
-        let message = "a CPU is claimed and then forgotten: no event wakes it";
-        let help = "use it: `if c { run t on c } else { ... }`, or `kick c`";
-        found.push(Diagnostic::new("R308", span, message, "its idle flag is taken here", help));
+        let message = "a CPU is claimed but not used, so no event wakes it";
+        let help = "use the CPU: `if c { run t on c } else { ... }`, or `kick c`";
+        found.push(Diagnostic::new("R308", span, message, "its idle flag is claimed here", help));
     }
 }
 
@@ -109,10 +115,11 @@ impl Checker<'_> {
             Stmt::Kick { cpu: Place::Slot(slot), .. } => send(paths, *slot),
             Stmt::SetTask(..) => {
                 if let Some(placed) = paths.iter().find_map(|path| path.placed) {
-                    let message = "the task is in a queue already, and others may look at it";
-                    let help = "set its variables before it is put there";
+                    let message = "the task is already in a queue, where other CPUs can read its \
+                                   variables";
+                    let help = "set the variables before you put the task into the queue";
                     let fault = Diagnostic::new("R309", span, message, "set here", help);
-                    self.found.push(fault.and(placed, "put there here"));
+                    self.found.push(fault.and(placed, "put into the queue here"));
                 }
                 paths
             }
@@ -128,25 +135,28 @@ impl Checker<'_> {
             !claim.is_some_and(|claim| matches!(claim.1, Claimed::Found | Claimed::Sent))
         };
         if paths.iter().any(none) {
-            let message = "the CPU may not have been found";
-            let help = "ask first: `if c { run t on c } else { ... }`";
-            self.found.push(Diagnostic::new("R301", span, message, "perhaps none", help));
+            let message = "the CPU may not exist, because perhaps no CPU was idle";
+            let help = "test it first: `if c { run t on c } else { ... }`";
+            self.found.push(Diagnostic::new("R301", span, message, "maybe no CPU", help));
         }
     }
 
     fn place(&mut self, span: Span, paths: BTreeSet<Path>, slot: Option<usize>) -> BTreeSet<Path> {
         if !self.event.places() {
-            let message = format!("`{}` places no task", self.event.name());
+            let message = format!("the event `{}` must not place a task", self.event.name());
             let help = match self.event {
-                Event::Block | Event::Exit => "the task sleeps or has ended: leave this out",
-                _ => "the task runs: `preempt` or `yield` place it when it stops",
+                Event::Block | Event::Exit => "remove this statement: the task sleeps or has ended",
+                _ => {
+                    "remove this statement: the task is running, and `preempt` or `yield` place it \
+                     when it stops"
+                }
             };
-            self.found.push(Diagnostic::new("R310", span, message, "not here", help));
+            self.found.push(Diagnostic::new("R310", span, message, "not allowed here", help));
         } else if let Some(first) = paths.iter().find_map(|path| path.placed) {
-            let message = "the task is placed twice on one path";
-            let help = "leave one of them out, or put them into branches of an `if`";
-            let fault = Diagnostic::new("R307", span, message, "again here", help);
-            self.found.push(fault.and(first, "the first"));
+            let message = "a path places the task twice";
+            let help = "remove one of the two, or put them into different branches of an `if`";
+            let fault = Diagnostic::new("R307", span, message, "second placement", help);
+            self.found.push(fault.and(first, "first placement"));
         }
         let placed = map(paths, |path| path.placed = Some(span));
         match slot {

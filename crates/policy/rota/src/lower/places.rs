@@ -26,8 +26,8 @@ impl Lowering<'_> {
                     let to = Level::named(&name.text)?;
                     let (place, level) = self.place(inner, scope)?;
                     if level > to {
-                        let message = format!("a {} is in no {}", level.name(), to.name());
-                        let help = "levels are, from narrow to wide: cpu, smt, llc, node, machine";
+                        let message = format!("a {} is not inside a {}", level.name(), to.name());
+                        let help = "use levels from narrow to wide: cpu, smt, llc, node, machine";
                         self.fault("R402", expr.span, message, "too wide", help);
                         return None;
                     }
@@ -43,9 +43,10 @@ impl Lowering<'_> {
         match scope.get(name) {
             Some(Meaning::Place(place, level)) => Some((place.clone(), *level)),
             Some(Meaning::Maybe(_)) => {
-                let message = format!("`{name}` may not have been found");
-                let help = format!("ask first: `if {name} {{ run t on {name} }} else {{ ... }}`");
-                self.fault("R301", expr.span, message, "perhaps none", help);
+                let message = format!("`{name}` may not exist, because perhaps no CPU was idle");
+                let help =
+                    format!("test it first: `if {name} {{ run t on {name} }} else {{ ... }}`");
+                self.fault("R301", expr.span, message, "maybe no CPU", help);
                 None
             }
             Some(_) => self.no_place(expr),
@@ -55,7 +56,7 @@ impl Lowering<'_> {
                 let help = suggest(
                     name,
                     scope.names().chain(["machine", "here"]),
-                    "name a CPU of the handler or of the balance: `me`, `v`, `here`, `t.prev`",
+                    "use a CPU of the handler or of the balance: `me`, `v`, `here`, `t.prev`",
                 );
                 let name = Name { text: name.to_owned(), span: expr.span };
                 self.fault("R101", expr.span, no("CPU", &name), "not known here", help);
@@ -66,8 +67,8 @@ impl Lowering<'_> {
 
     fn has_prev(&mut self, expr: &Expr, scope: &Scope) -> Option<()> {
         if !scope.prev {
-            let message = "where a task ran last is not known here";
-            let help = "it is in handlers of tasks";
+            let message = "the last CPU of a task is not known here";
+            let help = "use it in the handler of a task";
             self.fault("R205", expr.span, message, "not here", help);
         }
         scope.prev.then_some(())
@@ -81,11 +82,12 @@ impl Lowering<'_> {
         let help = match known {
             Some(form) => format!("did you mean `{form}`?"),
             None => {
-                "write `me`, `here`, `t.prev`, `home(t)`, `llc(c)`, `machine`, or a name of one"
+                "write `me`, `here`, `t.prev`, `home(t)`, `llc(c)`, `machine`, or a name for one \
+                 of them"
                     .to_owned()
             }
         };
-        let message = "a CPU or a group of CPUs has to stand here";
+        let message = "a CPU or a group of CPUs is required here";
         self.fault("R205", expr.span, message, "neither", help);
         None
     }
@@ -96,7 +98,7 @@ impl Lowering<'_> {
         if level != Level::Cpu {
             let label = format!("this is a {}", level.name());
             let help = "name one of its CPUs, or fold over them: `exists c in g : idle(c)`";
-            self.fault("R402", expr.span, "a CPU has to stand here", label, help);
+            self.fault("R402", expr.span, "a CPU is required here", label, help);
             return None;
         }
         Some(place)
@@ -127,8 +129,8 @@ impl Lowering<'_> {
     /// `PLACE.QUEUE`
     pub(super) fn queue_at(&mut self, expr: &Expr, scope: &Scope) -> Option<QueueAt> {
         let ExprKind::Field(of, field) = &expr.kind else {
-            let help = "say whose, then which: `me.ready`, `home(t).ready`, `machine.all`";
-            self.fault("R404", expr.span, "a queue has to stand here", "no queue", help);
+            let help = "write a place and a queue: `me.ready`, `home(t).ready`, `machine.all`";
+            self.fault("R404", expr.span, "a queue is required here", "not a queue", help);
             return None;
         };
         let Some(queue) = self.queue_named(&field.text) else {
@@ -143,8 +145,8 @@ impl Lowering<'_> {
         let per = self.policy.queues[queue].per;
         if level > per {
             let message = format!("a {} has many queues `{}`", level.name(), field.text);
-            let label = format!("there is one for each {}", per.name());
-            let help = "name one, or fold: `sum c in g : queued(c.ready)`";
+            let label = format!("one queue for each {}", per.name());
+            let help = "name one queue, or fold: `sum c in g : queued(c.ready)`";
             self.fault("R402", expr.span, message, label, help);
             return None;
         }

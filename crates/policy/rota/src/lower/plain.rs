@@ -18,8 +18,8 @@ pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
         let handler = &policy.handlers[event as usize];
         let known = Slots { ran: event == Event::Stop, ..Slots::default() };
         if !named(handler, &known) {
-            let message = format!("`{}` uses a name that is not there", event.name());
-            let help = "write its `let` first; `ran` is told to `stop`";
+            let message = format!("`{}` uses a name that is not known here", event.name());
+            let help = "write the `let` of this name first; `ran` is known only in `stop`";
             found.push(Diagnostic::new("R101", policy.span, message, "not known here", help));
         }
         let statements = spanned(handler, policy.span);

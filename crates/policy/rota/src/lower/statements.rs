@@ -83,7 +83,7 @@ impl Lowering<'_> {
             StatementKind::Attempts(_) => {
                 let help = "put the task into a queue, or run it on an idle CPU";
                 let message = "only `dispatch` takes tasks out of queues";
-                self.fault("R305", span, message, "not here", help);
+                self.fault("R305", span, message, "not allowed here", help);
                 return None;
             }
         };
@@ -154,26 +154,24 @@ impl Lowering<'_> {
                 let name = variable.name.clone();
                 match variable.writer {
                     Writer::Shared if !add => {
-                        let message = format!(
-                            "`{name}` is shared: its value may change at any \
-                            time"
-                        );
-                        let help = format!("add to it: `{name} += ...`");
+                        let message =
+                            format!("`{name}` is shared, so its value may change at any time");
+                        let help = format!("add to the variable: `{name} += ...`");
                         self.fault("R210", target.span, message, "set here", help);
                         None
                     }
                     Writer::Cpu if cpu != Place::Here => {
-                        let message = format!("`{name}` belongs to its CPU");
+                        let message = format!("`{name}` can be set only on its own CPU");
                         let help = "write `here`, or declare the variable `shared` and add to it";
-                        self.fault("R210", target.span, message, "written by another", help);
+                        self.fault("R210", target.span, message, "another CPU writes it", help);
                         None
                     }
                     _ => Some(Stmt::SetCpu { var, cpu, value, add }),
                 }
             }
             _ => {
-                let help = "set variables of the task or of a CPU: `t.vt := ...`";
-                self.fault("R205", target.span, "this cannot be set", "no variable", help);
+                let help = "set a variable of the task or of a CPU: `t.vt := ...`";
+                self.fault("R205", target.span, "this cannot be set", "not a variable", help);
                 None
             }
         }
@@ -188,8 +186,8 @@ impl Lowering<'_> {
             Some(expr) => {
                 let num = self.number_of(expr, scope, Dimension::Time)?;
                 if num == Num::Const(0) {
-                    let help = "give it some time: `slice 5ms`";
-                    self.fault("R211", expr.span, "a slice of no time", "0", help);
+                    let help = "write a time above 0: `slice 5ms`";
+                    self.fault("R211", expr.span, "the slice is 0", "0", help);
                 }
                 Some(Some(num))
             }
@@ -211,15 +209,16 @@ impl Lowering<'_> {
         let (message, help) = match scope.get(&name.text) {
             Some(Meaning::Place(Place::Slot(slot), Level::Cpu)) => return Some(*slot),
             Some(Meaning::Maybe(_)) => (
-                format!("`{}` may not have been found", name.text),
-                format!("ask first: `if {0} {{ run t on {0} }} else {{ ... }}`", name.text),
+                format!("`{}` may not exist, because perhaps no CPU was idle", name.text),
+                format!("test it first: `if {0} {{ run t on {0} }} else {{ ... }}`", name.text),
             ),
             Some(_) => (
-                format!("`{}` was not claimed: it may run another task", name.text),
-                "claim one: `let c = idle cpu in allowed(t) near t.prev by [llc]`".to_owned(),
+                format!("`{}` was not claimed, so it may run another task", name.text),
+                "claim a CPU: `let c = idle cpu in allowed(t) near t.prev by [llc]`".to_owned(),
             ),
             None => {
-                let help = suggest(&name.text, scope.names(), "claim one: `let c = idle cpu ...`");
+                let help =
+                    suggest(&name.text, scope.names(), "claim a CPU: `let c = idle cpu ...`");
                 (no("CPU", name), help)
             }
         };
@@ -232,8 +231,8 @@ impl Lowering<'_> {
             return Some(());
         }
         let message = format!("`{}` is not the task of this handler", name.text);
-        let help = "name the task of the handler, as in `on wake(t)`";
-        self.fault("R101", name.span, message, "no task", help);
+        let help = "use the task that the handler names, as in `on wake(t)`";
+        self.fault("R101", name.span, message, "not a task", help);
         None
     }
 }

@@ -21,17 +21,21 @@ const fn rule(name: &'static str, form: &'static str, about: &'static str) -> Ru
 
 /// The rules; the first is a whole file.
 pub const RULES: &[Rule] = &[
-    rule("file", "{ policy | partition }", "Policies, and how the CPUs are divided among them."),
+    rule(
+        "file",
+        "{ policy | partition }",
+        "Policies, and the partitions that divide the CPUs among the policies.",
+    ),
     rule(
         "policy",
         r#""policy" NAME [ "(" [ param { "," param } ] ")" ] "{" { item [ ";" ] } "}""#,
-        "A scheduler. Its items may come in any order.",
+        "A scheduler. Its items may have any order.",
     ),
-    rule("param", "NAME \":\" value", "A constant that a user may set, and its default."),
+    rule("param", "NAME \":\" value", "A constant that users can set, with its default."),
     rule(
         "value",
         r#"( "count" | "weight" ) "=" NUMBER | "time" "=" TIME"#,
-        "A dimension and an initial value. Only numbers of the same dimension can be added and \
+        "A dimension and an initial value. Only numbers of the same dimension can be added or \
          compared.",
     ),
     rule(
@@ -47,20 +51,23 @@ pub const RULES: &[Rule] = &[
     rule(
         "variable",
         r#"NAME ":" value [ "owner" ( "queue" | "cpu" ) | "shared" ]"#,
-        "Its writer determines how outdated a value can be for other readers. A task variable is \
-         `owner queue`: set before the task is put in a queue. A CPU variable is `owner cpu`: set \
-         on the CPU where the event happens, as `here.x`; or `shared`: every handler may add to it \
-         with `+=`, and none may set it.",
+        "The writer of the variable determines how old a value can be when another CPU reads it. A \
+         task variable is `owner queue`: it is set before the task is put into a queue. A CPU \
+         variable is `owner cpu` or `shared`. An `owner cpu` variable is set on the CPU of the \
+         event, as `here.x`. Every handler may add to a `shared` variable with `+=`, but no \
+         handler may set it.",
     ),
     rule(
         "queue",
         r#""queue" NAME ":" ( "fifo" | "ordered" "(" NAME ")" ) "per" level"#,
-        "A queue for each group of a level; ordered by a variable of tasks, least first.",
+        "A queue for each group of a level. An `ordered` queue is sorted by a task variable; the \
+         task with the least value comes first.",
     ),
     rule(
         "level",
         r#""cpu" | "smt" | "llc" | "node" | "machine""#,
-        "Groups of CPUs: one CPU, SMT siblings, those of a last-level cache, of a NUMA node, all.",
+        "Groups of CPUs: one CPU, SMT siblings, the CPUs of a last-level cache, the CPUs of a NUMA \
+         node, all CPUs.",
     ),
     rule(
         "metric",
@@ -80,7 +87,7 @@ pub const RULES: &[Rule] = &[
             r#"( "new" | "wake" | "preempt" | "yield" | "block" | "exit" | "start" | "stop" "#,
             r#"| "tick" | "dispatch" ) "(" [ NAME { "," NAME } ] ")""#,
         ),
-        "An event with names for its arguments: a task, or for `dispatch` a CPU.",
+        "An event, with a name for each argument: a task, or a CPU for `dispatch`.",
     ),
     rule("block", r#""{" { statement END } "}""#, "Statements, in order."),
     rule("statement", "find | let | assign | put | run | kick | if | attempts", "An action."),
@@ -90,8 +97,8 @@ pub const RULES: &[Rule] = &[
             r#""let" NAME "=" "idle" "cpu" "in" "allowed" "(" NAME ")" [ "within" level ] "#,
             r#""near" place "by" "[" level { "," level } "]""#,
         ),
-        "Claims the nearest idle CPU, if there is one. `near` only orders the CPUs; `within` \
-         restricts them to the group of that level that contains the place after `near`.",
+        "Claims the nearest idle CPU, if there is one. `near` only orders the CPUs. `within` \
+         searches only one group: the group of that level that contains the place after `near`.",
     ),
     rule("let", r#""let" NAME "=" expr"#, "A name for a value."),
     rule(
@@ -102,16 +109,20 @@ pub const RULES: &[Rule] = &[
     rule(
         "put",
         r#""put" NAME "in" at [ slice ] [ "wake" "within" level ]"#,
-        "Puts a task in a queue. Then the idle CPU that may run it and is nearest to the task's \
-         last CPU is claimed and kicked; `wake within` restricts this to the group of that level \
-         that contains the task's last CPU.",
+        "Puts a task into a queue. Then an idle CPU is claimed and kicked: among the CPUs that the \
+         task may use, the CPU nearest to the last CPU of the task. `wake within` searches only \
+         the group of that level that contains the last CPU of the task.",
     ),
     rule("run", r#""run" NAME "on" NAME [ slice ]"#, "Runs a task on a CPU that was found idle."),
-    rule("slice", r#""slice" expr"#, "How long the task may run; `forever` has no end."),
+    rule(
+        "slice",
+        r#""slice" expr"#,
+        "The time for which the task may run; `forever` means no limit.",
+    ),
     rule(
         "kick",
         r#""kick" place [ "preempt" ]"#,
-        "Makes a CPU dispatch; with `preempt` even if it runs a task.",
+        "Makes a CPU dispatch. With `preempt`, the CPU dispatches even if it runs a task.",
     ),
     rule(
         "if",
@@ -130,73 +141,76 @@ pub const RULES: &[Rule] = &[
             r#""balance" ( "idle" | "every" expr [ "on" "leader" "(" level ")" ] ) "{" { "#,
             r#"clause [ ";" ] } "}""#,
         ),
-        "How CPUs take tasks from other CPUs: when they found none, or regularly.",
+        "The way in which CPUs take tasks from other CPUs: when a CPU found no task, or at regular \
+         times.",
     ),
     rule("clause", "levels | filter | choose | steal | retry", "A part of a balance."),
     rule("levels", r#""level" level { "," level }"#, "The levels to search, in order."),
     rule(
         "filter",
         r#""filter" "(" NAME "," NAME ")" "=" expr"#,
-        "The CPU that takes, the candidate, and the condition. The condition is read without \
-         locks.",
+        "The CPU that takes tasks, the candidate, and the condition. The condition is evaluated \
+         without locks.",
     ),
     rule(
         "choose",
         r#""choose" ( "any" | ( "argmax" | "argmin" ) expr ) [ "tie" "near" "(" NAME ")" ]"#,
-        "Which of the candidates that passed the filter; any, if this is left out. No proof \
-         depends on it.",
+        "The choice among the candidates that passed the filter; default: any of them. No proof \
+         depends on the choice.",
     ),
     rule(
         "steal",
         r#""steal" expr [ "from" at ] [ "into" at ] [ "where" expr ] [ "rebase" NAME ]"#,
-        "How many tasks move, from which queue into which. `from` is required if the filter reads \
-         no queue of the candidate, or several. Without `into` the task goes directly onto the \
-         CPU. `where` is checked again under the lock; `me in allowed(t)`, that the task may run \
-         here, is always checked.",
+        "The number of tasks that move, the queue that they leave and the queue that they enter. \
+         `from` is required if the filter reads no queue of the candidate, or several queues. \
+         Without `into`, the task goes directly to the CPU. `where` is checked again under the \
+         lock. The condition `me in allowed(t)` is always checked; it says that the task may run \
+         on this CPU.",
     ),
     rule(
         "retry",
         r#""retry" ( "untried" | INTEGER )"#,
-        "How many other candidates of the same level are tried after the first one gave nothing; \
-         all, if this is left out.",
+        "The number of other candidates of the same level that are tried after the first candidate \
+         had no task; default: all.",
     ),
     rule(
         "protocol",
         r#""unsafe" "protocol" "{" { setting [ "," | ";" ] } "}""#,
-        "Breaks the protocol of wakeups, to show the consequences; never emitted.",
+        "Breaks the wakeup protocol, to show the consequences. Such a policy is never emitted.",
     ),
     rule("setting", r#"NAME ":" NAME { "," NAME }"#, "One fault."),
-    rule("prove", r#""prove" claim { "," claim }"#, "What `wastenot prove` must show."),
-    rule("claim", r#"NAME [ "(" [ NAME ] "<=" expr ")" ]"#, "A property; some have a bound."),
+    rule("prove", r#""prove" claim { "," claim }"#, "The claims that `wastenot prove` must show."),
+    rule("claim", r#"NAME [ "(" [ NAME ] "<=" expr ")" ]"#, "A claim; some claims have a bound."),
     rule(
         "partition",
         r#""partition" NAME "on" cpus "runs" NAME "for" ( ( "cgroup" | "command" ) QUOTED | "rest" )"#,
-        "Gives CPUs to a policy of the file, and the tasks of a cgroup or command (`*`, `?`) to both.",
+        "Gives CPUs to a policy of the file, and the tasks of a cgroup or command (`*`, `?`) to \
+         the policy and its CPUs.",
     ),
     rule(
         "cpus",
         r#""cpus" range { "," range } | level INTEGER | "rest""#,
-        "By number, by group, or those of no other partition.",
+        "CPUs by number, the CPUs of a group, or the CPUs of no other partition.",
     ),
     rule("range", r#"INTEGER [ "-" INTEGER ]"#, "One CPU, or all from one to another."),
-    rule("at", r#"place "." NAME"#, "The queue of that name at a place."),
+    rule("at", r#"place "." NAME"#, "The queue with that name at a place."),
     rule("place", r#"( NAME | NAME "(" expr ")" ) { "." NAME }"#, "A CPU or a group of CPUs."),
-    rule("expr", "fold | or", "A number, a condition, a CPU."),
-    rule("or", r#"and { "or" and }"#, "At least one holds."),
-    rule("and", r#"not { "and" not }"#, "All hold."),
+    rule("expr", "fold | or", "A number, a condition or a CPU."),
+    rule("or", r#"and { "or" and }"#, "True if at least one condition is true."),
+    rule("and", r#"not { "and" not }"#, "True if all conditions are true."),
     rule("not", r#""not" not | comparison"#, "Negation."),
     rule(
         "comparison",
         r#"sum [ ( "<" | "<=" | ">" | ">=" | "=" | "!=" | "in" ) sum ]"#,
-        "Comparisons do not chain.",
+        "Comparisons cannot be chained.",
     ),
-    rule("sum", r#"product { ( "+" | "-" ) product }"#, "Evaluated from the left."),
+    rule("sum", r#"product { ( "+" | "-" ) product }"#, "Evaluated from left to right."),
     rule(
         "product",
         r#"field { ( "*" | "/" ) field }"#,
-        "Only by literal numbers; `x * 50%` is rounded down.",
+        "Multiplies or divides by a literal number only; `x * 50%` is rounded down.",
     ),
-    rule("field", r#"primary { "." NAME }"#, "A variable or a queue of something."),
+    rule("field", r#"primary { "." NAME }"#, "A variable or a queue of a task, CPU or group."),
     rule("primary", r#"NUMBER | NAME | call | "(" expr ")""#, "The parts of expressions."),
     rule(
         "call",
@@ -209,14 +223,13 @@ pub const RULES: &[Rule] = &[
             r#"( "exists" | "forall" | "count" | "sum" | "min" | "max" | "mean" | "argmin" | "#,
             r#""argmax" ) NAME "in" set ":" expr"#,
         ),
-        "Evaluates an expression for each CPU of a set. The expression extends as far as possible; \
-         as the last operand a fold needs no parentheses.",
+        "Evaluates an expression for each CPU of a set. The expression extends as far as possible. \
+         If a fold is the last operand, it needs no parentheses.",
     ),
     rule(
         "set",
         r#"place | "allowed" "(" NAME ")""#,
-        "The CPUs of a place, or those on which a task \
-                                                     may run.",
+        "The CPUs of a place, or the CPUs on which a task may run.",
     ),
 ];
 
@@ -224,16 +237,16 @@ pub const RULES: &[Rule] = &[
 pub const TOKENS: &[(&str, &str)] = &[
     (
         "NAME",
-        "Letters a to z and A to Z, digits and `_`; not a digit first, and not one of `and or not \
-         in exists forall count sum min max mean argmin argmax`.",
+        "Letters a to z and A to Z, digits and `_`. A name cannot begin with a digit. It cannot be \
+         one of `and or not in exists forall count sum min max mean argmin argmax`.",
     ),
     (
         "NUMBER",
-        "Digits, optionally with `_` between them, and optionally a unit: `ns us ms s %`. A share, \
-         `50%`, is allowed beside `*` only.",
+        "Digits, with optional `_` between them and an optional unit: `ns us ms s %`. A share such \
+         as `50%` is allowed only with `*`.",
     ),
     ("TIME", "A NUMBER with a unit of time, or 0."),
     ("INTEGER", "A NUMBER without unit."),
-    ("QUOTED", "A text on one line between quotes: `\"web*\"`."),
-    ("END", "The end of the line, or `;`. Neither is needed before the `}` of a block."),
+    ("QUOTED", "Text on one line between quotes: `\"web*\"`."),
+    ("END", "The end of the line, or `;`. Before the `}` of a block, both are optional."),
 ];

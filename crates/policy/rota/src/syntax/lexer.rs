@@ -126,8 +126,8 @@ impl Lexer<'_> {
         let rest = &self.text[self.at..];
         let length = length(rest, |letter| is_of_name(letter) || letter.is_alphabetic());
         if let Some(strange) = rest[..length].chars().find(|letter| !is_of_name(*letter)) {
-            let message = format!("names have no `{strange}`");
-            let help = "write names with a to z, A to Z, digits and `_`".to_string();
+            let message = format!("a name cannot contain `{strange}`");
+            let help = "use a to z, A to Z, digits and `_`".to_string();
             self.fault("R002", length, message, help);
         }
         self.token(Kind::Name, length);
@@ -158,8 +158,8 @@ impl Lexer<'_> {
 
     /// A comment in the syntax of other languages: the line (or the part up to `*/`) is skipped.
     fn foreign_comment(&mut self, begin: &str) {
-        let message = format!("`{begin}` does not begin a comment");
-        let help = "write `//`: it goes to the end of the line".into();
+        let message = format!("comments do not begin with `{begin}`");
+        let help = "write `//`, which begins a comment up to the end of the line".into();
         self.fault("R006", begin.len(), message, help);
         let rest = &self.text[self.at..];
         let end = if begin == "/*" && self.closes { rest.find("*/") } else { None };
@@ -195,8 +195,8 @@ impl Lexer<'_> {
             true => self.token(Kind::Quoted, end + 1),
             false => {
                 let line = rest[..end].trim_end().len();
-                let help = "end it with `\"` on the same line".to_string();
-                self.fault("R005", line, "a quoted text without end".into(), help);
+                let help = "add `\"` on the same line".to_string();
+                self.fault("R005", line, "the closing quote is missing".into(), help);
                 self.token(Kind::Quoted, line);
             }
         }
@@ -207,7 +207,7 @@ impl Lexer<'_> {
         let foreign = FOREIGN.iter().find(|(written, _)| rest.starts_with(written));
         if let Some((written, right)) = foreign.filter(|_| !rest.starts_with("!=")) {
             let help = format!("write `{right}`");
-            self.fault("R003", written.len(), format!("`{written}` means nothing here"), help);
+            self.fault("R003", written.len(), format!("Rota has no symbol `{written}`"), help);
             // If it stands for one symbol or word, that one is used, so that no second error
             // follows.
             return self.token(Kind::Symbol, written.len());
@@ -224,16 +224,16 @@ impl Lexer<'_> {
         let unseen = rest.chars().next().filter(|letter| is_unseen(*letter));
         let (length, word, help) = match unseen {
             Some(letter) => {
-                let help = if letter.is_whitespace() { "write a space" } else { "leave it out" };
+                let help = if letter.is_whitespace() { "write a space" } else { "remove it" };
                 (letter.len_utf8(), format!("U+{:04X}", letter as u32), help)
             }
             None => {
                 let length = length(rest, is_strange);
                 let word: String = rest[..length].chars().take(20).collect();
-                (length, format!("`{word}`"), "leave it out")
+                (length, format!("`{word}`"), "remove it")
             }
         };
-        self.fault("R002", length, format!("{word} means nothing here"), help.to_string());
+        self.fault("R002", length, format!("{word} is not allowed here"), help.to_string());
         self.at += length;
     }
 }

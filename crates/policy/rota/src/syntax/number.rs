@@ -101,12 +101,12 @@ fn no_unit(digits: &str, unit: &str) -> Fault {
     let own = micro.or(alias).or_else(|| nearest(unit, UNITS));
     let help = match own {
         Some(own) => format!("write `{digits}{own}`"),
-        None => format!("the units are {}", UNITS.join(", ")),
+        None => format!("use one of the units {}", UNITS.join(", ")),
     };
     Fault {
         code: "R004",
-        message: format!("no unit `{}`", shortened(unit)),
-        label: "of what?".into(),
+        message: format!("there is no unit `{}`", shortened(unit)),
+        label: "unknown unit".into(),
         help,
         unit: own.and_then(named),
     }
@@ -120,12 +120,12 @@ fn broken(text: &str, digits: usize) -> Digits {
     let length = digits + fraction + unit.len();
     let help = match in_smaller(&text[..digits], &text[digits + 1..digits + fraction], unit) {
         Some(number) => format!("write `{number}`"),
-        None => "numbers are whole; a share is written in per cent: `x * 150%` for 1.5".into(),
+        None => "write a whole number, and fractions in per cent: `x * 150%` for 1.5".into(),
     };
     let fault = Fault {
         code: "R004",
         message: format!("`{}` is not a whole number", shortened(&text[..length])),
-        label: "numbers have no point".into(),
+        label: "a decimal point".into(),
         help,
         unit: named(unit),
     };

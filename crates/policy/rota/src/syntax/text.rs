@@ -17,8 +17,9 @@ pub fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        let message = format!("not a text: byte {:#04x} in line {line} is not UTF-8", bytes[at]);
-        let help = "save it as UTF-8; is this a Rota file?";
+        let message =
+            format!("the file is not text: byte {:#04x} in line {line} is not UTF-8", bytes[at]);
+        let help = "save it as UTF-8, and check that this is a Rota file";
         Diagnostic::new("R001", Span::default(), message, "", help)
     })?;
     check(text).map(|()| text)
@@ -35,10 +36,11 @@ pub(crate) fn check(text: &str) -> Result<(), Diagnostic> {
         None => Ok(()),
         Some((at, letter)) => {
             let span = Span { start: at as u32, end: (at + letter.len_utf8()) as u32 };
-            let message = format!("not a text: it holds the control character {letter:?}");
+            let message =
+                format!("the file is not text: it contains the control character {letter:?}");
             let help = match letter {
-                '\r' => "end lines with a line feed: alone, a carriage return ends none",
-                _ => "leave it out; is this a Rota file?",
+                '\r' => "end lines with a line feed; a carriage return alone does not end a line",
+                _ => "remove this character, and check that this is a Rota file",
             };
             Err(Diagnostic::new("R001", span, message, "here", help))
         }
@@ -51,7 +53,7 @@ fn is_layout(rest: &str, letter: char) -> bool {
 }
 
 fn too_long() -> Diagnostic {
-    let message = "too long for a policy: at most 1 MiB is read";
-    let help = "a policy is a page long; split it, or check that this is a Rota file";
+    let message = "the file is too long for a policy: the limit is 1 MiB";
+    let help = "split the policy, or check that this is a Rota file";
     Diagnostic::new("R001", Span::default(), message, "", help)
 }

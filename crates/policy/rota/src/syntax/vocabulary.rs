@@ -72,7 +72,8 @@ pub const EVENTS: &[Entry] = &[
     entry(
         "preempt(t)",
         "places t",
-        "Its slice is over, another task took its CPU, or it waits where it may no longer run.",
+        "The slice of the task is over, another task preempted it, or the task waits on a CPU that \
+         it may no longer use.",
         "on preempt(t) { put t in here.ready }",
     ),
     entry("yield(t)", "places t", "The task yielded.", "on yield(t) { put t in home(t).ready }"),
@@ -82,21 +83,21 @@ pub const EVENTS: &[Entry] = &[
     entry(
         "stop(t, ran)",
         "places nothing",
-        "The task no longer runs; `ran` is how long it ran. Comes before `preempt`, `yield`, \
-         `block` and `exit`.",
+        "The task stops running; `ran` is the time for which it ran. This event comes before \
+         `preempt`, `yield`, `block` and `exit`.",
         "on stop(t, ran) { t.vt += scaled(ran, t.weight) }",
     ),
     entry(
         "tick(t)",
         "places nothing",
-        "A tick of the CPU on which it runs.",
+        "A timer tick of the CPU on which the task runs.",
         "on tick(t) { if queued(here.ready) >= 1 { kick here preempt } }",
     ),
     entry(
         "dispatch(c)",
         "one chain of attempts",
-        "A CPU has nothing to run. It takes the first task that it may run, from the first place \
-         that has one.",
+        "A CPU has nothing to run. It takes the first task that it may run from the first place \
+         that has such a task.",
         "on dispatch(c) { take c.ready else take c.q else balance idle }",
     ),
 ];
@@ -106,28 +107,28 @@ pub const PLACES: &[Entry] = &[
     entry(
         "t.prev",
         "cpu",
-        "The CPU where the task ran last. A displaced task that may no longer run there is moved \
-         first; then it is the CPU to which the task was moved.",
+        "The CPU where the task ran last. If a displaced task may no longer run there, the kernel \
+         moves the task first, and this is the CPU to which the task was moved.",
         "on wake(t) { let c = idle cpu in allowed(t) near t.prev by [llc, machine]\n \
          if c { run t on c } else { put t in t.prev.q } }",
     ),
     entry(
         "home(t)",
         "cpu",
-        "`t.prev` if the task may run there, else the nearest CPU on which it may.",
+        "`t.prev` if the task may run there, otherwise the nearest CPU that the task may use.",
         "on wake(t) { put t in home(t).ready }",
     ),
     entry(
         "here",
         "cpu",
-        "The CPU where the event happens: the waker's CPU, or the CPU on which the task ran.",
+        "The CPU where the event happens: the CPU of the waker, or the CPU on which the task ran.",
         "on preempt(t) { put t in here.ready }",
     ),
     entry(
         "me, v",
         "cpu, or a group",
-        "The CPU or group that takes and the candidate, under the names that `filter` gives them: \
-         groups of the level of the queue.",
+        "In a balance: the CPU or group that takes tasks, and the candidate, with the names that \
+         `filter` gives them. Both are groups of the level of the queue.",
         "balance idle { level machine; filter(me, v) = queued(v.q) >= 1\n choose any\n \
          steal 1 where me in allowed(t)\n retry untried }",
     ),
@@ -140,7 +141,7 @@ pub const PLACES: &[Entry] = &[
     entry(
         "machine",
         "a group",
-        "All CPUs, or those of the partition.",
+        "All CPUs, or all CPUs of the partition.",
         "metric all(c: cpu) : count = cpus(machine)",
     ),
 ];
@@ -150,16 +151,21 @@ pub const CALLS: &[Entry] = &[
     entry(
         "queued(Q)",
         "count",
-        "How many tasks wait in a queue.",
+        "The number of tasks that wait in a queue.",
         "metric n(c: cpu) : count = queued(c.ready)",
     ),
     entry(
         "running(P)",
         "count",
-        "How many CPUs of a place run a task.",
+        "The number of CPUs of a place that run a task.",
         "metric n(c: cpu) : count = running(c)",
     ),
-    entry("cpus(P)", "count", "How many CPUs a place has.", "metric n(g: node) : count = cpus(g)"),
+    entry(
+        "cpus(P)",
+        "count",
+        "The number of CPUs of a place.",
+        "metric n(g: node) : count = cpus(g)",
+    ),
     entry(
         "weight(Q)",
         "weight",
@@ -175,8 +181,8 @@ pub const CALLS: &[Entry] = &[
     entry(
         "min_vt(Q)",
         "as its key",
-        "The least key of the tasks that ran on its CPUs or still waited there then. It never \
-         falls, and other CPUs may read an older value.",
+        "The least key of the tasks that ran on the CPUs of this queue, or that still waited in it \
+         then. The key never decreases. Other CPUs may read an older value.",
         "on wake(t) { t.vt := max(t.vt, min_vt(home(t).q) - 20ms)\n put t in home(t).q }",
     ),
     entry(
@@ -201,7 +207,7 @@ pub const CALLS: &[Entry] = &[
     entry(
         "min(a, b), max(a, b)",
         "as both",
-        "The smaller, the larger.",
+        "The smaller or the larger value.",
         "metric n(c: cpu) : count = min(queued(c.ready), 8)",
     ),
     entry(
@@ -219,14 +225,14 @@ pub const CALLS: &[Entry] = &[
     entry(
         "decayed(x, time, half_life)",
         "as x",
-        "What is left of x after a time, if it halves in each `half_life`.",
+        "The rest of x after a time, if x halves in each `half_life`.",
         "on stop(t, ran) { t.vt := decayed(t.vt, ran, 32ms) }",
     ),
     entry(
         "seen(x)",
         "as x",
-        "In `where`: the value of x when the filter was evaluated. Each value was read at its own \
-         instant.",
+        "In `where`: the value of x when the filter was evaluated. Each value was read at a \
+         different instant.",
         "balance idle { level machine; filter(me, v) = queued(v.ready) >= 1\n choose any\n \
          steal 1 where me in allowed(t) and queued(v.ready) <= seen(queued(v.ready))\n \
          retry untried }",
@@ -237,17 +243,17 @@ pub const CALLS: &[Entry] = &[
         "The time from now to the next multiple of a period.",
         "on start(t) { t.vt := until(100ms) }",
     ),
-    entry("now", "time", "The time.", "on start(t) { t.vt := now }"),
+    entry("now", "time", "The current time.", "on start(t) { t.vt := now }"),
     entry(
         "t.weight",
         "weight",
-        "The task's weight: 1 to 10 000, mostly 100.",
+        "The weight of the task: 1 to 10 000, usually 100.",
         "on stop(t, ran) { t.vt += scaled(ran, t.weight) }",
     ),
     entry(
         "t.job",
         "count",
-        "The number of the task's parallel job; 0 if it has none.",
+        "The number of the parallel job of the task; 0 if the task has no job.",
         "on start(t) { here.jobs := t.job }",
     ),
 ];
@@ -257,31 +263,31 @@ pub const PROTOCOL: &[Entry] = &[
     entry(
         "enqueue: kick, insert",
         "",
-        "`put` looks for an idle CPU first, and inserts the task into its queue afterwards.",
+        "`put` looks for an idle CPU before it inserts the task into its queue.",
         "unsafe protocol { enqueue: kick, insert }",
     ),
     entry(
         "idle: no_rescan",
         "",
-        "A CPU looks for tasks first, and sets its idle flag afterwards.",
+        "A CPU looks for tasks before it sets its idle flag.",
         "unsafe protocol { idle: no_rescan }",
     ),
     entry(
         "dispatch: no_chain",
         "",
-        "A CPU that took a task wakes no CPU for the tasks that still wait.",
+        "A CPU that took a task does not wake another CPU for the tasks that still wait.",
         "unsafe protocol { dispatch: no_chain }",
     ),
     entry(
         "steal: unchecked",
         "",
-        "A steal does not check again, under the lock, what was read without it.",
+        "A steal does not repeat its checks under the lock.",
         "unsafe protocol { steal: unchecked }",
     ),
     entry(
         "groups: cpu0",
         "",
-        "NUMA groups are built from CPU 0's point of view, as in Linux before 4.12.",
+        "NUMA groups are built from the view of CPU 0, as in Linux before 4.12.",
         "unsafe protocol { groups: cpu0 }",
     ),
 ];
@@ -291,63 +297,65 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "no_lost_task",
         "",
-        "For every queue into which a task may be put or moved, there is a CPU that may run the \
-         task and takes from that queue.",
+        "For every queue that can contain a task, there is a CPU that may run the task and that \
+         takes tasks from this queue.",
         "prove no_lost_task",
     ),
     entry(
         "no_lost_wakeup",
         "",
-        "While a task waits and a CPU that would take it sleeps, a CPU is about to take the task.",
+        "If a task waits and a CPU that would take this task sleeps, then a CPU is already about \
+         to take the task.",
         "prove no_lost_wakeup",
     ),
     entry(
         "work_conservation",
         "",
-        "If a CPU is idle during k attempts while a task waits that it may run, other CPUs took at \
-         least k tasks meanwhile.",
+        "If a CPU is idle during k attempts while a task that it may run waits, other CPUs took at \
+         least k tasks during this time.",
         "prove work_conservation",
     ),
     entry(
         "rounds(<= idle_cpus)",
         "`idle_cpus`, or `idle_cpus + periodic_moves`",
-        "Without events, after this many rounds no CPU is idle while a task waits that it may run.",
+        "If no event happens, after this many rounds no CPU is idle while a task that it may run \
+         waits.",
         "prove rounds(<= idle_cpus)",
     ),
     entry(
         "hierarchy",
         "",
-        "At least one balance searches levels. The levels nest, cover the machine and end with it; \
-         leaders are online and not held up.",
+        "At least one balance searches levels. The levels are nested, cover the machine and end \
+         with it. Leaders are online and are not delayed forever.",
         "prove hierarchy",
     ),
     entry(
         "wait(dispatches <= position + direct_runs)",
         "",
-        "A task in a first-in-first-out queue waits for no more dispatches than there are tasks \
-         before it, plus direct runs.",
+        "A task in a first-in-first-out queue waits for at most as many dispatches as there are \
+         tasks ahead of it, plus direct runs.",
         "prove wait(dispatches <= position + direct_runs)",
     ),
     entry(
         "vt_monotone",
         "",
-        "The key of an ordered queue never falls, except where it is carried over to another \
-         queue, and a task's key is greater after the task ran.",
+        "The key of an ordered queue never decreases, except where it is carried over to another \
+         queue. The key of a task increases when the task runs.",
         "prove vt_monotone",
     ),
     entry(
         "lag(<= TIME)",
         "a time",
-        "A task that is new or slept is put, or started, at most this far behind the least key of \
-         its queue, and keeps its distance when it moves to another queue. How far ahead a task \
-         may be, and so how long it may wait, is not bounded.",
+        "When a task that is new or that slept is queued or started, it is at most this far behind \
+         the least key of its queue. It keeps this distance when it moves to another queue. The \
+         claim sets no limit for how far ahead a task is, and so no limit for how long it waits.",
         "prove lag(<= 20ms)",
     ),
     entry(
         "settles",
         "",
-        "Periodic balancing moves tasks from long queues to empty ones, and ends if no event \
-         happens.",
+        "Periodic balancing moves tasks from long queues to empty queues. If no event happens, it \
+         stops moving tasks.",
         "prove settles",
     ),
 ];

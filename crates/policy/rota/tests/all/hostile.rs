@@ -20,11 +20,17 @@ fn what_is_no_text_is_told_once() {
     let told = |bytes: &[u8]| text(bytes).expect_err("no text").message;
     assert_eq!(
         told(b"policy\n\xed\xa0\x80"),
-        "not a text: byte 0xed in line 2 is not UTF-8",
+        "the file is not text: byte 0xed in line 2 is not UTF-8",
         "half of a surrogate pair"
     );
-    assert_eq!(told(b"\x7fELF\x02"), "not a text: it holds the control character '\\u{7f}'");
-    assert_eq!(told(&vec![b'a'; 10 << 20]), "too long for a policy: at most 1 MiB is read");
+    assert_eq!(
+        told(b"\x7fELF\x02"),
+        "the file is not text: it contains the control character '\\u{7f}'"
+    );
+    assert_eq!(
+        told(&vec![b'a'; 10 << 20]),
+        "the file is too long for a policy: the limit is 1 MiB"
+    );
     assert!(text(&vec![b'a'; 1 << 20]).is_ok());
     assert_eq!(only("policy p { \0 }").code, "R001");
     assert_eq!(only(&"a".repeat((1 << 20) + 1)).code, "R001");
@@ -143,7 +149,10 @@ fn depth_has_an_end() {
     };
     for (open, close) in [("(", ")"), ("half(", ")"), ("not ", ""), ("a.", ".b")] {
         let said = said(&deep(open, close, 20_000));
-        assert!(said.starts_with("R013: nested more than 64 deep"), "{open}: {said}");
+        assert!(
+            said.starts_with("R013: blocks or expressions are nested deeper than 64 levels"),
+            "{open}: {said}"
+        );
     }
     let said = said(&deep("1 + ", "", 20_000));
     assert!(said.starts_with("R013: a chain of more than 64"), "{said}");
@@ -168,11 +177,11 @@ fn a_wrong_unit_is_told_with_the_right_one() {
         ("20msec", "no unit `msec`; write `20ms`"),
         ("20µs", "no unit `µs`; write `20us`"),
         ("5seconds", "no unit `seconds`; write `5s`"),
-        ("7m", "no unit `m`; the units are ns, us, ms, s, %"),
-        ("7fortnights", "no unit `fortnights`; the units are ns, us, ms, s, %"),
+        ("7m", "there is no unit `m`; use one of the units ns, us, ms, s, %"),
+        ("7fortnights", "there is no unit `fortnights`; use one of the units ns, us, ms, s, %"),
         ("1.5ms", "`1.5ms` is not a whole number; write `1500us`"),
         ("0.25s", "`0.25s` is not a whole number; write `250ms`"),
-        ("20", "a time needs a unit; write `20ms`, or ns, us, s"),
+        ("20", "a time needs a unit; write `20ms`, or use the unit ns, us or s"),
     ] {
         let said = said(&format!("policy p(slice: time = {number}) {{ }}"));
         assert_eq!(said, format!("R004: {told}"));
@@ -214,9 +223,9 @@ fn colour_is_only_there_where_it_is_asked_for() {
 
 #[test]
 fn what_nobody_sees_is_named() {
-    for (letter, help) in [('\u{a0}', "write a space"), ('\u{feff}', "leave it out")] {
+    for (letter, help) in [('\u{a0}', "write a space"), ('\u{feff}', "remove it")] {
         let fault = said(&format!("policy{letter}p {{ }}"));
-        let named = format!("R002: U+{:04X} means nothing here; {help}", letter as u32);
+        let named = format!("R002: U+{:04X} is not allowed here; {help}", letter as u32);
         assert_eq!(fault, named);
     }
 }
@@ -232,8 +241,8 @@ fn a_file_may_begin_with_a_byte_order_mark() {
 #[test]
 fn a_carriage_return_alone_ends_no_line() {
     let told = said("// a comment\rpolicy p { }\r");
-    let message = "not a text: it holds the control character '\\r'";
-    let help = "end lines with a line feed: alone, a carriage return ends none";
+    let message = "the file is not text: it contains the control character '\\r'";
+    let help = "end lines with a line feed; a carriage return alone does not end a line";
     assert_eq!(told, format!("R001: {message}; {help}"));
     assert_eq!(compile(&with("").replace('\n', "\r\n")).err(), None);
 }

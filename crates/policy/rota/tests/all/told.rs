@@ -51,7 +51,7 @@ fn a_metric_cannot_use_itself_nor_one_further_down() {
              on tick(t) {{ if m(here) >= 1 {{ kick here }} }}"
         );
         let name = &body[..1];
-        helped(&items, "R101", name, "before it, and not itself");
+        helped(&items, "R101", name, "a metric cannot use itself");
     }
 }
 
@@ -88,12 +88,12 @@ fn one_mistake_is_told_once() {
 #[test]
 fn wrong_words_of_the_protocol_are_marked() {
     helped("unsafe protocol { enqueue: insert, kick }", "R502", "insert, kick", "kick, insert");
-    helped("unsafe protocol { enqeue: kick }", "R502", "enqeue", "there are `enqueue: kick");
+    helped("unsafe protocol { enqeue: kick }", "R502", "enqeue", "use one of `enqueue: kick");
 }
 
 #[test]
 fn what_stands_there_twice_is_told_where_and_with_what_to_write() {
-    let out = "leave one of them out";
+    let out = "remove one of the two";
     helped("unsafe protocol { idle: no_rescan, idle: no_rescan }", "R103", "idle", out);
     let blocks = "unsafe protocol { idle: no_rescan }\n".repeat(2);
     helped(&blocks, "R103", "idle", out);
@@ -115,7 +115,7 @@ fn what_stands_there_twice_is_told_where_and_with_what_to_write() {
     let parted = |first: &str, second: &str| format!("{first}{second}{rest}");
     let one = web("web", "0-3", "web*");
     assert_eq!(told(&parted(&one, "")), []);
-    helped(&parted("", &web("web", "0-3,2", "web*")), "R504", "cpus 0-3,2", "not overlap");
+    helped(&parted("", &web("web", "0-3,2", "web*")), "R504", "cpus 0-3,2", "remove the overlap");
     helped(&parted(&one, &web("web", "4", "db*")), "R103", "web", "another name");
     helped(&parted(&one, &web("db", "4", "web*")), "R504", "\"web*\"", "other cgroups");
 }
@@ -142,9 +142,9 @@ fn what_was_seen_was_seen_of_no_task() {
             }}"
         )
     };
-    helped(&steals("t.weight = seen(t.weight)"), "R205", "t.weight", "without one");
+    helped(&steals("t.weight = seen(t.weight)"), "R205", "t.weight", "needs no task");
     let able = "count c in allowed(t) : idle(c)";
-    helped(&steals(&format!("seen({able}) >= 1")), "R205", able, "without one");
+    helped(&steals(&format!("seen({able}) >= 1")), "R205", able, "needs no task");
     assert_eq!(told(&steals("queued(v.ready) = seen(queued(v.ready))")), []);
 }
 
@@ -157,7 +157,7 @@ fn common_mistakes_get_the_words_that_were_meant() {
     };
     helped("on wake(t) { put t in hom(t).ready }", "R205", "hom(t)", "`home(t)`");
     for place in ["t.prev", "home(t)"] {
-        helped(&format!("on wake(t) {{ run t on {place} }}"), "R301", place, "claim one");
+        helped(&format!("on wake(t) {{ run t on {place} }}"), "R301", place, "claim a CPU");
     }
     let elif = "if idle(here) { kick here } elif idle(t.prev) { kick t.prev }";
     helped(&tick(elif), "R008", "elif", "`else if`");
@@ -165,12 +165,12 @@ fn common_mistakes_get_the_words_that_were_meant() {
     helped(&tick("let n = sum(queued(here.ready))"), "R007", "sum", "sum c in machine");
     let not = "if not c { put t in home(t).ready } else { run t on c }";
     helped(&wake(not), "R208", "c", "`if c {");
-    helped(&tick("let n = queued(here.ready) / 0"), "R207", "0", "above it");
+    helped(&tick("let n = queued(here.ready) / 0"), "R207", "0", "above zero");
     helped(&tick("let n = 3 / queued(here.ready)"), "R207", "queued(here.ready)", "x / 3");
-    helped(&tick("while idle(here) { kick here }"), "R008", "while", "nothing is repeated");
+    helped(&tick("while idle(here) { kick here }"), "R008", "while", "instead of a loop");
     let (_, faults) = faults(&tick("walk here"));
     assert_eq!(faults[0].help, "write one of let, put, run, kick, if");
-    helped("task { vt: time = -20ms owner queue }", "R017", "-", "without it");
+    helped("task { vt: time = -20ms owner queue }", "R017", "-", "without a sign");
     let scaled = tick("t.vt := scaled(t.weight, now)");
     assert_eq!(told(&scaled).len(), 2, "both are wrong");
     helped(&tick("t.vt := scaled(now, now)"), "R204", "now", "`scaled(time, weight)`");
@@ -181,7 +181,7 @@ fn common_mistakes_get_the_words_that_were_meant() {
 fn a_queue_for_all_cannot_be_stolen_from() {
     let balance = "queue all : fifo per machine\nbalance idle {\n    level machine\n    \
                    filter(me, v) = queued(v.all) >= 1\n    steal 1\n}";
-    helped(balance, "R406", "machine", "one queue for all");
+    helped(balance, "R406", "machine", "share one queue");
 }
 
 #[test]

@@ -23,7 +23,7 @@ enum Known {
 
 /// A point that cannot be one of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are two values at {at}")]
+#[error("the overhead has two values at {at}")]
 pub struct Twice {
     /// Where both are.
     pub at: u64,

@@ -28,25 +28,25 @@ impl Accounting {
 #[non_exhaustive]
 pub enum TooMuch {
     /// Interrupts alone take all of a CPU.
-    #[error("interrupts alone take more than a CPU")]
+    #[error("interrupts alone use more than the whole CPU")]
     Interrupts,
     /// A timer may be late by more than a task's period or deadline.
-    #[error("task {task}: a release may be late by more than its period or deadline")]
+    #[error(
+        "task {task}: a release may be delayed by more than the period or the deadline of the task"
+    )]
     Latency {
         /// Counted from 1.
         task: usize,
     },
     /// What a job takes with overheads is longer than a number may be.
-    #[error("task {task}: with overheads a job takes too long for any period")]
+    #[error("task {task}: with overheads, the execution time of a job is too long for any period")]
     Long {
         /// Counted from 1.
         task: usize,
     },
     /// No more than that: what a job takes with overheads is too close to a whole number, and too
     /// many fractions would have to be added up.
-    #[error(
-        "an execution time with overheads is too close to a whole number to be computed exactly"
-    )]
+    #[error("with overheads, an execution time is too close to a whole number for an exact result")]
     Close,
 }
 

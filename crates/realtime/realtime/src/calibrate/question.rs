@@ -33,19 +33,21 @@ pub struct Question {
 #[non_exhaustive]
 pub enum Unusable {
     /// None of the figures is of a coarse lock.
-    #[error("no figure is for a single lock for all CPUs; the figures are for {}", list(there))]
+    #[error("no figure describes a single lock for all CPUs; the figures describe {}", list(there))]
     Other {
         /// Designs and kinds that there are.
         there: Vec<String>,
     },
     /// Figures are of several machines.
-    #[error("the figures are from {} machines: {}", machines.len(), list(machines))]
+    #[error("the figures come from {} machines: {}", machines.len(), list(machines))]
     Machines {
         /// Which.
         machines: Vec<String>,
     },
     /// Figures are of threads and of a kernel.
-    #[error("some figures are from threads that only make decisions, others from a kernel")]
+    #[error(
+        "some figures come from threads that only make decisions, other figures come from a kernel"
+    )]
     Mixed,
     /// A figure is of more CPUs than are simulated, or there are too many.
     #[error("{0}")]
@@ -53,7 +55,7 @@ pub enum Unusable {
 }
 
 fn list(words: &[String]) -> String {
-    if words.is_empty() { "none at all".to_owned() } else { words.join(", ") }
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 
 impl Unusable {
@@ -61,12 +63,14 @@ impl Unusable {
     pub fn help(&self) -> &'static str {
         match self {
             Unusable::Other { .. } => {
-                "it takes SCHED of coarse-ticket and coarse-queued (`wastenot bounds measure`), or \
-                 of GSN-EDF (Feather-Trace)"
+                "give figures of SCHED for coarse-ticket and coarse-queued (`wastenot bounds \
+                 measure`), or for GSN-EDF (Feather-Trace)"
             }
-            Unusable::Machines { .. } => "say which: `--machine` and a part of its name",
-            Unusable::Mixed => "fit each kind by itself",
-            Unusable::Large(_) => "leave some out",
+            Unusable::Machines { .. } => {
+                "choose one machine with `--machine` and a part of its name"
+            }
+            Unusable::Mixed => "fit the two kinds of figures separately",
+            Unusable::Large(_) => "give fewer figures",
         }
     }
 }
@@ -176,7 +180,7 @@ impl Question {
         let points: Vec<Point> =
             used.iter().filter_map(|it| self.point(it)).filter(|it| it.ns > 0.0).collect();
         if points.is_empty() {
-            return Err(Unusable::Other { there: vec!["figures of 0 ns".to_owned()] });
+            return Err(Unusable::Other { there: vec!["some figures are 0 ns".to_owned()] });
         }
         let mut base = self.base;
         if by == By::Threads {
@@ -234,10 +238,14 @@ fn belong_together(used: &[&Figure], others: &[&Figure]) -> Result<String, Unusa
         return Err(Unusable::Machines { machines });
     }
     if used.len() > MOST {
-        return Err(Unusable::Large(format!("{} figures are more than {MOST}", used.len())));
+        return Err(Unusable::Large(format!(
+            "there are {} figures; the maximum is {MOST}",
+            used.len()
+        )));
     }
     if let Some(large) = used.iter().find(|it| it.cpus > CPUS) {
-        let what = format!("a figure of {} CPUs: {CPUS} are simulated at most", large.cpus);
+        let what =
+            format!("a figure has {} CPUs; at most {CPUS} CPUs can be simulated", large.cpus);
         return Err(Unusable::Large(what));
     }
     Ok(machines.pop().unwrap_or_default())

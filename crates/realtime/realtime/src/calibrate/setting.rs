@@ -51,7 +51,7 @@ impl FromStr for Statistic {
 
     fn from_str(text: &str) -> Result<Statistic, &'static str> {
         let all = [Statistic::Mean, Statistic::Median, Statistic::Max];
-        all.into_iter().find(|it| it.name() == text).ok_or("expected mean, median or max")
+        all.into_iter().find(|it| it.name() == text).ok_or("write mean, median or max")
     }
 }
 

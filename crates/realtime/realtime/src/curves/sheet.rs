@@ -104,8 +104,12 @@ impl<'l> Sheet<'l> {
         let best = || own.into_iter().find(|&column| varies(column)).unwrap_or(one);
         let over = over.unwrap_or_else(best);
         if over == Column::Total && !has_totals {
-            let what = "some sets have no total, so they cannot be drawn over total";
-            return Err(Undrawable::new(what, "`--over tasks` draws them"));
+            let what = "some sets have no total utilization, so the picture cannot have the total \
+                        as its axis";
+            return Err(Undrawable::new(
+                what,
+                "use the number of tasks as the axis: `--over tasks`",
+            ));
         }
         let tasks = match over {
             // Machines of different size have as many tasks for each CPU, if anything.
@@ -207,7 +211,7 @@ impl<'l> Sheet<'l> {
     }
 
     fn too_many(&self, count: usize) -> Undrawable {
-        let mut help = "draw a part:".to_owned();
+        let mut help = "draw only some of the panels:".to_owned();
         let own =
             [(Column::Criterion, self.criteria.len()), (Column::CacheDelay, self.delays.len())];
         let apart = self.apart.iter().map(|&column| (column, values(&self.lines, column)));
@@ -220,7 +224,10 @@ impl<'l> Sheet<'l> {
             let word = if word.contains(' ') { format!("'{word}'") } else { word };
             let _ = write!(help, " `--only {word}` (1 of {count})"); // to a String: cannot fail
         }
-        Undrawable::new(format!("{count} panels are too many: the limit is {MOST_PANELS}"), help)
+        Undrawable::new(
+            format!("the picture has {count} panels; the maximum is {MOST_PANELS}"),
+            help,
+        )
     }
 
     /// A panel of these lines, if there are any.
@@ -426,13 +433,13 @@ fn delays(lines: &[&Judged]) -> Vec<f64> {
 
 fn twice(line: &Judged) -> Undrawable {
     let what = format!(
-        "there are two lines of `{}`, {}, at {}, {}",
+        "the file has two lines for `{}`, {}, at {}, {}",
         line.curve,
         line.criterion,
         words(line, Column::Cpus),
         words(line, Column::Tasks)
     );
-    Undrawable::new(what, "the file may contain several results: draw one at a time")
+    Undrawable::new(what, "if the file contains several results, draw one result at a time")
 }
 
 #[cfg(test)]

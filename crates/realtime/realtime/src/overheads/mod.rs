@@ -92,8 +92,8 @@ pub(crate) fn words(beyond: &Beyond) -> String {
     let Beyond { kind, at, first, last, is_size } = beyond;
     let (unit, here) = match is_size {
         true => ("KiB", format!("a task has {at}")),
-        false => ("tasks", format!("there are {at}")),
+        false => ("tasks", format!("the task set has {at}")),
     };
     let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
-    format!("{kind} was measured at {range} {unit}, and {here}")
+    format!("{kind} was measured at {range} {unit}, but {here}")
 }

@@ -7,28 +7,28 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no folder of the user.
-    #[error("kernels have no folder: neither XDG_CACHE_HOME nor HOME is set")]
+    #[error("there is no folder for kernels: neither XDG_CACHE_HOME nor HOME is set")]
     NoFolder,
     /// A program of Debian is missing.
-    #[error("{tool} is missing")]
+    #[error("cannot download kernels: {tool} is missing")]
     Missing {
         /// Its name.
         tool: &'static str,
     },
     /// The keys that sign Debian's archive are missing.
-    #[error("the keys of Debian's archive are missing: {}", path.display())]
+    #[error("the keys of the Debian archive are missing: {}", path.display())]
     NoKeys {
         /// Where they were looked for.
         path: PathBuf,
     },
     /// The archive does not answer.
-    #[error("cannot reach Debian's archive: {why}")]
+    #[error("cannot reach the Debian archive: {why}")]
     NoNetwork {
         /// What apt says.
         why: String,
     },
     /// No suite could be read.
-    #[error("no suite of Debian's archive can be read: {why}")]
+    #[error("no suite of the Debian archive can be read: {why}")]
     NoLists {
         /// What apt says of the first.
         why: String,
@@ -42,13 +42,13 @@ pub enum Error {
         there: String,
     },
     /// The archive had this package, and has it no longer.
-    #[error("Debian's archive no longer has {package}")]
+    #[error("the Debian archive no longer has {package}")]
     Gone {
         /// Its name and version.
         package: String,
     },
     /// A package holds no kernel.
-    #[error("{package} is of no use: {why}")]
+    #[error("{package} cannot be used: {why}")]
     BadPackage {
         /// Its name and version.
         package: String,
@@ -56,13 +56,13 @@ pub enum Error {
         why: String,
     },
     /// The disk is full.
-    #[error("no space is left for kernels: {why}")]
+    #[error("there is not enough disk space for kernels: {why}")]
     NoSpace {
         /// What the system says, and of which file.
         why: String,
     },
     /// The folder is not ours to write.
-    #[error("kernels may not be written: {why}")]
+    #[error("the folder for kernels cannot be written: {why}")]
     NotAllowed {
         /// What the system says, and of which file.
         why: String,
@@ -89,33 +89,36 @@ impl Error {
     /// What to do about it.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::NoFolder => "set XDG_CACHE_HOME to a folder of yours",
+            Error::NoFolder => "set XDG_CACHE_HOME to a folder that you own",
             Error::Missing { .. } => {
-                "kernels are fetched as packages of Debian: apt install apt dpkg"
+                "install the tools that download Debian packages: apt install apt dpkg"
             }
-            Error::NoKeys { .. } => "apt install debian-archive-keyring",
+            Error::NoKeys { .. } => "install the keys: apt install debian-archive-keyring",
             Error::NoNetwork { .. } => {
-                "kernels that were fetched before need no network; a proxy is set in /etc/apt"
+                "check the network and the proxy in /etc/apt, or use a kernel that is already \
+                 downloaded"
             }
             Error::NoLists { .. } => {
-                "apt install debian-archive-keyring brings its newest keys; a mirror without these \
-                 suites can be replaced in /etc/apt/sources.list"
+                "install the newest keys (apt install debian-archive-keyring), or replace a mirror \
+                 without these suites in /etc/apt/sources.list"
             }
             Error::Unknown { .. } => {
-                "name a version (6.12), one of a package (6.12.107-1), or a suite (sid); `wastenot \
-                 lab list` shows all"
+                "give a version (6.12), a package version (6.12.107-1) or a suite (sid); list them \
+                 with `wastenot lab list`"
             }
-            Error::Gone { .. } => "name another version: suites drop what is old",
-            Error::BadPackage { .. } => "name another version, and report this one",
+            Error::Gone { .. } => {
+                "give another version, because Debian's suites remove old versions"
+            }
+            Error::BadPackage { .. } => "give another version, and report this one",
             Error::NoSpace { .. } => {
-                "300 MB are needed while kernels are fetched; XDG_CACHE_HOME names another place"
+                "free 300 MB of disk space, or set XDG_CACHE_HOME to another folder"
             }
-            Error::NotAllowed { .. } => "XDG_CACHE_HOME names another place",
+            Error::NotAllowed { .. } => "set XDG_CACHE_HOME to another folder",
             Error::File { .. } => {
-                "XDG_CACHE_HOME names another place; a broken file there can be removed: what is \
-                 missing is fetched again"
+                "set XDG_CACHE_HOME to another folder, or delete the broken file, which is then \
+                 downloaded again"
             }
-            Error::Failed { .. } => "`apt-get update` shows whether apt works on this machine",
+            Error::Failed { .. } => "check with `apt-get update` whether apt works on this machine",
         }
     }
 

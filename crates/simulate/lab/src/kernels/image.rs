@@ -32,13 +32,13 @@ const LENGTH_BYTES: usize = 4;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Packed {
     /// Another architecture's, or no kernel at all.
-    #[error("it is no bzImage")]
+    #[error("it is not a bzImage")]
     Foreign,
     /// Of a kernel before 2.6.26.
     #[error("its boot protocol is too old")]
     Old,
     /// The payload is not in the file.
-    #[error("it is cut off")]
+    #[error("it is incomplete")]
     Cut,
     /// No decompressor for it is here.
     #[error("its compression is unknown ({})", magic.escape_ascii())]
@@ -53,7 +53,7 @@ pub(super) enum Packed {
     #[error("it is damaged: {0}")]
     Damaged(io::Error),
     /// What came out is not what went in.
-    #[error("it is damaged: it holds {bytes} bytes of no ELF file, or not all of one")]
+    #[error("it is damaged: the {bytes} unpacked bytes are not a complete ELF file")]
     NotElf {
         /// How many came out.
         bytes: usize,

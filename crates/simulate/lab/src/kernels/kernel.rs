@@ -98,7 +98,7 @@ pub(super) fn make(
 ) -> Result<(), Error> {
     let bad = |why: &str| Error::BadPackage { package: package.title(), why: why.to_owned() };
     fs::create_dir_all(to).map_err(|error| Error::file(to, error))?;
-    let packed = find(tree, "vmlinuz").ok_or_else(|| bad("it holds no vmlinuz"))?;
+    let packed = find(tree, "vmlinuz").ok_or_else(|| bad("it contains no vmlinuz"))?;
     let bytes = read(&packed)?.ok_or_else(|| bad("its vmlinuz is too large"))?;
     let (is_packed, bytes) = match image::unpack(&bytes) {
         Ok(elf) => (false, elf),

@@ -21,7 +21,7 @@ impl Lock {
         let open = open.read(true).write(true).create(true).truncate(false);
         let file = open.open(&path).map_err(failed)?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            progress("waiting for another process that fetches kernels");
+            progress("waiting for another process that downloads kernels");
             flock(&file, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
         }
         Ok(Lock(file))

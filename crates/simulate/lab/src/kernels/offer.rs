@@ -66,11 +66,11 @@ impl Offer {
         let mut lines: Vec<String> = self.kernels.iter().map(line).collect();
         lines.dedup();
         let mut words = match lines.is_empty() {
-            true => "there are none for this machine".to_owned(),
-            false => format!("there are {}", lines.join(", ")),
+            true => "Debian has no kernel for this machine".to_owned(),
+            false => format!("the available kernels are {}", lines.join(", ")),
         };
         for LeftOut { suite, why } in &self.left_out {
-            words += &format!("; {suite} was left out: {why}");
+            words += &format!("; {suite} was skipped: {why}");
         }
         words
     }
@@ -120,11 +120,15 @@ mod tests {
         let error = offer.newest("5.10").expect_err("none");
         assert_eq!(
             error.to_string(),
-            "no kernel matches 5.10; there are 7.20, 7.2, 6.12; bullseye was left out: 404"
+            "no kernel matches 5.10; the available kernels are 7.20, 7.2, 6.12; bullseye was \
+             skipped: 404"
         );
         let none = Offer { kernels: Vec::new(), left_out: Vec::new() };
         let error = none.newest("5.10").expect_err("none");
-        assert_eq!(error.to_string(), "no kernel matches 5.10; there are none for this machine");
+        assert_eq!(
+            error.to_string(),
+            "no kernel matches 5.10; Debian has no kernel for this machine"
+        );
     }
 
     #[test]

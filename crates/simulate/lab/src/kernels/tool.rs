@@ -56,7 +56,7 @@ impl Tool {
         }
         let lines = || errors.lines().filter(|line| !line.trim().is_empty());
         let first = lines().find(|line| !line.starts_with("W: ")).or_else(|| lines().next());
-        let why = plain(first.unwrap_or("it says nothing")).to_owned();
+        let why = plain(first.unwrap_or("it printed no message")).to_owned();
         Error::Failed { doing: self.doing(), why }
     }
 }
@@ -137,7 +137,7 @@ mod tests {
             bad.to_string(),
             "cannot download a kernel: Failed to fetch http://m/k.deb  Hash Sum mismatch"
         );
-        assert_eq!(of("").to_string(), "cannot download a kernel: it says nothing");
+        assert_eq!(of("").to_string(), "cannot download a kernel: it printed no message");
     }
 
     #[test]

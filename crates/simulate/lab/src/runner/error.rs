@@ -11,13 +11,13 @@ use crate::runner::{plan, program};
 #[non_exhaustive]
 pub enum Unfit {
     /// The kernel keeps 15 bytes of a name.
-    #[error("the name of the task `{name}` is longer than 15 bytes")]
+    #[error("the task name `{name}` is longer than 15 bytes")]
     LongName {
         /// The name.
         name: String,
     },
     /// Its tasks may use a CPU that is not there.
-    #[error("`{name}` may run on {cpus} only, and there are {there} CPUs")]
+    #[error("`{name}` may run only on {cpus}, but the machine has {there} CPUs")]
     NoCpu {
         /// The task's name.
         name: String,
@@ -27,13 +27,15 @@ pub enum Unfit {
         there: usize,
     },
     /// More CPUs than fit into an affinity.
-    #[error("there are {there} CPUs; at most 1024 are known here")]
+    #[error("the machine has {there} CPUs; at most 1024 are supported")]
     Crowd {
         /// How many CPUs there are.
         there: usize,
     },
     /// A task of the class of deadlines whose runtime, deadline and period do not go together.
-    #[error("`{name}` asks for {runtime} by {deadline} in each {period}")]
+    #[error(
+        "the kernel would reject `{name}`: runtime {runtime}, deadline {deadline}, period {period}"
+    )]
     Runtime {
         /// The task's name.
         name: String,
@@ -45,7 +47,9 @@ pub enum Unfit {
         period: Span,
     },
     /// A task of the class of deadlines with a period that the kernel does not take.
-    #[error("`{name}` is in the class `deadline` and has a period of {period}")]
+    #[error(
+        "the kernel would reject `{name}`: the class `deadline` does not allow a period of {period}"
+    )]
     Period {
         /// The task's name.
         name: String,
@@ -53,7 +57,10 @@ pub enum Unfit {
         period: Span,
     },
     /// A task of the class of deadlines that may not run everywhere.
-    #[error("`{name}` is in the class `deadline`, and may run on {cpus} only")]
+    #[error(
+        "the kernel would reject `{name}`: it is in the class `deadline`, but may run only on \
+         {cpus}"
+    )]
     Narrow {
         /// The task's name.
         name: String,
@@ -71,7 +78,7 @@ pub enum Unfit {
         why: String,
     },
     /// A group has both tasks and groups below it: cgroups do not allow that.
-    #[error("the group `{name}` has tasks and a group below it")]
+    #[error("the group `{name}` contains both tasks and a group")]
     InnerTasks {
         /// The group.
         name: String,
@@ -83,23 +90,28 @@ impl Unfit {
     pub fn help(&self) -> String {
         let help = match self {
             Unfit::NoProgram { program, .. } => match program::package(program) {
-                Some(package) => return format!("apt install {package}"),
+                Some(package) => return format!("install the program: apt install {package}"),
                 None if program == "schbench" => {
-                    "Debian 12 has no package of it: build it, and write its path"
+                    "build the program, which Debian 12 does not package, and write its path"
                 }
-                None => "install it, or write its path, which begins at the scenario's folder",
+                None => {
+                    "install the program, or write its path (relative to the folder of the \
+                     scenario)"
+                }
             },
-            Unfit::LongName { .. } => "give it a shorter one",
+            Unfit::LongName { .. } => "give the task a shorter name",
             Unfit::NoCpu { .. } => "choose a machine that has these CPUs: --machine",
             Unfit::Crowd { .. } => "choose a smaller machine: --machine",
             Unfit::Runtime { .. } => {
-                "the kernel takes a runtime from 1.024us to the deadline, and that to the period"
+                "set a runtime of at least 1.024us, a deadline that is not shorter than the \
+                 runtime, and a period that is not shorter than the deadline"
             }
-            Unfit::Period { .. } => "the kernel takes periods from 100us to 4.194304s",
+            Unfit::Period { .. } => "set a period from 100us to 4.194304s",
             Unfit::Narrow { .. } => {
-                "the kernel admits it on all CPUs only: take out its affinities"
+                "remove the CPU affinity of the task: the kernel accepts the class `deadline` only \
+                 on all CPUs"
             }
-            Unfit::InnerTasks { .. } => "put its tasks into a group of their own below it",
+            Unfit::InnerTasks { .. } => "move the tasks into a separate group below this group",
         };
         help.into()
     }
@@ -110,7 +122,7 @@ impl Unfit {
 #[non_exhaustive]
 pub enum Error {
     /// The program was not built in.
-    #[error("this wastenot cannot run workloads: it was built without clang")]
+    #[error("cannot run workloads: this wastenot was built without clang")]
     NotBuilt,
     /// A cgroup cannot be made or set.
     #[error("cannot {doing} the cgroup {path}: {}", wastenot_host::reason(error))]
@@ -123,7 +135,7 @@ pub enum Error {
         error: io::Error,
     },
     /// There is no hierarchy of cgroups (version 2).
-    #[error("the scenario has cgroups, and no cgroup2 is mounted")]
+    #[error("the scenario has cgroups, but no cgroup2 hierarchy is mounted")]
     NoCgroups,
     /// The program cannot be started, or its plan not be read.
     #[error("cannot {doing}: {}", wastenot_host::reason(error))]
@@ -134,7 +146,7 @@ pub enum Error {
         error: io::Error,
     },
     /// The kernel refused what a task asked for.
-    #[error("the kernel refuses to {doing}{of}: {}", wastenot_host::reason(error))]
+    #[error("the kernel refused to {doing}{of}: {}", wastenot_host::reason(error))]
     Refused {
         /// What was tried.
         doing: &'static str,
@@ -144,7 +156,8 @@ pub enum Error {
         error: io::Error,
     },
     /// A program of the user failed.
-    #[error("`{command}`{of} {how}: {}", if said.is_empty() { "it wrote no error" } else { said })]
+    #[error("`{command}`{of} {how}: {}", if said.is_empty() { "it printed no \
+                                                               error" } else { said })]
     Program {
         /// The program and its arguments.
         command: String,
@@ -156,7 +169,7 @@ pub enum Error {
         said: String,
     },
     /// There was no room for marks: how many there were is not known.
-    #[error("the tasks made {lost} marks more than are kept ({kept})")]
+    #[error("the tasks made {lost} marks too many; {kept} marks can be kept")]
     LostMarks {
         /// For how many there was no room.
         lost: u32,
@@ -164,7 +177,7 @@ pub enum Error {
         kept: u32,
     },
     /// The program ended before its time.
-    #[error("the program that runs the tasks ended before its time: {how}")]
+    #[error("the program that runs the tasks ended too early: {how}")]
     Ended {
         /// How.
         how: String,
@@ -175,25 +188,30 @@ impl Error {
     /// What to do about it.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::NotBuilt => "apt install clang, and build it again",
-            Error::Cgroup { .. } => "cgroups need root; in a container they may be read-only",
-            Error::NoCgroups => "mount -t cgroup2 none /sys/fs/cgroup",
-            Error::LostMarks { .. } => "let them mark less often, or a smaller `limit` end the run",
+            Error::NotBuilt => "install clang (`apt install clang`) and build wastenot again",
+            Error::Cgroup { .. } => {
+                "run the command as root; in a container, cgroups may be read-only"
+            }
+            Error::NoCgroups => "mount it: `mount -t cgroup2 none /sys/fs/cgroup`",
+            Error::LostMarks { .. } => {
+                "record fewer marks, or end the run earlier with a smaller `limit`"
+            }
             Error::Start { .. } | Error::Ended { .. } => {
-                "try again; `wastenot doctor` may know more"
+                "try again, and check the machine with `wastenot doctor`"
             }
             Error::Program { .. } => {
-                "run it by itself; a guest has the files that its command names, and no others"
+                "run the command alone to see its errors; a guest contains only the files that its \
+                 command names"
             }
             Error::Refused { doing: plan::RUNNING, .. } => {
-                "run it by itself; its folder must be one that this user may enter"
+                "run the program alone; this user must have access to its folder"
             }
             Error::Refused { doing: plan::CLASSING, error, .. } if is_busy(error) => {
-                "tasks in the class `deadline` may have 95 % of the CPUs together, and less where \
-                 the kernel keeps some for other classes: give them less `wcet`, or more CPUs"
+                "reduce `wcet`, or use more CPUs: tasks in the class `deadline` may use at most 95 \
+                 % of the CPU time, or less if the kernel reserves some for other classes"
             }
             Error::Refused { .. } => {
-                "run it as root; for more tasks raise `ulimit -u` and kernel.pid_max"
+                "run the command as root; for more tasks increase `ulimit -u` and kernel.pid_max"
             }
         }
     }

@@ -41,11 +41,11 @@ pub(crate) const DOING: [&str; 11] = [
     "execute a program",
     "join a cgroup",
     "change the nice value of",
-    "create more tasks than 32768; the last one was created by",
+    "create more than 32768 tasks; the last one was created by",
     "open a pipe",
-    "take a CPU off or on",
+    "change the online state of a CPU",
     CLASSING,
-    "put more tokens than a pipe of the kernel holds, where no capacity is set:",
+    "put more tokens into a pipe than the kernel allows without a capacity:",
     RUNNING,
 ];
 
@@ -214,15 +214,16 @@ fn there(name: &str, set: &CpuSet, cpus: usize) -> Result<(), Unfit> {
 fn notes(workload: &Workload) -> Vec<String> {
     let mut notes = Vec::new();
     if workload.templates.iter().any(|it| it.kthread) {
-        notes.push("Kernel threads of the scenario ran as ordinary tasks.".into());
+        notes.push("Kernel threads of the scenario ran as normal tasks.".into());
     }
     if workload.templates.iter().any(|it| it.priority != 1.0) {
-        notes.push("Priorities of OSv were left out.".into());
+        notes.push("OSv priorities were ignored.".into());
     }
     let is_told = |it: &&Template| it.deadline.is_some() || it.wcet.is_some();
     let mut with_deadlines = workload.templates.iter().filter(is_told);
     if with_deadlines.any(|it| !matches!(it.class, Class::Deadline { .. })) {
-        let note = "Tasks with deadlines that are not in the class `deadline` ran without them.";
+        let note = "Tasks with a deadline that are not in the class `deadline` ran without the \
+                    deadline.";
         notes.push(note.into());
     }
     notes

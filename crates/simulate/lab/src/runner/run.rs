@@ -62,17 +62,19 @@ impl Plan {
     #[cfg(task)]
     pub fn begin_after(&self, between: &dyn Fn()) -> Result<Running, Error> {
         let failed = |doing| move |error: io::Error| Error::Start { doing, error };
-        let program = in_memory("wastenot-task", PROGRAM).map_err(failed("write the program"))?;
-        let mut plan = memory("wastenot-plan").map_err(failed("write the plan"))?;
+        let program = in_memory("wastenot-task", PROGRAM)
+            .map_err(failed("write the program that runs the tasks"))?;
+        let mut plan = memory("wastenot-plan").map_err(failed("write the plan of the tasks"))?;
         let groups = Groups::new(&self.groups)?;
         between();
         let written =
             plan.write_all(&self.with(&groups.paths)).and_then(|()| plan.set_len(self.bytes));
-        written.map_err(failed("write the plan"))?;
+        written.map_err(failed("write the plan of the tasks"))?;
         let (gone, alive) = io::pipe().map_err(failed("open a pipe"))?;
-        let shared = plan.try_clone().map_err(failed("open the plan"))?;
-        let said = memory_for("wastenot-said", SAID).map_err(failed("open a file for errors"))?;
-        let errors = said.try_clone().map_err(failed("open a file for errors"))?;
+        let shared = plan.try_clone().map_err(failed("open the plan of the tasks"))?;
+        let said =
+            memory_for("wastenot-said", SAID).map_err(failed("open a file for error messages"))?;
+        let errors = said.try_clone().map_err(failed("open a file for error messages"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         if self.programs.is_empty() {
             // To pass it on takes time in each `exec`.
@@ -86,7 +88,7 @@ impl Plan {
             // Who ends all processes of our group leaves it, and it ends its tasks.
             .process_group(0)
             .spawn()
-            .map_err(failed("start the program"))?;
+            .map_err(failed("start the program that runs the tasks"))?;
         let (names, programs) = (self.names.clone(), self.programs.clone());
         Ok(Running { child, plan, names, programs, said, alive: Some(alive), _groups: groups })
     }
@@ -108,7 +110,8 @@ impl Running {
     /// # Errors
     /// The kernel does not say.
     pub fn is_over(&mut self) -> Result<bool, Error> {
-        let failed = |error| Error::Start { doing: "wait for the program", error };
+        let failed =
+            |error| Error::Start { doing: "wait for the program that runs the tasks", error };
         Ok(self.child.try_wait().map_err(failed)?.is_some())
     }
 
@@ -118,11 +121,12 @@ impl Running {
     /// The program was killed, or the kernel refused a task something.
     pub fn told(mut self) -> Result<Told, Error> {
         let failed = |doing| move |error: io::Error| Error::Start { doing, error };
-        let status = self.child.wait().map_err(failed("wait for the program"))?;
+        let status =
+            self.child.wait().map_err(failed("wait for the program that runs the tasks"))?;
         let mut bytes = Vec::new();
         let read = self.plan.seek(SeekFrom::Start(0));
         let read = read.and_then(|_| self.plan.read_to_end(&mut bytes));
-        read.map_err(failed("read the plan"))?;
+        read.map_err(failed("read the results of the tasks"))?;
         if !status.success() {
             told::processes(&bytes).into_iter().for_each(end);
             return Err(Error::Ended { how: status.to_string() });

@@ -13,11 +13,11 @@ const WASTED_CORES: &str = "Lozi et al., EuroSys 2016";
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "r_batch",
-        about: "single-threaded jobs that compute until they are done",
+        about: "single-threaded jobs that compute until their work is done",
         source: WASTED_CORES,
         arguments: &[
             argument("count", Count(4096), "1", "jobs"),
-            argument("work", Time, "2s", "CPU time of each"),
+            argument("work", Time, "2s", "CPU time of each job"),
         ],
         make: |arguments, maker| {
             let job = maker.kind("", vec![compute(arguments.time("work"))]);
@@ -26,7 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "stressor",
-        about: "processes that compute for ever; the run does not wait for them",
+        about: "processes that compute forever; the run does not wait for them",
         source: "Frachtenberg and Etsion; stress-ng --cpu",
         arguments: &[argument("count", Count(4096), "1", "processes")],
         make: |arguments, maker| {
@@ -37,22 +37,32 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "transient",
-        about: "short work on CPUs at random times: one task bound to each CPU, which sleeps in \
-                between",
+        about: "short work at random times: one task is bound to each CPU and sleeps between its \
+                runs",
         source: WASTED_CORES,
         arguments: &[
-            argument("every", Varying, "uniform(20ms, 100ms)", "time between two on the machine"),
-            argument("compute", Varying, "uniform(0.2ms, 1ms)", "CPU time of each"),
+            argument(
+                "every",
+                Varying,
+                "uniform(20ms, 100ms)",
+                "time between two runs, counted over the whole machine",
+            ),
+            argument("compute", Varying, "uniform(0.2ms, 1ms)", "CPU time of each run"),
         ],
         make: transient,
     },
     Function {
         name: "kworker",
-        about: "a kernel thread bound to each CPU that runs regularly",
+        about: "a kernel thread on each CPU that runs at regular intervals",
         source: "Lawall, slides on wake_affine_idle: 60us every 4ms with the ondemand governor",
         arguments: &[
-            argument("compute", Varying, "60us", "CPU time of each time"),
-            argument("period", Time, "4ms", "time from one to the next"),
+            argument("compute", Varying, "60us", "CPU time of each run"),
+            argument(
+                "period",
+                Time,
+                "4ms",
+                "time from the start of one run to the start of the next",
+            ),
         ],
         make: kworker,
     },

@@ -9,15 +9,16 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "make_j",
-    about: "a manager keeps some jobs (NAME-cc) running until all are done, then links",
+    about: "a manager (like make) keeps a fixed number of jobs (NAME-cc) running; after the last \
+            job it links",
     source: "Lozi et al., EuroSys 2016: make -j64 of the kernel",
     arguments: &[
-        argument("parallel", Count(4096), "64", "jobs at a time (-j)"),
-        argument("jobs", Count(1_000_000), "500", "jobs in all"),
+        argument("parallel", Count(4096), "64", "number of jobs that run at the same time (-j)"),
+        argument("jobs", Count(1_000_000), "500", "total number of jobs"),
         argument("compute", Varying, "exp(37.5ms)", "CPU time of each part of a job"),
         argument("io", Varying, "uniform(1ms, 5ms)", "sleep after each part"),
-        argument("parts", Count(1000), "4", "parts of a job"),
-        argument("link", Time, "0ms", "CPU time after the last job"),
+        argument("parts", Count(1000), "4", "number of parts in a job"),
+        argument("link", Time, "0ms", "CPU time of the manager after the last job"),
     ],
     make: make_j,
 }];

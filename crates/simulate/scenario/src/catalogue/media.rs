@@ -8,17 +8,27 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "xine",
-    about: "NAME-decode, NAME-display and NAME-x pass frames on. They record the mark `frame` when \
-            a frame is due, and `shown` when it is shown",
+    about: "a video player: NAME-decode, NAME-display and NAME-x hand frames on. They record the \
+            mark `frame` when a frame is due, and the mark `shown` when the frame is displayed",
     source: "Frachtenberg and Etsion, case studies of mis-scheduling: xine and the X server",
     arguments: &[
         argument("frames", Count(1_000_000), "250", "frames"),
-        argument("period", Time, "40ms", "time from one to the next"),
-        argument("decode", Varying, "22ms +-20%", "CPU time of decoding one"),
-        argument("display", Varying, "4ms +-20%", "CPU time of the player's display"),
-        argument("draw", Varying, "18ms +-20%", "CPU time of the X server"),
-        argument("ahead", Count(1000), "4", "decoded frames that may wait"),
-        argument("x-cpus", Cpus, "all", "the CPUs of the X server; `cpus` are those of the player"),
+        argument("period", Time, "40ms", "time between two frames"),
+        argument("decode", Varying, "22ms +-20%", "CPU time to decode one frame"),
+        argument(
+            "display",
+            Varying,
+            "4ms +-20%",
+            "CPU time of the player's display thread for each frame",
+        ),
+        argument("draw", Varying, "18ms +-20%", "CPU time of the X server for each frame"),
+        argument("ahead", Count(1000), "4", "number of decoded frames that may wait"),
+        argument(
+            "x-cpus",
+            Cpus,
+            "all",
+            "the CPUs of the X server; `cpus` sets the CPUs of the player",
+        ),
     ],
     make: xine,
 }];

@@ -11,15 +11,26 @@ const PERF: &str = "documentation of perf bench sched";
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "messaging",
-        about: "in each group every sender sends to every receiver (hackbench)",
+        about: "groups of senders and receivers: every sender sends messages to every receiver of \
+                its group (hackbench)",
         source: PERF,
         arguments: &[
             argument("groups", Count(100), "10", "groups"),
-            argument("senders", Count(100), "20", "senders of each"),
-            argument("receivers", Count(100), "20", "receivers of each"),
-            argument("messages", Count(100_000), "10", "messages from each to each"),
-            argument("room", Count(1_000_000), "100", "messages that a receiver's queue holds"),
-            argument("work", Time, "2us", "CPU time of sending or receiving one"),
+            argument("senders", Count(100), "20", "number of senders in each group"),
+            argument("receivers", Count(100), "20", "number of receivers in each group"),
+            argument(
+                "messages",
+                Count(100_000),
+                "10",
+                "number of messages from each sender to each receiver",
+            ),
+            argument(
+                "room",
+                Count(1_000_000),
+                "100",
+                "number of messages that fit into a receiver's queue",
+            ),
+            argument("work", Time, "2us", "CPU time to send or receive one message"),
         ],
         make: messaging,
     },
@@ -28,8 +39,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "two tasks pass a token back and forth",
         source: PERF,
         arguments: &[
-            argument("loops", Count(10_000_000), "10000", "how often it comes back"),
-            argument("work", Time, "1us", "CPU time before handing it on"),
+            argument(
+                "loops",
+                Count(10_000_000),
+                "10000",
+                "number of times that the token comes back",
+            ),
+            argument("work", Time, "1us", "CPU time before a task hands the token on"),
         ],
         make: pipe,
     },

@@ -104,7 +104,7 @@ pub(crate) fn find(name: &str, at: usize) -> Result<&'static Function, Wrong> {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let names: Vec<&str> = all().map(|function| function.name).collect();
-                format!("the workloads are {}", names.join(", "))
+                format!("use one of {}", names.join(", "))
             }
         };
         wrong(at, format!("there is no workload `{}`", shown(name)), help)

@@ -11,11 +11,11 @@ use crate::scenario::program::FOREVER;
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "osv_loop",
-        about: "threads that do the same work, independently of each other",
+        about: "threads with equal amounts of work that do not depend on each other",
         source: "OSv, tests/tst-scheduler.cc",
         arguments: &[
             argument("copies", Count(4096), "2", "threads"),
-            argument("work", Time, "10s", "CPU time of each"),
+            argument("work", Time, "10s", "CPU time of each thread"),
         ],
         make: |arguments, maker| {
             let thread = maker.kind("", vec![compute(arguments.time("work"))]);
@@ -27,9 +27,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "a thread that computes and sleeps for equal times until its work is done",
         source: "OSv, tests/tst-scheduler.cc and tst-loadbalance.cc",
         arguments: &[
-            argument("work", Time, "10s", "CPU time in all"),
+            argument("work", Time, "10s", "total CPU time of the thread"),
             argument("busy", Time, "1ms", "CPU time before each sleep"),
-            argument("sleep", Time, "1ms", "length of a sleep"),
+            argument("sleep", Time, "1ms", "length of each sleep"),
         ],
         make: |arguments, maker| {
             let busy = arguments.time("busy").max(Span(1));
@@ -41,11 +41,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "osv_timeslice",
-        about: "two threads that compute for ever, and optionally a third that runs very briefly",
+        about: "two threads that compute forever, with an optional third thread that runs very \
+                briefly",
         source: "OSv, tests/misc-timeslice.cc",
         arguments: &[
-            argument("hogs", Count(4096), "2", "threads that compute for ever"),
-            argument("tiny", Count(1), "0", "1 for a thread that wakes every millisecond"),
+            argument("hogs", Count(4096), "2", "number of threads that compute forever"),
+            argument(
+                "tiny",
+                Count(1),
+                "0",
+                "1 adds a thread that wakes every millisecond; 0 does not",
+            ),
         ],
         make: |arguments, maker| {
             let hog = maker.kind("", vec![Step::Compute(FOREVER)]);
@@ -59,12 +65,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "osv_ctxsw",
-        about: "two threads that pass a token by mutex and condition variable",
+        about: "two threads that pass a token with a mutex and a condition variable",
         source: "OSv, tests/tst-ctxsw.cc",
         arguments: &[
-            argument("rounds", Count(10_000_000), "10000", "how often it comes back"),
-            argument("first", Cpus, "all", "the CPUs of the first"),
-            argument("second", Cpus, "all", "the CPUs of the second"),
+            argument(
+                "rounds",
+                Count(10_000_000),
+                "10000",
+                "number of times that the token comes back",
+            ),
+            argument("first", Cpus, "all", "the CPUs of the first thread"),
+            argument("second", Cpus, "all", "the CPUs of the second thread"),
         ],
         make: ctxsw,
     },

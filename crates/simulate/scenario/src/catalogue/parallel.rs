@@ -12,15 +12,18 @@ const WASTED_CORES: &str =
     "Lozi et al., The Linux Scheduler: a Decade of Wasted Cores, EuroSys 2016; NAS benchmarks";
 const GANG: &str = "Frachtenberg and Etsion, case studies of mis-scheduling";
 
-const THREADS: Argument = argument("threads", Count(4096), "16", "the master is one of them");
-const ROUNDS: Argument = argument("rounds", Count(u32::MAX), "100", "rounds of each");
+const THREADS: Argument =
+    argument("threads", Count(4096), "16", "number of threads, including the master");
+const ROUNDS: Argument =
+    argument("rounds", Count(u32::MAX), "100", "number of rounds of each thread");
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "ep",
-        about: "threads that divide some work, each 1 % more or less, and never synchronize",
+        about: "threads that share some work and never synchronize; each thread's part is equal \
+                within 1 %",
         source: WASTED_CORES,
-        arguments: &[THREADS, argument("work", Time, "16s", "CPU time of all together")],
+        arguments: &[THREADS, argument("work", Time, "16s", "CPU time of all threads together")],
         make: |arguments, maker| {
             let threads = arguments.count("threads").max(1);
             let part = Span(arguments.time("work").0 / u64::from(threads));
@@ -29,52 +32,73 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "spin_pipeline",
-        about: "thread i waits for thread i-1 at every step, spinning on a flag with room for one; \
-                steps vary by 5 % (lu)",
+        about: "a pipeline of threads: at every step, thread i waits for thread i-1 and spins on a \
+                flag with room for one token; step times vary by 5 % (lu)",
         source: WASTED_CORES,
         arguments: &[
             THREADS,
-            argument("steps", Count(u32::MAX), "400", "steps of each thread"),
-            argument("serial", Time, "0.108ms", "time of a step that more threads do not shorten"),
-            argument("shared", Time, "5.87ms", "time of a step that is divided by the threads"),
+            argument("steps", Count(u32::MAX), "400", "number of steps of each thread"),
+            argument(
+                "serial",
+                Time,
+                "0.108ms",
+                "part of the step time that stays the same with more threads",
+            ),
+            argument(
+                "shared",
+                Time,
+                "5.87ms",
+                "part of the step time that is divided by the number of threads",
+            ),
         ],
         make: spin_pipeline,
     },
     Function {
         name: "spin_barrier",
-        about: "threads compute, then spin until all have arrived",
+        about: "threads compute, then spin until all threads have arrived",
         source: WASTED_CORES,
         arguments: &[THREADS, ROUNDS, argument("grain", Varying, "1ms", "CPU time of a round")],
         make: |arguments, maker| rounds(arguments, maker, Waiting::Spin),
     },
     Function {
         name: "omp_barrier",
-        about: "threads compute, then wait at a barrier as OpenMP does: first spin, then block",
+        about: "threads compute, then wait at a barrier as OpenMP does: they spin first and then \
+                block",
         source: WASTED_CORES,
         arguments: &[
             THREADS,
             ROUNDS,
             argument("grain", Varying, "1ms +-5%", "CPU time of a round"),
-            argument("spin", Time, "1.1ms", "how long it spins (libgomp: 300 000 looks)"),
+            argument(
+                "spin",
+                Time,
+                "1.1ms",
+                "spin time before a thread blocks (libgomp: 300 000 polls)",
+            ),
             argument(
                 "episode",
                 Count(u32::MAX),
                 "0",
-                "rounds until the master works alone; 0: never",
+                "number of rounds between phases in which only the master works; 0: no such phase",
             ),
-            argument("serial", Time, "0ms", "CPU time of the master then"),
+            argument("serial", Time, "0ms", "CPU time of the master in such a phase"),
         ],
         make: omp_barrier,
     },
     Function {
         name: "bsp",
-        about: "processes compute and meet at a barrier, round by round (bulk synchronous)",
+        about: "processes compute and meet at a barrier in every round (bulk synchronous)",
         source: GANG,
         arguments: &[
-            argument("processes", Count(4096), "3", "one CPU is left to the system: P-1"),
+            argument(
+                "processes",
+                Count(4096),
+                "3",
+                "number of processes; P-1 leaves one CPU to the system",
+            ),
             ROUNDS,
             argument("grain", Varying, "5ms", "CPU time of a round"),
-            argument("waiting", How, "spin", "how they wait for the last"),
+            argument("waiting", How, "spin", "the way in which processes wait for the last one"),
         ],
         make: |arguments, maker| {
             let processes = arguments.count("processes").max(1);
@@ -86,11 +110,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "workpile",
-        about: "workers take chunks from a pile; NAME-pile ends with the last chunk",
+        about: "workers take chunks of work from a pile; NAME-pile ends with the last chunk",
         source: GANG,
         arguments: &[
             argument("workers", Count(4096), "4", "workers"),
-            argument("chunks", Count(1_000_000), "400", "chunks on the pile"),
+            argument("chunks", Count(1_000_000), "400", "number of chunks on the pile"),
             argument("chunk", Varying, "10ms", "CPU time of a chunk"),
         ],
         make: workpile,

@@ -10,45 +10,70 @@ use super::{Arguments, Function, argument};
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "db_tpch",
-        about: "workers compute a stage of a query and wait for each other; one query after the \
-                other",
+        about: "a database: workers compute a stage of a query and wait for each other; the next \
+                query follows",
         source: "Lozi et al., EuroSys 2016: a commercial database, TPC-H",
         arguments: &[
             argument("workers", Count(4096), "64", "workers"),
-            argument("containers", Count(64), "1", "sessions that they are dealt out to"),
+            argument(
+                "containers",
+                Count(64),
+                "1",
+                "number of sessions; the workers are divided among them",
+            ),
             argument("queries", Count(100_000), "1", "queries"),
-            argument("stages", Count(1_000_000), "100", "stages of a query"),
-            argument("compute", Varying, "lognormal(8ms, 0.2)", "CPU time of a worker's stage"),
-            argument("gap", Time, "0ms", "CPU time of one worker between queries"),
+            argument("stages", Count(1_000_000), "100", "number of stages in a query"),
+            argument(
+                "compute",
+                Varying,
+                "lognormal(8ms, 0.2)",
+                "CPU time of a worker in each stage",
+            ),
+            argument("gap", Time, "0ms", "CPU time of one worker between two queries"),
         ],
         make: db_tpch,
     },
     Function {
         name: "java_h2",
-        about: "clients compute and take a lock in turn; collector and compiler threads run beside \
-                them",
+        about: "clients compute and take a lock in turn; collector and compiler threads run in the \
+                background",
         source: "DaCapo h2, as Lawall's slides on wake_affine_idle ran it",
         arguments: &[
             argument("clients", Count(4096), "128", "clients"),
-            argument("requests", Count(1_000_000), "200", "requests of each"),
+            argument("requests", Count(1_000_000), "200", "number of requests of each client"),
             argument("compute", Varying, "uniform(0.2ms, 2ms)", "CPU time of a request"),
-            argument("locked", Time, "5us", "CPU time of it under the lock"),
-            argument("pause", Varying, "uniform(0ms, 1ms)", "sleep after it"),
-            argument("collectors", Count(1000), "16", "threads that collect garbage together"),
-            argument("compilers", Count(1000), "4", "threads that compile now and then"),
+            argument(
+                "locked",
+                Time,
+                "5us",
+                "part of the CPU time during which the client holds the lock",
+            ),
+            argument("pause", Varying, "uniform(0ms, 1ms)", "sleep after each request"),
+            argument(
+                "collectors",
+                Count(1000),
+                "16",
+                "number of threads that collect garbage together",
+            ),
+            argument(
+                "compilers",
+                Count(1000),
+                "4",
+                "number of threads that compile from time to time",
+            ),
         ],
         make: java_h2,
     },
     Function {
         name: "schbench",
-        about: "messengers wake workers, which think, compute and answer. The workers record the \
-                mark `request`",
+        about: "messengers wake workers; each worker sleeps, computes and answers (schbench). The \
+                workers record the mark `request`",
         source: "README of schbench (Mason)",
         arguments: &[
             argument("messengers", Count(100), "1", "messengers"),
-            argument("workers", Count(100), "16", "workers of each"),
-            argument("requests", Count(1_000_000), "200", "requests of each worker"),
-            argument("think", Varying, "100us", "sleep before and after computing"),
+            argument("workers", Count(100), "16", "number of workers of each messenger"),
+            argument("requests", Count(1_000_000), "200", "number of requests of each worker"),
+            argument("think", Varying, "100us", "sleep before and after the worker computes"),
             argument("compute", Varying, "1ms", "CPU time of a request"),
         ],
         make: schbench,

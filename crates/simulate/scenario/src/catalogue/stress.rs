@@ -9,15 +9,25 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "stress_ng",
-    about: "tasks that compute, switch, lock and send; an argument sets the number of each kind. \
-            They record the mark `op`",
+    about: "tasks that compute, switch, lock and send; an argument sets the number of tasks of \
+            each kind. They record the mark `op`",
     source: "manual page of stress-ng",
     arguments: &[
-        argument("cpu", Count(1000), "0", "tasks that compute 1ms an operation"),
-        argument("switch", Count(1000), "0", "pairs that hand a token to and fro"),
-        argument("mutex", Count(1000), "0", "tasks that hold one lock for 10us an operation"),
-        argument("pipe", Count(1000), "0", "pairs of which one sends through 16 places"),
-        argument("ops", Count(10_000_000), "1000", "operations of each"),
+        argument("cpu", Count(1000), "0", "number of tasks that compute 1ms in each operation"),
+        argument("switch", Count(1000), "0", "number of pairs that pass a token back and forth"),
+        argument(
+            "mutex",
+            Count(1000),
+            "0",
+            "number of tasks that hold one common lock for 10us in each operation",
+        ),
+        argument(
+            "pipe",
+            Count(1000),
+            "0",
+            "number of pairs in which one task sends through a queue with 16 places",
+        ),
+        argument("ops", Count(10_000_000), "1000", "number of operations of each task"),
     ],
     make: stress_ng,
 }];

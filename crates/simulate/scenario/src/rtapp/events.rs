@@ -105,7 +105,9 @@ impl Import {
                 vec![Step::Fork(TemplateId(child))]
             }
             _ => {
-                self.note(&format!("`{event}`: memory and devices are not simulated"));
+                self.note(&format!(
+                    "the event `{event}`, because memory and devices are not simulated"
+                ));
                 Vec::new()
             }
         };
@@ -115,16 +117,20 @@ impl Import {
 
     fn timer(&mut self, node: &Node) -> Result<Vec<Step>, Wrong> {
         let (_, timer) = table(node, "timer")?;
-        let missing = || wrong(node.at, "a timer without `period`", "write its microseconds");
+        let missing =
+            || wrong(node.at, "the timer has no `period`", "add `period`, in microseconds");
         let period = timer.get("period").ok_or_else(missing)?;
         let period = integer(period, "period", 0..=MICROSECONDS)?;
         let name = timer.get("ref").map_or(Ok(""), |node| text(node, "ref"))?;
         if !name.starts_with("unique") {
-            self.note("timers that threads share: each thread has one of its own");
+            self.note("shared timers: each thread has its own timer instead");
         }
         let mode = timer.get("mode").map_or(Ok("relative"), |node| text(node, "mode"))?;
         if mode != "absolute" {
-            self.note("timers that begin anew after a miss: all catch up, as `absolute` ones do");
+            self.note(
+                "timers that restart after a missed period: all timers catch up, as `absolute` \
+                 timers do",
+            );
         }
         // A period of zero disables the timer.
         let beat = (period > 0).then(|| Step::Beat(Span::us(period as u64)));
@@ -157,7 +163,9 @@ impl Import {
         let (_, names) = table(node, "wait")?;
         let name = |key: &str| {
             let help = "write { \"ref\": \"queue\", \"mutex\": \"m\" }";
-            let node = names.get(key).ok_or_else(|| wrong(node.at, format!("no `{key}`"), help))?;
+            let node = names
+                .get(key)
+                .ok_or_else(|| wrong(node.at, format!("the event has no `{key}`"), help))?;
             text(node, key)
         };
         let mutex = self.mutex(name("mutex")?, node.at)?;

@@ -14,10 +14,10 @@ pub(super) fn read(text: &str) -> Result<Table, Wrong> {
             reader.space()?;
             match reader.peek() {
                 None => Ok(table),
-                Some(_) => Err(reader.wrong("more after the last `}`")),
+                Some(_) => Err(reader.wrong("there is text after the last `}`")),
             }
         }
-        _ => Err(wrong(0, "no object", "rt-app's files begin with `{`")),
+        _ => Err(wrong(0, "the file does not contain a JSON object", "begin the file with `{`")),
     }
 }
 
@@ -34,7 +34,7 @@ impl Reader<'_> {
         self.rest().chars().next()
     }
     fn wrong(&self, what: &str) -> Wrong {
-        wrong(self.at, what, "see rt-app's doc/tutorial.txt for how its files are written")
+        wrong(self.at, what, "see doc/tutorial.txt of rt-app for the file format")
     }
 
     /// Skips blanks and comments.
@@ -46,7 +46,7 @@ impl Reader<'_> {
             self.at += blank;
             let rest = self.rest();
             if let Some(comment) = rest.strip_prefix("/*") {
-                let end = comment.find("*/").ok_or_else(|| self.wrong("a comment without end"))?;
+                let end = comment.find("*/").ok_or_else(|| self.wrong("the comment has no end"))?;
                 self.at += end + 4;
             } else if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
@@ -67,7 +67,7 @@ impl Reader<'_> {
     fn value(&mut self, depth: usize) -> Result<Node, Wrong> {
         self.space()?;
         if depth == DEPTH {
-            return Err(self.wrong("nested too deep"));
+            return Err(self.wrong("the objects are nested too deep"));
         }
         let at = self.at;
         let value = match self.peek() {
@@ -93,7 +93,7 @@ impl Reader<'_> {
         while !self.take('}')? {
             let at = self.at;
             if self.peek() != Some('"') {
-                return Err(self.wrong("no key in quotes"));
+                return Err(self.wrong("a key in quotes is missing"));
             }
             let key = self.string()?;
             let node = match self.take(':')? {
@@ -122,7 +122,7 @@ impl Reader<'_> {
                 char => text.push(char),
             }
         }
-        Err(self.wrong("a text without its closing quote"))
+        Err(self.wrong("the closing quote of the text is missing"))
     }
 
     /// A number, true or false.
@@ -136,7 +136,7 @@ impl Reader<'_> {
             number => match (number.parse(), number.parse::<f64>()) {
                 (Ok(integer), _) => Value::Integer(integer),
                 (Err(_), Ok(float)) if float.is_finite() => Value::Float(float),
-                _ => return Err(self.wrong("no value")),
+                _ => return Err(self.wrong("the value is missing")),
             },
         };
         self.at += word.len();

@@ -72,7 +72,7 @@ pub fn is_rtapp(file: &str, text: &str) -> bool {
 
 fn read(name: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Wrong> {
     if text.len() > BYTES {
-        return Err(wrong(BYTES, "more than a MiB", "describe fewer threads"));
+        return Err(wrong(BYTES, "the file has more than 1 MiB", "describe fewer threads"));
     }
     let file = json::read(text)?;
     let mut import = Import { workload: Workload::new(), machine, ..Import::default() };
@@ -81,11 +81,15 @@ fn read(name: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Wrong
         match key.as_str() {
             "tasks" => {}
             "global" => limit = import.global(node)?,
-            "resources" => import.note("`resources`: they are made where they are used"),
+            "resources" => {
+                import.note("`resources`, because each resource is created at its first use")
+            }
             _ => return Err(unknown("the file", key, *at, &["tasks", "global", "resources"])),
         }
     }
-    let missing = || wrong(0, "no `tasks`", "rt-app's files have an object `tasks`");
+    let missing = || {
+        wrong(0, "the file has no `tasks`", "add an object `tasks`: every rt-app file needs one")
+    };
     let (_, tasks) = table(file.get("tasks").ok_or_else(missing)?, "tasks")?;
     import.tasks(tasks)?;
     let machine = import.machine()?;
@@ -106,15 +110,15 @@ const PROPERTIES: &[(&str, Property)] = &[
     ("cpus", Property::Thread),
     ("taskgroup", Property::Thread),
     ("policy", Property::Policy),
-    ("dl-runtime", Property::LeftOut("deadlines and slices that threads ask for")),
-    ("dl-period", Property::LeftOut("deadlines and slices that threads ask for")),
-    ("dl-deadline", Property::LeftOut("deadlines and slices that threads ask for")),
-    ("period", Property::LeftOut("deadlines and slices that threads ask for")),
-    ("deadline", Property::LeftOut("deadlines and slices that threads ask for")),
+    ("dl-runtime", Property::LeftOut("deadlines and slices that threads request")),
+    ("dl-period", Property::LeftOut("deadlines and slices that threads request")),
+    ("dl-deadline", Property::LeftOut("deadlines and slices that threads request")),
+    ("period", Property::LeftOut("deadlines and slices that threads request")),
+    ("deadline", Property::LeftOut("deadlines and slices that threads request")),
     ("util_min", Property::LeftOut("utilization clamps")),
     ("util_max", Property::LeftOut("utilization clamps")),
-    ("nodes_membind", Property::LeftOut("where memory is bound")),
-    ("numa_nodes_membind", Property::LeftOut("where memory is bound")),
+    ("nodes_membind", Property::LeftOut("memory binding")),
+    ("numa_nodes_membind", Property::LeftOut("memory binding")),
 ];
 
 /// How a property is handled.
@@ -143,7 +147,7 @@ struct Import {
 
 impl Import {
     fn note(&mut self, what: &str) {
-        self.notes.insert(format!("left out: {what}"));
+        self.notes.insert(format!("ignored: {what}"));
     }
 
     /// The machine of the caller, or one that has all CPUs that the file names.
@@ -156,10 +160,13 @@ impl Import {
         let usual = named(USUAL_MACHINE)?;
         let cpus = self.last.index() + 1;
         let (machine, why) = match cpus <= usual.len() {
-            true => (usual, "the file says none"),
-            false => (named(&format!("flat(1,{cpus})"))?, "it has the CPUs that the file names"),
+            true => (usual, "the default, because the file does not give one"),
+            false => {
+                (named(&format!("flat(1,{cpus})"))?, "a machine with all CPUs that the file uses")
+            }
         };
-        self.notes.insert(format!("machine: {}, {why}; `--machine` names another", machine.name));
+        self.notes
+            .insert(format!("machine: {}, {why}; `--machine` sets another one", machine.name));
         Ok(machine)
     }
 
@@ -174,7 +181,11 @@ impl Import {
                 && machine.cpu(cpu).is_none_or(|cpu| !cpu.online)
             {
                 let what = format!("the machine has no CPU {cpu}");
-                return Err(wrong(value.at, what, format!("its CPUs are {}", machine.online())));
+                return Err(wrong(
+                    value.at,
+                    what,
+                    format!("use one of its CPUs: {}", machine.online()),
+                ));
             }
             self.last = self.last.max(cpu);
             cpus.insert(cpu);
@@ -204,7 +215,7 @@ impl Import {
 
     fn policy(&mut self, policy: &str) {
         if !["SCHED_OTHER", "SCHED_BATCH", ""].contains(&policy) {
-            self.note(&format!("{}: such threads run as SCHED_OTHER", shown(policy)));
+            self.note(&format!("{}; threads with this policy run as SCHED_OTHER", shown(policy)));
         }
     }
 
@@ -220,7 +231,11 @@ impl Import {
         }
         let all: i64 = instances.iter().map(|&count| i64::from(count)).sum();
         if all > THREADS {
-            return Err(wrong(0, format!("more than {THREADS} threads"), "describe fewer"));
+            return Err(wrong(
+                0,
+                format!("the file has more than {THREADS} threads"),
+                "describe fewer threads",
+            ));
         }
         for (n, Entry { key, at, node }) in tasks.entries.iter().enumerate() {
             let (_, thread) = table(node, key)?;
@@ -250,7 +265,7 @@ impl Import {
             events.push(at, Step::End { of: 0 });
         }
         let Events { steps, lines, .. } = events;
-        let unbalanced = |_| wrong(at, "loops nested too deep", "use fewer");
+        let unbalanced = |_| wrong(at, "the loops are nested too deep", "use fewer nested loops");
         let mut template = Template::new(name, Program::new(steps).map_err(unbalanced)?);
         template.nice = thread.get("priority").map_or(Ok(0), |node| self.nice(node, thread))?;
         template.affinity = thread.get("cpus").map(|node| self.cpus(node)).transpose()?;
@@ -287,7 +302,7 @@ impl Import {
                 events.push(*at, Step::Nice(nice));
             }
             if phase.get("taskgroup").is_some() {
-                self.note("`taskgroup` of a phase: threads stay in the group that they begin in");
+                self.note("`taskgroup` of a phase: each thread stays in its first group");
             }
             events.push(*at, Step::Loop(times));
             self.phase(phase, events)?;
@@ -299,8 +314,8 @@ impl Import {
                 None => {
                     return Err(wrong(
                         *at,
-                        format!("`{}` beside `phases`", shown(key)),
-                        "put events into the phases",
+                        format!("the thread has both `{}` and `phases`", shown(key)),
+                        "move the events into the phases",
                     ));
                 }
             }
@@ -344,7 +359,11 @@ impl Import {
         let mut name = String::new();
         for (depth, part) in path.split('/').filter(|part| !part.is_empty()).enumerate() {
             if depth == DEPTH {
-                return Err(wrong(at, "groups nested too deep", format!("at most {DEPTH}")));
+                return Err(wrong(
+                    at,
+                    "the groups are nested too deep",
+                    format!("nest at most {DEPTH} groups"),
+                ));
             }
             name = format!("{name}/{part}");
             parent = match self.names.known(Kind::Group, &name) {
@@ -379,7 +398,7 @@ fn loops(of: &Table, default: i64) -> Result<Option<Option<u32>>, Wrong> {
 fn unknown(what: &str, key: &str, at: usize, known: &[&str]) -> Wrong {
     let help = match nearest(key, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", known.join(", ")),
+        None => format!("use one of {}", known.join(", ")),
     };
-    wrong(at, format!("{what} has no `{}`", shown(key)), help)
+    wrong(at, format!("{what} has no key `{}`", shown(key)), help)
 }

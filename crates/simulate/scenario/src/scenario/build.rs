@@ -43,8 +43,8 @@ impl<'a> Variants<'a> {
         cpusets::confine(&mut draft.workload);
         self.tasks += draft.workload.launches.len();
         if self.tasks > TASKS {
-            let help = format!("all variants together have at most {TASKS}");
-            return Err(wrong(at, "too many tasks", help));
+            let help = format!("use at most {TASKS} tasks in all variants together");
+            return Err(wrong(at, "the scenario has too many tasks", help));
         }
         draft.workload.launches.sort_by_key(|launch| launch.at);
         draft.workload.hotplug = hotplug::read(fields.list("hotplug")?, &machine)?;
@@ -186,7 +186,11 @@ fn shared(
             of.sync = fields.flag("sync")?;
         }
         if capacity.is_some_and(|capacity| of.tokens > capacity) {
-            return Err(wrong(*at, "more tokens than fit", "raise `capacity`"));
+            return Err(wrong(
+                *at,
+                "the pipe starts with more tokens than its capacity",
+                "increase `capacity`",
+            ));
         }
         names.add(Kind::Pipe, key, pipe.0, *at)?;
     }
@@ -219,7 +223,7 @@ fn group(name: &str, node: &Node, machine: &Machine) -> Result<Group, Wrong> {
         let runtime = read_span(runtime).map_err(error)?;
         let period = read_span(period).map_err(error)?;
         if runtime < Span::us(1) || period < Span::ms(1) {
-            let help = "a quota is at least 1us in periods of at least 1ms";
+            let help = "use a quota of at least 1us and a period of at least 1ms";
             return Err(error(help.to_owned()));
         }
         group.quota = Some(Quota { runtime, period });
@@ -228,8 +232,8 @@ fn group(name: &str, node: &Node, machine: &Machine) -> Result<Group, Wrong> {
         let list = node.word().ok_or_else(|| expected(node, "cpus", "a list: \"0-3\""))?;
         group.cpus = program::cpus(node.at, &list, machine)?;
         if group.session {
-            let help = "a session has no cpuset: leave out `session`, or give its tasks `cpus`";
-            return Err(wrong(node.at, "a session with `cpus`", help));
+            let help = "remove `session`, or give its tasks `cpus`: a session cannot have a cpuset";
+            return Err(wrong(node.at, "a session has `cpus`", help));
         }
     }
     Ok(group)
@@ -250,6 +254,7 @@ fn check_ancestors(workload: &Workload, group: usize, at: usize) -> Result<(), W
         above = workload.groups[group].parent.map(GroupId::index);
     }
     let name = &workload.groups[group].name;
-    let what = format!("the group `{name}` contains itself, or is nested more than {DEPTH} deep");
-    Err(wrong(at, what, "give it another parent"))
+    let what =
+        format!("the group `{name}` contains itself, or is nested deeper than {DEPTH} levels");
+    Err(wrong(at, what, "give the group another parent"))
 }

@@ -329,9 +329,9 @@ impl<'a> Run<'a> {
                 tasks.push(words);
             }
         }
-        let what = format!("the tasks wait for each other: {}", tasks.join("; "));
-        let help = "add the step that they wait for, or write `background = true` for tasks that \
-            need not end";
+        let what = format!("the tasks wait for each other forever: {}", tasks.join("; "));
+        let help = "add the step that ends the wait, or write `background = true` for tasks that \
+                    need not end";
         Err(wrong(lines.of(first.template, first.at - 1), what, help))
     }
 
@@ -346,18 +346,23 @@ impl<'a> Run<'a> {
             }
             Some(Wait::Barrier(barrier)) => {
                 let (here, of) = (self.barriers[barrier].len(), &workload.barriers[barrier]);
-                format!("at the barrier `{}` with {here} of {}", of.name, of.parties)
+                format!(
+                    "at the barrier `{}`, where {here} of {} tasks have arrived",
+                    of.name, of.parties
+                )
             }
             Some(Wait::Room(pipe)) => {
                 format!("for room in the pipe `{}`", workload.pipes[pipe].name)
             }
-            Some(Wait::Token(pipe)) => format!("for the pipe `{}`", workload.pipes[pipe].name),
-            Some(Wait::Signal(condition)) => {
-                format!("for a signal of `{}`", workload.conditions[condition].name)
+            Some(Wait::Token(pipe)) => {
+                format!("for a token in the pipe `{}`", workload.pipes[pipe].name)
             }
-            Some(Wait::OneChild) => "for a child".into(),
-            Some(Wait::AllChildren) => format!("for {} children", task.living),
-            Some(Wait::Nothing) | None => "for no task".into(),
+            Some(Wait::Signal(condition)) => {
+                format!("for a signal of the condition `{}`", workload.conditions[condition].name)
+            }
+            Some(Wait::OneChild) => "until one of its children ends".into(),
+            Some(Wait::AllChildren) => format!("until its {} children end", task.living),
+            Some(Wait::Nothing) | None => "without a reason".into(),
         };
         format!("{} waits {waits}", name(task))
     }

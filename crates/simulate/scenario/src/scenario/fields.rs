@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
         };
         let help = match nearest(&entry.key, self.keys()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("its keys are {}", self.keys().collect::<Vec<_>>().join(", ")),
+            None => format!("use one of its keys: {}", self.keys().collect::<Vec<_>>().join(", ")),
         };
         let what = format!("{} has no key `{}`", self.section.title, shown(&entry.key));
         Err(wrong(entry.at, what, help))
@@ -111,7 +111,7 @@ impl<'a> Fields<'a> {
 pub(crate) fn expected(node: &Node, key: &str, what: &str) -> Wrong {
     let written =
         node.word().map_or_else(|| node.kind().to_owned(), |w| format!("`{}`", shown(&w)));
-    wrong(node.at, format!("`{key}` is {written}"), format!("`{key}` is {what}"))
+    wrong(node.at, format!("`{key}` cannot be {written}"), format!("set `{key}` to {what}"))
 }
 
 pub(crate) fn text<'a>(node: &'a Node, key: &str) -> Result<&'a str, Wrong> {
@@ -169,11 +169,11 @@ pub(crate) fn read_span(text: &str) -> Result<Span, String> {
     let text = text.trim();
     match Span::parse(text) {
         Some(span) if span <= LONGEST => Ok(span),
-        Some(_) => Err(format!("the longest is {}s", LONGEST.0 / 1_000_000_000)),
+        Some(_) => Err(format!("write at most {}s", LONGEST.0 / 1_000_000_000)),
         None if !text.is_empty() && text.parse::<f64>().is_ok_and(|n| n >= 0.0) => {
-            Err(format!("a time needs a unit: `{text}ns`, `{text}us`, `{text}ms` or `{text}s`"))
+            Err(format!("add a unit: `{text}ns`, `{text}us`, `{text}ms` or `{text}s`"))
         }
-        None => Err("a time is written `2ms`, with ns, us, ms, s or m".into()),
+        None => Err("write a time such as `2ms`, with the unit ns, us, ms, s or m".into()),
     }
 }
 

@@ -136,36 +136,44 @@ pub enum Measure {
 
 /// Every measure with its name and meaning.
 pub const MEASURES: &[(Measure, &str, &str)] = &[
-    (Measure::Completion, "completion", "time at which the last of them ended"),
-    (Measure::FirstCompletion, "first-completion", "time at which the first of them ended"),
-    (Measure::CpuTime, "cpu-time", "CPU time that they used"),
-    (Measure::Share, "share", "CPU time that they used, divided by the time of the run"),
-    (Measure::Slice, "slice", "mean time from being switched in to being switched out"),
-    (Measure::Switches, "switches", "how often they were switched in"),
+    (Measure::Completion, "completion", "time at which the last task ended"),
+    (Measure::FirstCompletion, "first-completion", "time at which the first task ended"),
+    (Measure::CpuTime, "cpu-time", "CPU time of the tasks"),
+    (Measure::Share, "share", "CPU time of the tasks, divided by the time of the run"),
+    (Measure::Slice, "slice", "mean time that a task stays on a CPU between two context switches"),
+    (Measure::Switches, "switches", "number of times that a task was switched in"),
     (Measure::Wait, "wait", "the longest time from queued to running, or its `percentile`"),
-    (Measure::Migrations, "migrations", "how often they migrated to another CPU"),
-    (Measure::RemoteMigrations, "remote-migrations", "how often they migrated to another node"),
+    (Measure::Migrations, "migrations", "number of migrations to another CPU"),
+    (Measure::RemoteMigrations, "remote-migrations", "number of migrations to another node"),
     (
         Measure::BusyWakeups,
         "busy-wakeups",
-        "how often they were woken onto a busy CPU while a CPU that they may use was idle",
+        "number of wakeups onto a busy CPU while an allowed CPU was idle",
     ),
     (
         Measure::PrevIdleWakeups,
         "prev-idle-wakeups",
-        "how many of those wakeups came while their previous CPU was idle",
+        "number of these wakeups for which the previous CPU was idle",
     ),
-    (Measure::Marks, "marks", "the number of marks"),
-    (Measure::Jobs, "jobs", "under real-time schedulers: jobs that completed or were overdue"),
-    (Measure::Missed, "missed", "how many of those jobs were late"),
+    (Measure::Marks, "marks", "number of marks"),
+    (
+        Measure::Jobs,
+        "jobs",
+        "under real-time schedulers: number of jobs that completed or missed their deadline",
+    ),
+    (Measure::Missed, "missed", "number of these jobs that missed their deadline"),
     (Measure::Tardiness, "tardiness", "the maximum lateness of a job"),
-    (Measure::Response, "response", "the longest time from a job's release to its completion"),
+    (
+        Measure::Response,
+        "response",
+        "the longest response time: from a job's release to its completion",
+    ),
     (
         Measure::Waste,
         "waste",
         "CPU time that CPUs were idle while tasks waited elsewhere; always counted over all tasks",
     ),
-    (Measure::Tasks, "tasks", "the number of tasks"),
+    (Measure::Tasks, "tasks", "number of tasks"),
 ];
 
 /// Every pick and its meaning.
@@ -173,7 +181,7 @@ pub const PICKS: &[(&str, &str)] = &[
     ("median", "the median"),
     ("min", "the smallest"),
     ("max", "the largest"),
-    ("spread", "the largest over the smallest"),
+    ("spread", "the largest value divided by the smallest"),
     ("mean", "the mean"),
     ("share-at-least 1.6", "the share of seeds with at least this value"),
 ];
@@ -201,7 +209,7 @@ impl Measure {
             let names = || MEASURES.iter().map(|(_, name, _)| *name);
             let help = match nearest(word, names()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("measures are {}", names().collect::<Vec<_>>().join(", ")),
+                None => format!("use one of {}", names().collect::<Vec<_>>().join(", ")),
             };
             wrong(node.at, format!("there is no measure `{}`", shown(word)), help)
         })
@@ -218,11 +226,11 @@ pub(super) fn read(
     for node in nodes.iter().filter(|node| !names_any(node, gone)) {
         let figure = figure(node, variants)?;
         if figures.iter().any(|known| known.name == figure.name) {
-            let what = format!("there is a figure `{}` already", shown(&figure.name));
-            return Err(wrong(node.at, what, "give each a name of its own"));
+            let what = format!("there is already a figure `{}`", shown(&figure.name));
+            return Err(wrong(node.at, what, "give each figure a different name"));
         }
         if figures.len() == 1000 {
-            return Err(wrong(node.at, "more than 1000 figures", "write fewer"));
+            return Err(wrong(node.at, "there are more than 1000 figures", "write fewer figures"));
         }
         figures.push(figure);
     }
@@ -282,12 +290,16 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
     let of = fields.text("of")?.map(str::to_owned).or(or.of.filter(|_| same_kind));
     let within = fields.span("within")?.or(or.within.filter(|_| measure == Measure::Marks));
     if let Some(node) = fields.get("within").filter(|_| measure != Measure::Marks) {
-        return Err(wrong(node.at, "`within` is for marks", "take it out"));
+        return Err(wrong(node.at, "`within` is only valid for marks", "remove `within`"));
     }
     let percentile = fields.get("percentile").map(percentile).transpose()?;
     let percentile = percentile.or(or.percentile.filter(|_| measure == Measure::Wait));
     if let Some(node) = fields.get("percentile").filter(|_| measure != Measure::Wait) {
-        return Err(wrong(node.at, "`percentile` is for `measure = \"wait\"`", "take it out"));
+        return Err(wrong(
+            node.at,
+            "`percentile` is only valid with `measure = \"wait\"`",
+            "remove `percentile`",
+        ));
     }
     let name = fields.text("variant")?.unwrap_or(&or.variant).to_owned();
     let at = |key| fields.get(key).map_or(fields.at(), |node| node.at);
@@ -297,7 +309,7 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let some: Vec<String> = names().take(8).map(|name| format!("`{name}`")).collect();
-                format!("add `variant`, one of {}", some.join(", "))
+                format!("add `variant`, with one of {}", some.join(", "))
             }
         };
         return Err(wrong(at("variant"), format!("there is no variant `{}`", shown(&name)), help));
@@ -316,7 +328,9 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
         some.truncate(12);
         let help = match nearest(of, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("variant `{}` has {}", quantity.variant, some.join(", ")),
+            None => {
+                format!("use a name of the variant `{}`: {}", quantity.variant, some.join(", "))
+            }
         };
         return Err(wrong(at("of"), format!("there is no {what} `{}`", shown(of)), help));
     }
@@ -333,12 +347,12 @@ fn over(node: &Node, of: &Quantity, variants: &[Variant]) -> Result<Over, Wrong>
         }
         Value::Text(text) => match read_span(text) {
             Ok(span) if span > Span::ZERO => Ok(Over::Span(span)),
-            Ok(_) => Err(expected(node, "over", "longer than zero")),
+            Ok(_) => Err(expected(node, "over", "a time above zero")),
             Err(help) => Err(wrong(node.at, expected(node, "over", "").what, help)),
         },
         _ => {
             let number = positive(number(node, "over")?);
-            number.map(Over::Number).ok_or_else(|| expected(node, "over", "greater than zero"))
+            number.map(Over::Number).ok_or_else(|| expected(node, "over", "a number above zero"))
         }
     }
 }
@@ -347,18 +361,18 @@ fn over(node: &Node, of: &Quantity, variants: &[Variant]) -> Result<Over, Wrong>
 fn percentile(node: &Node) -> Result<u32, Wrong> {
     let thousandths = number(node, "percentile")? * 1000.0;
     let fits = (1.0..=100_000.0).contains(&thousandths) && thousandths.fract().abs() < 1e-6;
-    let help = "from 0.001 to 100, with at most three digits after the point";
+    let help = "a number from 0.001 to 100, with at most three decimals";
     fits.then_some(thousandths as u32).ok_or_else(|| expected(node, "percentile", help))
 }
 
 fn band(node: &Node) -> Result<(f64, f64), Wrong> {
-    let help = "two numbers, the lower first: [1.9, 2.1]";
+    let help = "two numbers, the lower number first: [1.9, 2.1]";
     match list(node, "band")? {
         [low, high] => {
             let (low, high) = (number(low, "band")?, number(high, "band")?);
             let backwards = || {
-                let what = format!("`band` goes down, from {low} to {high}");
-                wrong(node.at, what, format!("the lower number comes first: [{high}, {low}]"))
+                let what = format!("`band` has the higher number first: {low} comes before {high}");
+                wrong(node.at, what, format!("write the lower number first: [{high}, {low}]"))
             };
             (low <= high).then_some((low, high)).ok_or_else(backwards)
         }

@@ -32,7 +32,7 @@ fn changes_of(
     let number = super::integer(cpu, "cpu", 0..=CpuId::LIMIT as i64 - 1)? as usize;
     if number >= machine.len() {
         let what = format!("the machine has no CPU {}", shown(&number.to_string()));
-        return Err(wrong(cpu.at, what, format!("its CPUs are {}", machine.online())));
+        return Err(wrong(cpu.at, what, format!("use one of its CPUs: {}", machine.online())));
     }
     let cpu = CpuId(number as u16);
     let change = |key, up| -> Result<Option<Change>, Wrong> {
@@ -42,7 +42,7 @@ fn changes_of(
     };
     let both = [change("off", false)?, change("on", true)?];
     if both.iter().all(Option::is_none) {
-        return Err(wrong(node.at, "nothing happens to the CPU", "add `off = \"10ms\"`"));
+        return Err(wrong(node.at, "the table has neither `off` nor `on`", "add `off = \"10ms\"`"));
     }
     Ok(both.into_iter().flatten())
 }
@@ -54,16 +54,25 @@ fn check(changes: &[Change], machine: &Machine) -> Result<(), Wrong> {
         let when = Span(time.0);
         let is_on = online.contains(cpu);
         if up && is_on {
-            let what = format!("CPU {cpu} comes back at {when}, but is already on");
-            return Err(wrong(at, what, "write a later time, or take this out"));
+            let what = format!("CPU {cpu} comes online at {when}, but it is online already");
+            return Err(wrong(at, what, "write a later time, or remove this entry"));
         }
         if !up && !is_on {
-            let what = format!("CPU {cpu} goes off at {when}, but is already off");
-            return Err(wrong(at, what, "let it come back before (`on`), or take this out"));
+            let what = format!("CPU {cpu} goes offline at {when}, but it is offline already");
+            return Err(wrong(
+                at,
+                what,
+                "bring the CPU online before this time (`on`), or remove this entry",
+            ));
         }
         if !up && online.len() == 1 {
-            let what = format!("CPU {cpu} goes off at {when}, but is the last CPU that is on");
-            return Err(wrong(at, what, "let another one come back before, or take this out"));
+            let what =
+                format!("CPU {cpu} goes offline at {when}, but it is the last CPU that is online");
+            return Err(wrong(
+                at,
+                what,
+                "bring another CPU online before this time, or remove this entry",
+            ));
         }
         if up { online.insert(cpu) } else { online.remove(cpu) }
     }

@@ -101,9 +101,12 @@ fn known_parameter(name: &str, file: &Table, at: usize) -> Result<(), Wrong> {
         None => {
             let own: Vec<&str> = parameters.iter().map(|entry| entry.key.as_str()).collect();
             let own = if own.is_empty() { "none".to_owned() } else { own.join(", ") };
-            format!("parameters of this scenario: {own}; keys: {}", keys.join(", "))
+            format!(
+                "use a parameter of this scenario ({own}) or one of the keys {}",
+                keys.join(", ")
+            )
         }
     };
-    let what = format!("no key or parameter `{}` can be set", shown(name));
+    let what = format!("there is no key or parameter `{}`", shown(name));
     Err(wrong(at, what, help))
 }

@@ -139,7 +139,11 @@ pub type Fits<'a> = dyn Fn(&mut Choice) -> Result<(), Unfit> + 'a;
 
 fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenario, Wrong> {
     if text.len() > BYTES {
-        return Err(wrong(BYTES, format!("more than {} KiB", BYTES / 1024), "use the catalogue"));
+        return Err(wrong(
+            BYTES,
+            format!("the file has more than {} KiB", BYTES / 1024),
+            "use workloads of the catalogue (`use`)",
+        ));
     }
     let mut table = node::parse(text)?;
     let patch = instead.patch(&table, text.len())?;
@@ -148,19 +152,27 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     fields.check()?;
     let version = fields.need("schema", "\"wastenot.scenario/1\"")?;
     if fields::text(version, "schema")? != schema::VERSION {
-        let help = format!("this version reads \"{}\"", schema::VERSION);
-        return Err(wrong(version.at, "a scenario of another schema", help));
+        let help = format!("write \"{}\", the schema of this version", schema::VERSION);
+        return Err(wrong(
+            version.at,
+            "the file is not a scenario, or it has another schema",
+            help,
+        ));
     }
     let limit = fields.span("limit")?.unwrap_or(USUAL_LIMIT);
     if limit == Span::ZERO || limit > LIMIT {
         let at = fields.get("limit").map_or(0, |node| node.at);
-        return Err(wrong(at, "`limit` is no length of a run", "write up to \"86400s\""));
+        return Err(wrong(
+            at,
+            "`limit` is not a valid length of a run",
+            "write at most \"86400s\"",
+        ));
     }
     let seeds = fields.get("seeds").map_or(Ok(5), |node| integer(node, "seeds", 1..=10_000))?;
     let drafts = variants::of(&fields, &table, &patch.variant)?;
     if drafts.len().saturating_mul(text.len()) > BYTES_OF_VARIANTS {
         let what = format!("{} variants of {} bytes are too many", drafts.len(), text.len());
-        return Err(wrong(0, what, "sweep fewer values, or write several scenarios"));
+        return Err(wrong(0, what, "sweep fewer values, or split the scenario"));
     }
     let mut variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
     let commands = variants.iter_mut().flat_map(|it| &mut it.workload.commands);

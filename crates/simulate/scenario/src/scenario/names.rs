@@ -29,7 +29,7 @@ impl Kind {
             "[locks.NAME]",
             "[barriers.NAME] with its parties",
             "[pipes.NAME]",
-            "it to the list `conditions`",
+            "the name to the list `conditions`",
         ][self as usize]
     }
 }
@@ -50,14 +50,14 @@ impl Names {
         at: usize,
     ) -> Result<(), Wrong> {
         if !is_name(name) {
-            let what = format!("`{}` is no name", shown(name));
-            return Err(wrong(at, what, "names are words of letters, digits and any of - _ . / :"));
+            let what = format!("`{}` is not a valid name", shown(name));
+            return Err(wrong(at, what, "use letters, digits and any of - _ . / :"));
         }
         match self.numbers.insert((kind, name.into()), number) {
             None => Ok(()),
             Some(_) => {
-                let what = format!("there is a {} `{name}` already", kind.word());
-                Err(wrong(at, what, "give each a name of its own"))
+                let what = format!("there is already a {} `{name}`", kind.word());
+                Err(wrong(at, what, "give each name only once"))
             }
         }
     }

@@ -54,7 +54,7 @@ const KEYS: usize = 1000;
 pub(crate) fn parse(text: &str) -> Result<Table, Wrong> {
     let document = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        wrong(at, error.message().trim(), "see https://toml.io for how TOML is written")
+        wrong(at, error.message().trim(), "see https://toml.io for the syntax of TOML")
     })?;
     table(document.get_ref(), 0)
 }
@@ -70,7 +70,7 @@ pub(crate) fn value(text: &str, at: usize) -> Result<Node, Wrong> {
 
 fn table(from: &DeTable, at: usize) -> Result<Table, Wrong> {
     if from.len() > KEYS {
-        return Err(wrong(at, format!("a table of more than {KEYS} keys"), "write fewer"));
+        return Err(wrong(at, format!("the table has more than {KEYS} keys"), "write fewer keys"));
     }
     let mut entries = Vec::with_capacity(from.len());
     for (key, value) in from {
@@ -88,16 +88,20 @@ fn node(from: &DeValue, at: usize, key: usize) -> Result<Node, Wrong> {
         DeValue::Integer(number) => {
             let parsed = i64::from_str_radix(number.as_str(), number.radix());
             let help = "write a number of at most 18 digits";
-            Value::Integer(parsed.map_err(|_| wrong(at, "a number too large", help))?)
+            Value::Integer(parsed.map_err(|_| wrong(at, "the number is too large", help))?)
         }
         DeValue::Float(number) => {
             let parsed = number.as_str().parse::<f64>().ok().filter(|n| n.is_finite());
             let help = "write a number such as 0.5";
-            Value::Float(parsed.ok_or_else(|| wrong(at, "not a finite number", help))?)
+            Value::Float(parsed.ok_or_else(|| wrong(at, "the number is not finite", help))?)
         }
         DeValue::Boolean(value) => Value::Bool(*value),
         DeValue::Datetime(_) => {
-            return Err(wrong(at, "a date", "a scenario has lengths of time: \"2ms\""));
+            return Err(wrong(
+                at,
+                "the value is a date",
+                "write a length of time, such as \"2ms\"",
+            ));
         }
         DeValue::Array(values) => {
             let nodes = values.iter().map(|value| {

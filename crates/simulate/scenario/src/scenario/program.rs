@@ -26,50 +26,55 @@ pub const STEPS: &[Form] = &[
     form("compute TIME", "uses this much CPU time"),
     form("compute forever", "uses the CPU until the run is over"),
     form("sleep TIME", "sleeps for this time"),
-    form("every 40ms", "sleeps until the next beat of this period; missed beats are caught up"),
-    form("lock L", "acquires a lock of `[locks]`, and waits for it if necessary"),
-    form("unlock L", "releases it"),
-    form("barrier B", "waits until all parties of a barrier of `[barriers]` have arrived"),
-    form("put P", "puts a token into a pipe of `[pipes]`, and waits for room if necessary"),
-    form("get P", "takes a token out, and waits for one if necessary"),
-    form("await C", "waits for the next signal of a condition of `conditions`"),
-    form("signal C", "lets the first waiter continue"),
-    form("broadcast C", "lets all waiters continue"),
-    form("fork T", "creates a task of `[[tasks]]`, a child of this one"),
-    form("fork T x 15", "creates this many"),
-    form("exec", "begins a new program; schedulers may migrate the task at this moment"),
     form(
-        "run COMMAND",
-        "runs a program, and waits until it has ended; only in real kernels (`--on`)",
+        "every 40ms",
+        "sleeps until the next period begins; a late task does the missed periods without a sleep",
     ),
-    form("wait", "waits until one of its children has ended"),
-    form("wait all", "waits until all its children have ended"),
-    form("yield", "yields the CPU to another task, if the scheduler finds one"),
-    form("nice 5", "changes its nice value"),
-    form("cpus 0-3", "changes the CPUs on which it may run"),
-    form("mark M", "records the time, and the delay since the last beat"),
+    form("lock L", "acquires a lock of `[locks]`, and waits if another task holds the lock"),
+    form("unlock L", "releases the lock"),
+    form("barrier B", "waits until all parties of a barrier of `[barriers]` have arrived"),
+    form("put P", "puts a token into a pipe of `[pipes]`, and waits while the pipe is full"),
+    form("get P", "takes a token from the pipe, and waits while the pipe is empty"),
+    form("await C", "waits for the next signal of a condition of `conditions`"),
+    form("signal C", "wakes the task that has waited longest for the condition"),
+    form("broadcast C", "wakes all tasks that wait for the condition"),
+    form("fork T", "creates a task of `[[tasks]]` as a child"),
+    form("fork T x 15", "creates this many children"),
+    form(
+        "exec",
+        "starts a new program (as `execve` does); schedulers may migrate the task at this moment",
+    ),
+    form("run COMMAND", "runs a program and waits until it ends; only in real kernels (`--on`)"),
+    form("wait", "waits until one of the task's children has ended"),
+    form("wait all", "waits until all children of the task have ended"),
+    form("yield", "yields the CPU to another task, if another task is runnable"),
+    form("nice 5", "changes the nice value of the task"),
+    form("cpus 0-3", "changes the CPUs on which the task may run"),
+    form("mark M", "records the time, and the delay since the period began (`every`)"),
     form("loop 400", "repeats the steps up to its `end` this many times"),
-    form("loop forever", "repeats them until the run is over"),
-    form("unless late 40ms", "does the steps up to its `end`, unless the last beat is longer ago"),
+    form("loop forever", "repeats the steps up to its `end` until the run is over"),
+    form(
+        "unless late 40ms",
+        "skips the steps up to its `end` if the period began longer ago than this time",
+    ),
     form("end", "ends the nearest `loop` or `unless`"),
 ];
 
 /// The forms of a TIME.
 pub const TIMES: &[Form] = &[
-    form("2ms", "always this time; units are ns, us, ms, s, m"),
-    form("2ms +-5%", "uniform within this much of it"),
-    form("uniform(0.2ms, 2ms)", "uniform between the two"),
+    form("2ms", "always this time; the units are ns, us, ms, s and m"),
+    form("2ms +-5%", "uniform within this percentage of the time"),
+    form("uniform(0.2ms, 2ms)", "uniform between the two times"),
     form("exp(150ms)", "exponential with this mean"),
     form(
         "lognormal(8ms, 0.2)",
-        "log-normal with this mean and this ratio of standard deviation to \
-                                 mean",
+        "log-normal with this mean and this ratio of standard deviation to mean",
     ),
 ];
 
 /// How tasks can wait for each other.
 pub const WAITINGS: &[Form] = &[
-    form("block", "sleeps until it is woken"),
+    form("block", "sleeps until another task wakes the task"),
     form("spin", "keeps running and polls"),
     form("spin 1.1ms then block", "polls for this much CPU time, then sleeps"),
 ];
@@ -103,13 +108,17 @@ pub(crate) fn read(
     }
     let program = Program::new(steps).map_err(|unbalanced| {
         let (what, step, help) = match unbalanced {
-            Unbalanced::End(step) => ("`end` ends nothing", step, "take it out"),
-            Unbalanced::Open(step) => {
-                ("this has no `end`", step, "add \"end\" after what it holds")
+            Unbalanced::End(step) => {
+                ("this `end` has no `loop` or `unless`", step, "remove this `end`")
             }
-            Unbalanced::Deep(step) => ("too many loops inside each other", step, "use fewer"),
+            Unbalanced::Open(step) => {
+                ("this step has no `end`", step, "add \"end\" after the steps of the block")
+            }
+            Unbalanced::Deep(step) => {
+                ("the loops are nested too deep", step, "use fewer nested loops")
+            }
             Unbalanced::Never(step) => {
-                ("a loop of zero times", step, "write how often: \"loop 3\"")
+                ("the loop has zero rounds", step, "write the number of rounds: \"loop 3\"")
             }
         };
         wrong(at.get(step).copied().unwrap_or_default(), what, help)
@@ -191,21 +200,20 @@ impl Line<'_> {
         read_variate(text).map_err(|help| self.cannot(help))
     }
     fn period(&self, text: &str) -> Result<Span, Wrong> {
-        let zero = "the time must be above 0".to_owned();
+        let zero = "write a time above 0".to_owned();
         let span = read_span(text).and_then(|span| (span.0 > 0).then_some(span).ok_or(zero));
         span.map_err(|help| self.cannot(help))
     }
     fn count(&self, text: &str) -> Result<u32, Wrong> {
-        text.parse()
-            .map_err(|_| self.cannot(format!("how often is a whole number up to {}", u32::MAX)))
+        text.parse().map_err(|_| self.cannot(format!("write a whole number up to {}", u32::MAX)))
     }
     fn nice(&self, text: &str) -> Result<i8, Wrong> {
         let nice = text.parse().ok().filter(|nice| (-20..=19).contains(nice));
-        nice.ok_or_else(|| self.cannot("nice values are from -20 to 19"))
+        nice.ok_or_else(|| self.cannot("write a nice value from -20 to 19"))
     }
 
     fn cannot(&self, help: impl Into<String>) -> Wrong {
-        wrong(self.at, format!("cannot read the step \"{}\"", shown(self.text)), help)
+        wrong(self.at, format!("the step \"{}\" is invalid", shown(self.text)), help)
     }
     fn odd(&self, verb: &str) -> Wrong {
         let verbs = || STEPS.iter().map(|step| first_word(step.form));
@@ -220,7 +228,7 @@ impl Line<'_> {
             None => {
                 let mut all: Vec<&str> = verbs().collect();
                 all.dedup();
-                self.cannot(format!("steps begin with {}", all.join(", ")))
+                self.cannot(format!("begin a step with one of {}", all.join(", ")))
             }
         }
     }
@@ -243,7 +251,7 @@ fn words(text: &str) -> Result<Vec<String>, &'static str> {
                     }
                 }
             }
-            '\0' => return Err("a word of a command has no zero byte"),
+            '\0' => return Err("remove the zero byte from the command"),
             _ if letter.is_whitespace() => words.extend(word.take()),
             _ => word.get_or_insert_default().push(letter),
         }
@@ -277,12 +285,12 @@ pub(crate) fn read_variate(text: &str) -> Result<Variate, String> {
         let (from, to) = inside.split_once(',').ok_or("write `uniform(1ms, 5ms)`")?;
         let (from, to) = (read_span(from)?, read_span(to)?);
         let ordered = (from <= to).then_some(Variate::Uniform { from, to });
-        return ordered.ok_or_else(|| "the shorter time comes first: `uniform(1ms, 5ms)`".into());
+        return ordered.ok_or_else(|| "write the shorter time first: `uniform(1ms, 5ms)`".into());
     }
     if let Some(inside) = within("lognormal") {
         let (mean, cv) = inside.split_once(',').ok_or("write `lognormal(8ms, 0.2)`")?;
         let cv = cv.trim().parse().ok().filter(|cv| (0.0..=100.0).contains(cv));
-        let cv = cv.ok_or("the ratio of deviation to mean is a number from 0 to 100")?;
+        let cv = cv.ok_or("write a ratio of standard deviation to mean from 0 to 100")?;
         return Ok(Variate::LogNormal { mean: read_span(mean)?, cv });
     }
     let Some((mean, share)) = text.split_once("+-") else {
@@ -290,7 +298,7 @@ pub(crate) fn read_variate(text: &str) -> Result<Variate, String> {
     };
     let percent = share.trim().strip_suffix('%').and_then(|percent| percent.trim().parse().ok());
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    let percent: f64 = percent.ok_or("it varies by 0 to 100 per cent: `2ms +-5%`")?;
+    let percent: f64 = percent.ok_or("write 0 to 100 per cent: `2ms +-5%`")?;
     Ok(Variate::around(read_span(mean)?, percent / 100.0))
 }
 
@@ -303,7 +311,7 @@ pub(crate) fn read_waiting(text: &str) -> Result<Waiting, String> {
         ["spin", time, "then", "block"] => Ok(Waiting::SpinThenBlock(read_span(time)?)),
         _ => {
             let forms: Vec<&str> = WAITINGS.iter().map(|form| form.form).collect();
-            Err(format!("waiting is {}", forms.join(" | ")))
+            Err(format!("write {}", forms.join(" | ")))
         }
     }
 }
@@ -313,21 +321,26 @@ pub(crate) fn cpus(at: usize, list: &str, machine: &Machine) -> Result<Option<Cp
     if list.trim() == "all" {
         return Ok(None);
     }
-    let form =
-        || wrong(at, format!("`{}` is no list of CPUs", shown(list)), "write `0-3,8` or `all`");
+    let form = || {
+        wrong(
+            at,
+            format!("`{}` is not a valid list of CPUs", shown(list)),
+            "write `0-3,8` or `all`",
+        )
+    };
     let cpus = CpuSet::parse(list).ok_or_else(form)?;
     if cpus.is_empty() {
-        return Err(wrong(at, "an empty list of CPUs", "write `0-3,8` or `all`"));
+        return Err(wrong(at, "the list of CPUs is empty", "write `0-3,8` or `all`"));
     }
     let usable = cpus.and(&machine.online());
     if usable.is_empty() {
-        let what = format!("none of the CPUs `{}` is one of the machine", shown(list));
-        let help = format!("its CPUs are {}", machine.online());
+        let what = format!("the machine has none of the CPUs `{}`", shown(list));
+        let help = format!("use its CPUs: {}", machine.online());
         return Err(wrong(at, what, help));
     }
     if usable != cpus {
         let what = format!("the machine does not have all of the CPUs `{}`", shown(list));
-        return Err(wrong(at, what, format!("its CPUs are {}", machine.online())));
+        return Err(wrong(at, what, format!("use its CPUs: {}", machine.online())));
     }
     Ok(Some(cpus))
 }

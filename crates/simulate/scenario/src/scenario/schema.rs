@@ -44,7 +44,7 @@ pub(crate) const SCENARIO: Section = Section {
     about: "A scenario is one TOML file. Its name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.scenario/1\"", "the version of this schema; required"),
-        key("about", "text", "what it shows, in one sentence"),
+        key("about", "text", "one sentence that describes the scenario"),
         key("source", "text", "the source of its numbers"),
         key("seeds", "1 to 10000", "the number of seeds to run; default: `5`"),
         key("limit", "TIME", "the simulated time at which a run is stopped; default: `600s`"),
@@ -54,14 +54,18 @@ pub(crate) const SCENARIO: Section = Section {
             "a preset or an hwloc description, in the file or in each variant; required",
         ),
         key("parameters", "table", "texts and numbers, which replace `${name}` in any text"),
-        key("costs", "table", "the costs on the machine; default: none"),
+        key("costs", "table", "the overheads of the machine; default: none"),
         key(
             "ambient",
             "RECORDING",
-            "background kernel threads and late interrupts, as in a recording \
-             (docs/explain/simulate.md); default: none",
+            "background kernel threads and late interrupts, as in a trace of a real machine \
+             (simulate.md); default: none",
         ),
-        key("scheduler", "table", "its name, with its tunables as further keys; required"),
+        key(
+            "scheduler",
+            "table",
+            "the name of the scheduler; its tunables are further keys; required",
+        ),
         key("groups", "tables by name", "sessions and cgroups"),
         key("locks", "tables by name", "locks"),
         key("barriers", "tables by name", "barriers"),
@@ -69,11 +73,15 @@ pub(crate) const SCENARIO: Section = Section {
         key(
             "conditions",
             "list of names",
-            "condition variables: a signal without a waiter is lost",
+            "condition variables: a signal is lost if no task waits for it",
         ),
         key("tasks", "list of tables", "tasks"),
-        key("hotplug", "list of tables", "CPUs that go offline and come back"),
-        key("variants", "list of tables", "runs that differ; default: one run called `default`"),
+        key("hotplug", "list of tables", "CPUs that go offline and come back online"),
+        key(
+            "variants",
+            "list of tables",
+            "the variants of the run; default: one variant with the name `default`",
+        ),
         key("sweep", "lists by parameter", "one variant for each combination of the values"),
         key("figures", "list of tables", "the numbers that are measured and compared"),
     ],
@@ -81,7 +89,7 @@ pub(crate) const SCENARIO: Section = Section {
 
 pub(crate) const COSTS: Section = Section {
     title: "[costs]",
-    about: "The costs on the machine. By default all are off: then every effect comes from \
+    about: "The overheads of the machine. By default all are off, so every effect comes from \
             scheduling decisions.",
     keys: &[
         key("switch", "TIME", "CPU time of a context switch; default: `0ns`"),
@@ -89,32 +97,37 @@ pub(crate) const COSTS: Section = Section {
         key(
             "migration",
             "four TIMEs",
-            "CPU time lost by a migration to a sibling, within the cache, within the node, \
+            "CPU time lost by a migration to an SMT sibling, within the cache, within the node, \
              and further; default: `0ns` each",
         ),
         key(
             "cold",
             "TIME",
-            "CPU time lost if another task has run on the CPU since; default: `0ns`",
+            "CPU time lost if another task has used the CPU since the task's last run; default: \
+             `0ns`",
         ),
-        key("smt", "0.1 to 1", "speed while a sibling is busy, as a share; default: `1`"),
+        key(
+            "smt",
+            "0.1 to 1",
+            "speed of a CPU while its SMT sibling is busy, as a share of full speed; default: `1`",
+        ),
         key(
             "spin-yields",
             "true | false",
-            "whether a spinning sibling leaves full speed to the other",
+            "whether a CPU that spins leaves full speed to its SMT sibling",
         ),
         key(
             "scan",
             "TIME",
-            "the price of newly-idle balancing for each CPU of a domain: models of Linux leave \
-             a pass out where the CPU was idle for less on average; it takes no CPU time; \
-             default: `100ns`",
+            "the price of newly-idle balancing for each CPU of a domain. Models of Linux skip the \
+             balancing if the CPU's mean idle time is shorter than the price. It takes no CPU \
+             time; default: `100ns`",
         ),
         key(
             "remote",
             "list of 0.1 to 1",
-            "speed one, two, ... hops away from the task's first node, as shares; default: \
-             `1`",
+            "speed at a distance of one, two, ... hops from the first node of the task, as shares \
+             of full speed; default: `1`",
         ),
     ],
 };
@@ -122,43 +135,59 @@ pub(crate) const COSTS: Section = Section {
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
     about: "The scheduler. Keys that are not in this table are tunables of the scheduler. A \
-            variant with a name starts from that scheduler's defaults; a variant without a name \
-            changes tunables only. Paths of files are relative to the scenario.",
-    keys: &[key("name", "text", "the scheduler, or the file of a policy (`x.rota`)")],
+            variant with a `name` starts with the defaults of that scheduler. A variant without a \
+            `name` only changes tunables. File paths are relative to the scenario.",
+    keys: &[key("name", "text", "the scheduler, or a policy file (`x.rota`)")],
 };
 
 pub(crate) const GROUP: Section = Section {
     title: "[groups.NAME]",
-    about: "A session (which autogroup turns into a group) or a cgroup.",
+    about: "A session (which autogroup turns into a task group) or a cgroup.",
     keys: &[
         key(
             "session",
             "true | false",
-            "whether it is a session; schedulers without autogroup ignore sessions",
+            "whether the group is a session; schedulers without autogroup ignore sessions",
         ),
-        key("parent", "group", "its parent group; default: the root"),
-        key("shares", "2 to 262144", "its weight among its siblings; default: `1024`"),
+        key("parent", "group", "the parent group; default: the root group"),
+        key(
+            "shares",
+            "2 to 262144",
+            "the weight among the groups with the same parent; default: `1024`",
+        ),
         key(
             "quota",
             "\"10ms/100ms\"",
-            "CPU time that it may use in each period; default: unlimited",
+            "CPU time that the group may use in each period; default: unlimited",
         ),
-        key("cpus", "\"0-3,8\" | \"all\"", "the CPUs that its tasks may use; default: `all`"),
+        key(
+            "cpus",
+            "\"0-3,8\" | \"all\"",
+            "the CPUs that the tasks of the group may use; default: `all`",
+        ),
     ],
 };
 
 pub(crate) const LOCK: Section = Section {
     title: "[locks.NAME]",
-    about: "A lock. Waiters get it in the order of arrival.",
-    keys: &[key("waiting", "WAITING", "how tasks wait for it; default: `block`")],
+    about: "A lock. Waiting tasks get the lock in the order of their arrival.",
+    keys: &[key(
+        "waiting",
+        "WAITING",
+        "the way in which tasks wait for the lock; default: `block`",
+    )],
 };
 
 pub(crate) const BARRIER: Section = Section {
     title: "[barriers.NAME]",
-    about: "A barrier: the last task to arrive lets all continue.",
+    about: "A barrier. When the last task arrives, all tasks continue.",
     keys: &[
-        key("parties", "1 to 100000", "how many tasks must arrive; required"),
-        key("waiting", "WAITING", "how tasks wait for the last one; default: `block`"),
+        key("parties", "1 to 100000", "the number of tasks that must arrive; required"),
+        key(
+            "waiting",
+            "WAITING",
+            "the way in which tasks wait for the last task; default: `block`",
+        ),
     ],
 };
 
@@ -166,109 +195,132 @@ pub(crate) const PIPE: Section = Section {
     title: "[pipes.NAME]",
     about: "A queue of tokens.",
     keys: &[
-        key("capacity", "1 to 4294967295", "how many tokens fit; default: unlimited"),
-        key("tokens", "0 to 4294967295", "how many tokens are in it at the start; default: `0`"),
-        key("waiting", "WAITING", "how tasks wait for a token or for room; default: `block`"),
+        key(
+            "capacity",
+            "1 to 4294967295",
+            "the number of tokens that fit into the pipe; default: unlimited",
+        ),
+        key(
+            "tokens",
+            "0 to 4294967295",
+            "the number of tokens in the pipe at the start; default: `0`",
+        ),
+        key(
+            "waiting",
+            "WAITING",
+            "the way in which tasks wait for a token or for room; default: `block`",
+        ),
         key(
             "sync",
             "true | false",
-            "whether a wakeup is synchronous: the waker is about to sleep; default: `true` \
-             with `block`",
+            "whether a wakeup through the pipe is synchronous, which means that the waker is about \
+             to sleep; default: `true` with `block`",
         ),
     ],
 };
 
 pub(crate) const TASK: Section = Section {
     title: "[[tasks]]",
-    about: "Tasks of one kind: with a program of their own, or made by a function of the \
-            catalogue. The function's arguments are further keys.",
+    about: "Tasks of one kind. They have their own program, or a function of the catalogue creates \
+            them. The arguments of the function are further keys.",
     keys: &[
-        key("name", "text", "their name; default, with `use`: the function's name"),
+        key("name", "text", "the name of the tasks; default, with `use`: the name of the function"),
         key("program", "list of steps", "the program of each task"),
-        key("use", "text", "the function of the catalogue that makes them"),
+        key("use", "text", "the function of the catalogue that creates the tasks"),
         key("count", "0 to 100000", "the number of tasks, with `program`; default: `1`"),
-        key("at", "TIME", "when they are created; default: `0ns`"),
-        key("from", "CPU", "the CPU of the task that creates them; default: `0`"),
-        key("from-node", "node", "the same, by node: the node's first CPU"),
-        key("nice", "-20 to 19", "nice value; default: `0`"),
+        key("at", "TIME", "the time at which the tasks are created; default: `0ns`"),
+        key("from", "CPU", "the CPU of the task that creates these tasks; default: `0`"),
+        key("from-node", "node", "as `from`, but by node: the first CPU of this node"),
+        key("nice", "-20 to 19", "the nice value; default: `0`"),
         key(
             "class",
             "CLASS",
-            "scheduling class, in a real kernel (`run --on`): `other`, `batch`, `idle`, `fifo 50`, \
-             `rr 10` (priorities from 1 to 99), or `deadline`, with runtime, deadline and period \
-             from `wcet`, `deadline` and `every`; default: `other`",
+            "the scheduling class, in a real kernel (`run --on`): `other`, `batch`, `idle`, `fifo \
+             50`, `rr 10` (priorities from 1 to 99), or `deadline`, which takes its runtime, \
+             deadline and period from `wcet`, `deadline` and `every`; default: `other`",
         ),
-        key("group", "group", "the session or cgroup; default: the root"),
-        key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which they may run; default: `all`"),
-        key("nodes", "\"1,2\" | \"all\"", "the same, by node"),
+        key("group", "group", "the session or cgroup of the tasks; default: the root group"),
+        key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which the tasks may run; default: `all`"),
+        key("nodes", "\"1,2\" | \"all\"", "as `cpus`, but by node"),
         key(
             "job",
             "number",
-            "their parallel job, for schedulers that run all tasks of a job together",
+            "the parallel job of the tasks; gang schedulers run all tasks of a job at the same \
+             time",
         ),
         key(
             "deadline",
             "TIME",
-            "the time after its release within which each job should complete, for \
-             real-time schedulers; default: the period of its `every`",
+            "the relative deadline of each job, for real-time schedulers; default: the period of \
+             its `every`",
         ),
         key(
             "wcet",
             "TIME",
-            "the maximum CPU time of a job, for real-time schedulers; default: computed \
-             from the program; required in the class `deadline`",
+            "the maximum CPU time of a job, for real-time schedulers; default: computed from the \
+             program; required in the class `deadline`",
         ),
-        key("background", "true | false", "whether the run may end before they do"),
-        key("kthread", "true | false", "whether they are kernel threads"),
+        key("background", "true | false", "whether the run may end before these tasks end"),
+        key("kthread", "true | false", "whether the tasks are kernel threads"),
         key(
             "priority",
             "number",
-            "OSv priority: half the value gets twice the CPU time; default: `1`",
+            "OSv priority: a task with half the value gets twice the CPU time; default: `1`",
         ),
-        key("forked", "true | false", "whether only `fork` creates them"),
+        key("forked", "true | false", "whether the tasks are created only by `fork`"),
     ],
 };
 
 pub(crate) const HOTPLUG: Section = Section {
     title: "[[hotplug]]",
-    about: "A CPU that goes offline, comes back, or both.",
+    about: "A CPU that goes offline, comes back online, or both.",
     keys: &[
         key("cpu", "CPU", "the CPU; required"),
-        key("off", "TIME", "when it goes offline"),
-        key("on", "TIME", "when it comes back online"),
+        key("off", "TIME", "the time at which the CPU goes offline"),
+        key("on", "TIME", "the time at which the CPU comes back online"),
     ],
 };
 
 pub(crate) const VARIANT: Section = Section {
     title: "[[variants]]",
-    about: "A run that differs. It may have every key from `machine` to `hotplug`; these are \
-            merged into those of the file. Tables are merged key by key, lists are replaced.",
-    keys: &[key("name", "text", "its name; required")],
+    about: "A variant of the run. It may have every key from `machine` to `hotplug`, and these \
+            keys are merged into the keys of the file. Tables are merged key by key; lists are \
+            replaced.",
+    keys: &[key("name", "text", "the name of the variant; required")],
 };
 
 pub(crate) const FIGURE: Section = Section {
     title: "[[figures]]",
-    about: "A number: a measure of a variant, possibly divided by another, for all seeds.",
+    about: "A number that is computed for all seeds: a measure of one variant, which may be \
+            divided by another measure.",
     keys: &[
-        key("name", "text", "its name; required"),
+        key("name", "text", "the name of the figure; required"),
         key("measure", "MEASURE", "the measure; required"),
         key(
             "of",
             "task or mark",
-            "the tasks or marks: a name, with `*` for any text; default: all awaited \
-             tasks, or all marks",
+            "the tasks or marks: a name, with `*` for any text; default: all awaited tasks, or all \
+             marks",
         ),
-        key("variant", "text", "the variant; default: the only one"),
-        key("within", "TIME", "with `marks`: only marks with at most this delay"),
+        key("variant", "text", "the variant; required if there are several"),
+        key("within", "TIME", "with `marks`: count only marks with at most this delay"),
         key(
             "percentile",
             "0.001 to 100",
             "with `wait`: the percentile; default: `100`, the longest wait",
         ),
         key("over", "table | TIME | number", "the divisor, for each seed; default: none"),
-        key("pick", "PICK", "how the values of all seeds become one; default: `median`"),
-        key("published", "number", "the value in the source"),
-        key("band", "[low, high]", "the expected range; an upper end of 1e6 or more is open"),
+        key(
+            "pick",
+            "PICK",
+            "the function that combines the values of all seeds; default: `median`",
+        ),
+        key("published", "number", "the value that the source reports"),
+        key(
+            "band",
+            "[low, high]",
+            "the expected range; an upper end of 1e6 or more means no upper limit",
+        ),
         key("formula", "number | table", "the value that a theory predicts"),
         key("why", "text", "the reason for the expected value, in one sentence"),
     ],
@@ -276,12 +328,12 @@ pub(crate) const FIGURE: Section = Section {
 
 pub(crate) const QUANTITY: Section = Section {
     title: "over",
-    about: "The divisor of a figure. Absent keys are as in the figure.",
+    about: "The divisor of a figure. A missing key has the same value as in the figure.",
     keys: &[
         key("measure", "MEASURE", "the measure"),
         key("of", "task or mark", "the tasks or marks"),
         key("variant", "text", "the variant"),
-        key("within", "TIME", "with `marks`: only marks with at most this delay"),
+        key("within", "TIME", "with `marks`: count only marks with at most this delay"),
         key(
             "percentile",
             "0.001 to 100",
@@ -293,5 +345,8 @@ pub(crate) const QUANTITY: Section = Section {
 pub(crate) const FORMULA: Section = Section {
     title: "formula",
     about: "A prediction and its formula.",
-    keys: &[key("value", "number", "its value here; required"), key("text", "text", "the formula")],
+    keys: &[
+        key("value", "number", "the value of the formula for this scenario; required"),
+        key("text", "text", "the formula"),
+    ],
 };

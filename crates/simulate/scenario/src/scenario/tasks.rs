@@ -59,12 +59,12 @@ pub(super) fn read(nodes: &[Node], draft: &mut Draft) -> Result<(), Wrong> {
             }
         }
         if draft.workload.launches.len() as u64 > TASKS {
-            let what = format!("more than {TASKS} tasks");
-            return Err(wrong(node.at, what, "write fewer"));
+            let what = format!("there are more than {TASKS} tasks");
+            return Err(wrong(node.at, what, "write fewer tasks"));
         }
         if draft.workload.marks.len().max(draft.workload.affinities.len()) > NOTED {
-            let what = format!("more than {NOTED} marks or sets of CPUs");
-            return Err(wrong(node.at, what, "use fewer"));
+            let what = format!("there are more than {NOTED} marks or CPU lists");
+            return Err(wrong(node.at, what, "use fewer marks or CPU lists"));
         }
     }
     Ok(())
@@ -88,8 +88,12 @@ fn from_program(template: usize, fields: &Fields, draft: &mut Draft) -> Result<(
         return match count.or(fields.get("at").map(|_| 0)) {
             None => Ok(()),
             Some(_) => {
-                let help = "take out `count` and `at`: `fork` says how many and when";
-                Err(wrong(fields.at(), "tasks that only `fork` creates are not launched", help))
+                let help = "remove `count` and `at`: the `fork` steps set the number and the time";
+                Err(wrong(
+                    fields.at(),
+                    "tasks that only `fork` creates cannot have `count` or `at`",
+                    help,
+                ))
             }
         };
     }
@@ -109,15 +113,16 @@ fn from_catalogue(
     fields.check()?;
     for key in ["program", "forked"] {
         if let Some(node) = fields.get(key) {
-            let what = format!("`{key}` does not go with `use`");
-            return Err(wrong(node.at, what, "take one of them out"));
+            let what = format!("`{key}` cannot be combined with `use`");
+            return Err(wrong(node.at, what, "remove one of the two keys"));
         }
     }
     let takes_count = function.arguments.iter().any(|argument| argument.name == "count");
     if let Some(node) = fields.get("count").filter(|_| !takes_count) {
         let arguments: Vec<&str> = function.arguments.iter().map(|a| a.name).collect();
-        let help = format!("the arguments of {} are {}", function.name, arguments.join(", "));
-        return Err(wrong(node.at, format!("{} has no `count`", function.name), help));
+        let help =
+            format!("use one of the arguments of {}: {}", function.name, arguments.join(", "));
+        return Err(wrong(node.at, format!("{} has no argument `count`", function.name), help));
     }
     let name = fields.text("name")?.unwrap_or(function.name);
     let mut common = common(name, &fields, draft)?;
@@ -134,8 +139,8 @@ fn from_catalogue(
 fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong> {
     let mut template = Template::new(name, Program::default());
     if !program::is_name(name) {
-        let help = "names are words of letters, digits and any of - _ . / :";
-        return Err(wrong(fields.at(), format!("`{}` is no name", shown(name)), help));
+        let help = "use letters, digits and any of - _ . / :";
+        return Err(wrong(fields.at(), format!("`{}` is not a valid name", shown(name)), help));
     }
     template.nice = fields.integer("nice", -20..=19)?.unwrap_or(0) as i8;
     if let Some(node) = fields.get("group") {
@@ -151,7 +156,7 @@ fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong>
     if let Some(priority) = fields.number("priority")? {
         if !(0.001..=1000.0).contains(&priority) {
             let at = fields.get("priority").map_or(fields.at(), |node| node.at);
-            return Err(wrong(at, "no priority", "a priority is a number from 0.001 to 1000"));
+            return Err(wrong(at, "the priority is invalid", "write a number from 0.001 to 1000"));
         }
         template.priority = priority;
     }
@@ -172,7 +177,7 @@ fn class(node: &Node, task: Option<&Template>) -> Result<Class, Wrong> {
             let priority = rest.first().filter(|_| rest.len() == 1);
             let priority = priority.and_then(|it| it.parse().ok());
             let priority = priority.filter(|it| (1..=99).contains(it)).ok_or_else(|| {
-                let what = format!("`{name} 50`, with a priority from 1 to 99, the highest");
+                let what = format!("`{name} 50`, with a priority from 1 to 99 (99 is the highest)");
                 expected(node, "class", &what)
             })?;
             return Ok(match name {
@@ -191,34 +196,37 @@ const CLASSES: &str = "`other`, `batch`, `idle`, `fifo 50`, `rr 10` or `deadline
 fn reservation(node: &Node, task: Option<&Template>) -> Result<Class, Wrong> {
     let error = |what: &str, help: &str| Err(wrong(node.at, what, help));
     let Some(task) = task else {
-        let help = "write their `program`, with `every 10ms` before each job";
-        return error("tasks of the catalogue are in no class `deadline`", help);
+        let help = "write a `program` for the tasks, with `every 10ms` before each job";
+        return error("tasks of the catalogue cannot be in the class `deadline`", help);
     };
     let mut periods = task.program.steps().iter().filter_map(|step| match step {
         Step::Beat(period) => Some(*period),
         _ => None,
     });
     let Some(period) = periods.next() else {
-        let help = "let it do \"every 10ms\" before each job";
+        let help = "add \"every 10ms\" before each job";
         return error("a task of the class `deadline` has no period", help);
     };
     if periods.any(|other| other != period) {
-        let help = "write one `every`, or equal ones";
+        let help = "write only one `every`, or several with the same period";
         return error("a task of the class `deadline` has several periods", help);
     }
     let Some(runtime) = task.wcet else {
         // What is computed from the program is too little: the kernel stops the task there.
-        let help = "add `wcet = \"3ms\"`, the runtime: more than a job computes, as its system \
-                    calls take time, too";
+        let help = "add `wcet = \"3ms\"`, the runtime; make it longer than the computation of a \
+                    job, because system calls also take time";
         return error("a task of the class `deadline` has no `wcet`", help);
     };
     let deadline = task.deadline.unwrap_or(period);
     if runtime > deadline || deadline > period {
         let what = format!(
-            "a task of the class `deadline` has a `wcet` of {runtime}, a deadline of {deadline} \
-             and a period of {period}"
+            "a task of the class `deadline` has the `wcet` {runtime}, the deadline {deadline} and \
+             the period {period}"
         );
-        return error(&what, "the first is at most the second, and that at most the third");
+        return error(
+            &what,
+            "make `wcet` at most the deadline, and the deadline at most the period",
+        );
     }
     Ok(Class::Deadline { runtime, deadline, period })
 }
@@ -235,9 +243,11 @@ fn positive(fields: &Fields, key: &'static str) -> Result<Option<Span>, Wrong> {
 fn affinity(fields: &Fields, machine: &Machine) -> Result<Option<CpuSet>, Wrong> {
     let list = |node: &Node, key| node.word().ok_or_else(|| expected(node, key, "a list: \"0-3\""));
     match (fields.get("cpus"), fields.get("nodes")) {
-        (Some(_), Some(nodes)) => {
-            Err(wrong(nodes.at, "both `cpus` and `nodes`", "take one of them out"))
-        }
+        (Some(_), Some(nodes)) => Err(wrong(
+            nodes.at,
+            "the table has both `cpus` and `nodes`",
+            "remove one of the two keys",
+        )),
         (Some(cpus), None) => program::cpus(cpus.at, &list(cpus, "cpus")?, machine),
         (None, Some(node)) => {
             let text = list(node, "nodes")?;
@@ -255,7 +265,7 @@ fn affinity(fields: &Fields, machine: &Machine) -> Result<Option<CpuSet>, Wrong>
             let known = nodes.iter().all(|node| machine.nodes().any(|n| n == node.index()));
             if cpus.is_empty() || !known {
                 let what = format!("the machine does not have the nodes `{}`", shown(&text));
-                return Err(wrong(node.at, what, format!("its nodes are {}", have.join(", "))));
+                return Err(wrong(node.at, what, format!("use its nodes: {}", have.join(", "))));
             }
             Ok(Some(cpus))
         }
@@ -276,13 +286,17 @@ fn launched(fields: &Fields, machine: &Machine) -> Result<(CpuId, Time), Wrong> 
             let number = super::integer(node, "from-node", 0..=i64::from(u16::MAX))?;
             let cpus = machine.online();
             let of = |cpu: &CpuId| machine.cpus[cpu.index()].node == Some(number as u32);
-            let have = format!("the machine has {} nodes", machine.nodes().count());
+            let have = format!("use one of the {} nodes of the machine", machine.nodes().count());
             let found = cpus.iter().find(of);
             found.ok_or_else(|| wrong(node.at, format!("there is no node {number}"), have))?
         }
         (None, None) => first,
         (Some(_), Some(node)) => {
-            return Err(wrong(node.at, "both `from` and `from-node`", "take one of them out"));
+            return Err(wrong(
+                node.at,
+                "the table has both `from` and `from-node`",
+                "remove one of the two keys",
+            ));
         }
     };
     Ok((from, at))

@@ -23,11 +23,11 @@ pub(super) fn of(file: &Fields, table: &Table, set: &Table) -> Result<Vec<Draft>
         fields.check()?;
         let name = text(fields.need("name", "\"fix\"")?, "name")?.to_owned();
         if drafts.iter().any(|draft: &Draft| draft.name == name) {
-            let what = format!("there is a variant `{}` already", shown(&name));
-            return Err(wrong(node.at, what, "give each a name of its own"));
+            let what = format!("there is already a variant `{}`", shown(&name));
+            return Err(wrong(node.at, what, "give each variant a different name"));
         }
         if name.is_empty() || name.len() > 64 {
-            return Err(wrong(node.at, "no name for a variant", "write a word or two"));
+            return Err(wrong(node.at, "the variant has an empty name", "write a word or two"));
         }
         let Value::Table(patch) = &node.value else { continue };
         let mut table = base.clone();
@@ -65,8 +65,8 @@ fn apply(table: &mut Table, patch: &Table) {
 }
 
 fn fits(variants: usize, at: usize) -> Result<(), Wrong> {
-    let help = "sweep fewer values, or write several scenarios";
-    let many = || wrong(at, format!("more than {VARIANTS} variants"), help);
+    let help = "sweep fewer values, or split the scenario";
+    let many = || wrong(at, format!("there are more than {VARIANTS} variants"), help);
     (variants <= VARIANTS).then_some(()).ok_or_else(many)
 }
 
@@ -83,8 +83,8 @@ fn sweep(file: &Fields, mut drafts: Vec<Draft>, set: &Table) -> Result<Vec<Draft
         if values.is_empty() {
             return Err(wrong(
                 *at,
-                format!("no values for `{}`", shown(key)),
-                "write at least one",
+                format!("the list of values for `{}` is empty", shown(key)),
+                "write at least one value",
             ));
         }
         fits(drafts.len().saturating_mul(values.len()), *at)?;
@@ -119,7 +119,7 @@ fn with_value(draft: &Draft, key: &str, at: usize, value: &Node) -> Result<Draft
 fn unknown_parameter(name: &str, at: usize, known: &[String]) -> Wrong {
     let help = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "add it to [parameters] with a value".into(),
+        None => "add the parameter to [parameters], with a value".into(),
     };
     wrong(at, format!("there is no parameter `{}`", shown(name)), help)
 }
@@ -148,11 +148,19 @@ fn substitute(table: &mut Table) -> Result<(), Wrong> {
         Some((_, Value::Table(parameters))) => {
             for Entry { key, at, node } in &parameters.entries {
                 let value = node.word().filter(|word| word.len() <= VALUE);
-                let help = format!("parameters are numbers and texts of up to {VALUE} bytes");
-                let value = value.ok_or_else(|| wrong(*at, "no value of a parameter", help))?;
+                let help = format!("write a number, or a text of up to {VALUE} bytes");
+                let value = value
+                    .ok_or_else(|| wrong(*at, "the value is not valid for a parameter", help))?;
                 if value.contains("${") {
-                    let what = format!("the parameter `{}` holds another one", shown(key));
-                    return Err(wrong(*at, what, "write its value out: parameters do not nest"));
+                    let what = format!(
+                        "the value of the parameter `{}` refers to another parameter",
+                        shown(key)
+                    );
+                    return Err(wrong(
+                        *at,
+                        what,
+                        "write the value itself: parameters cannot be nested",
+                    ));
                 }
                 values.push((key.clone(), value));
             }
@@ -169,7 +177,7 @@ fn substitute(table: &mut Table) -> Result<(), Wrong> {
         while let Some(begin) = rest.find("${") {
             out += &rest[..begin];
             let inside = &rest[begin + 2..];
-            let open = || wrong(at, "`${` without `}`", "write `${name}`");
+            let open = || wrong(at, "`${` has no `}`", "write `${name}`");
             let end = inside.find('}').ok_or_else(open)?;
             let value = values.iter().find(|(name, _)| *name == inside[..end]);
             out += &value.ok_or_else(|| unknown_parameter(&inside[..end], at, &known))?.1;

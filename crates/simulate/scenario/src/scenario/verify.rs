@@ -65,9 +65,9 @@ fn somebody_is_there(workload: &Workload, lines: &Lines) -> Result<(), Wrong> {
     }
     let help = match workload.templates.is_empty() {
         true => "add [[tasks]] with a name and a program",
-        false => "launch at least one task that is not created by `fork`",
+        false => "create at least one task at the start, not only by `fork`",
     };
-    Err(wrong(lines.of(0, 0), "no task is launched, so there is nothing to simulate", help))
+    Err(wrong(lines.of(0, 0), "no task starts, so there is nothing to simulate", help))
 }
 
 /// Refuses loops that take no time: they would keep the simulation at one instant.
@@ -100,7 +100,11 @@ fn loops_take_time(
                 if !inner.takes_time && !skips && steps > TIMELESS {
                     let help =
                         "add a step that takes time: \"compute 1us\", \"sleep 1ms\", \"get P\"";
-                    return Err(wrong(at(inner.at), "a loop that takes no time", help));
+                    return Err(wrong(
+                        at(inner.at),
+                        "the loop takes no time, so it would never end",
+                        help,
+                    ));
                 }
                 if let Some(outer) = open.last_mut() {
                     outer.steps = outer.steps.saturating_add(steps);
@@ -141,23 +145,23 @@ fn locks_are_given_back(
             Step::Lock(lock) => {
                 let twice = held.insert(lock.index(), n).map(|_| {
                     let what = format!("the lock `{}` is locked twice", name(lock.index()));
-                    wrong(at(n), what, "unlock it in between")
+                    wrong(at(n), what, "add \"unlock\" between the two steps")
                 });
                 twice.map_or(Ok(()), Err)?;
             }
             Step::Unlock(lock) => {
                 held.remove(&lock.index()).ok_or_else(|| {
                     let lock = name(lock.index());
-                    let what = format!("the lock `{lock}` is unlocked but was not locked");
-                    wrong(at(n), what, format!("add \"lock {lock}\" before"))
+                    let what =
+                        format!("the lock `{lock}` is unlocked, but the task does not hold it");
+                    wrong(at(n), what, format!("add \"lock {lock}\" before this step"))
                 })?;
             }
             Step::Loop(_) | Step::UnlessLate(_) => open.push(held.clone()),
             Step::End { of } => {
                 let before = open.pop().unwrap_or_default();
                 if !before.keys().eq(held.keys()) {
-                    let what = "the locks held at the end of this block differ from those held at \
-                        its beginning";
+                    let what = "the block holds other locks at its end than at its beginning";
                     return Err(wrong(at(n), what, format!("compare with step {}", of + 1)));
                 }
             }
@@ -217,13 +221,13 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
     let name = &templates[parent].name;
     let what = format!("`{name}` forks itself endlessly, directly or through other tasks");
     let at = fork_of(workload, lines, parent, child);
-    Err(wrong(at, what, "let one task fork the others"))
+    Err(wrong(at, what, "fork the other tasks from one single task"))
 }
 
 fn too_many(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> Wrong {
     let name = &workload.templates[child].name;
-    let what = format!("this fork of `{name}` makes too many tasks");
-    let help = format!("a run has at most {TASKS} tasks, forked ones included: fork fewer");
+    let what = format!("this fork of `{name}` creates too many tasks");
+    let help = format!("fork fewer tasks: a run has at most {TASKS}, including forked tasks");
     wrong(fork_of(workload, lines, parent, child), what, help)
 }
 
@@ -274,7 +278,7 @@ fn barriers_open(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result<()
         let Some((n, step)) = first else { continue };
         if count != FOREVER && !count.is_multiple_of(u64::from(barrier.parties)) {
             let what = format!(
-                "the barrier `{}` has {} parties, and {count} tasks reach it",
+                "the barrier `{}` has {} parties, but {count} tasks reach it",
                 barrier.name, barrier.parties
             );
             return Err(wrong(lines.of(n, step), what, format!("write `parties = {count}`")));
@@ -302,7 +306,7 @@ fn somebody_answers(workload: &Workload, lines: &Lines, tasks: &[u64]) -> Result
     }
     for (pipe, (waits, answered)) in workload.pipes.iter().zip(pipes) {
         if let Some((template, step)) = waits.filter(|_| !answered) {
-            let what = format!("no task puts anything into the pipe `{}`", pipe.name);
+            let what = format!("no task puts a token into the pipe `{}`", pipe.name);
             let help = format!("add \"put {}\" to a program", pipe.name);
             return Err(wrong(lines.of(template, step), what, help));
         }

@@ -44,7 +44,7 @@ impl Numbers {
         let node = fields.need("step", "0.5")?;
         let step = number(node, "step")?;
         if step <= 0.0 {
-            return Err(wrong(node.at, "`step` leads nowhere", "let it be above 0"));
+            return Err(wrong(node.at, "`step` is 0 or negative", "write a step above 0"));
         }
         Ok(Numbers::Steps { at: fields.at(), from, step, to: fields.number("to")? })
     }
@@ -55,15 +55,17 @@ impl Numbers {
             Numbers::Listed(values) => return Ok(values.clone()),
             Numbers::Steps { at, from, step, to } => (*at, *from, *step, to.or(end)),
         };
-        let to = to.ok_or_else(|| wrong(at, "steps without an end", "say where: `to = 10`"))?;
+        let to = to.ok_or_else(|| {
+            wrong(at, "the range has no end", "add the end, for example `to = 10`")
+        })?;
         let steps = (to - from) / step + SLACK;
         if steps < 0.0 {
             let what = format!("the range from {from} to {to} is empty");
-            return Err(wrong(at, what, "let `to` be at least `from`"));
+            return Err(wrong(at, what, "make `to` at least as large as `from`"));
         }
         if steps >= MOST as f64 {
-            let help = format!("an axis has up to {MOST} values: take longer steps");
-            return Err(wrong(at, "too many steps", help));
+            let help = format!("use longer steps: an axis has up to {MOST} values");
+            return Err(wrong(at, "the range has too many steps", help));
         }
         let value = |n: u32| Placed { at, value: from + f64::from(n) * step };
         Ok((0..=steps as u32).map(value).collect())
@@ -73,9 +75,15 @@ impl Numbers {
 /// Reports lists that are empty or too long.
 fn some(node: &Node, nodes: &[Node], key: &str) -> Result<(), Wrong> {
     match nodes.len() {
-        0 => Err(wrong(node.at, format!("`{key}` has no value"), "write one, or leave it out")),
+        0 => {
+            Err(wrong(node.at, format!("`{key}` has no value"), "write a value, or remove the key"))
+        }
         1..=MOST => Ok(()),
-        _ => Err(wrong(node.at, format!("`{key}` has more than {MOST} values"), "write fewer")),
+        _ => Err(wrong(
+            node.at,
+            format!("`{key}` has more than {MOST} values"),
+            "write fewer values",
+        )),
     }
 }
 

@@ -98,8 +98,8 @@ pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<V
     };
     let nodes = fields.list("curves")?;
     if nodes.is_empty() || nodes.len() > MOST {
-        let what = format!("{} curves", nodes.len());
-        let help = format!("write 1 to {MOST}, each with a name under `[[curves]]`");
+        let what = format!("the sweep has {} curves", nodes.len());
+        let help = format!("write 1 to {MOST} tables `[[curves]]`, each with a name");
         return Err(wrong(fields.get("curves").map_or(0, |node| node.at), what, help));
     }
     let mut curves: Vec<Curve> = Vec::new();
@@ -109,7 +109,7 @@ pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<V
         let name = text(fields.need("name", "\"message passing\"")?, "name")?.trim();
         if name.is_empty() || curves.iter().any(|curve| curve.name == name) {
             let what = format!("a curve cannot have the name `{}`", shown(name));
-            return Err(wrong(fields.at(), what, "give each curve a name of its own"));
+            return Err(wrong(fields.at(), what, "give each curve a different name"));
         }
         whole.curve(&fields, name, names, &mut curves)?;
     }
@@ -131,10 +131,10 @@ impl Whole<'_> {
         let spare = match fields.get("spare") {
             None if takes <= most_spare => takes,
             None => {
-                let what = format!("`{name}` leaves no CPU for tasks at some point");
+                let what = format!("`{name}` leaves no CPU for tasks at some points");
                 let help = match cluster {
-                    Some(_) => "let `cluster` be a larger number",
-                    None => "let `cpus` begin with a larger number",
+                    Some(_) => "use a larger `cluster`",
+                    None => "start `cpus` with a larger number",
                 };
                 return Err(wrong(fields.at(), what, help));
             }
@@ -176,7 +176,7 @@ impl Whole<'_> {
             None => Ok(Some(found)),
             Some(late) => {
                 let what = format!("`{written}` does not support deadlines beyond the period");
-                let help = format!("leave `{late}` out of `deadlines`, or name another one");
+                let help = format!("remove `{late}` from `deadlines`, or use another test");
                 Err(wrong(node.at, what, help))
             }
         }
@@ -190,7 +190,7 @@ impl Whole<'_> {
             None => Ok(Some(size)),
             Some(cpus) => {
                 let what = format!("{cpus} CPUs cannot be divided into clusters of {size}");
-                Err(wrong(node.at, what, "write a number that divides all of `cpus`"))
+                Err(wrong(node.at, what, "write a number that divides every value of `cpus`"))
             }
         }
     }
@@ -204,13 +204,14 @@ impl Whole<'_> {
         let own = fields.text("overheads")?;
         match (implementation, own.or(self.overheads)) {
             (None, _) if own.is_some() => {
-                let help = "leave `overheads` out, or name an implementation";
-                Err(wrong(fields.at(), "`none` has no overheads", help))
+                let help = "remove `overheads`, or name an implementation";
+                Err(wrong(fields.at(), "the implementation `none` has no overheads", help))
             }
             (None, _) => Ok(None),
             (Some(name), None) => {
-                let what = format!("`{name}` has no overheads");
-                let help = "add `overheads = \"FILE.csv\"` here or at the top, or take `none`";
+                let what = format!("the implementation `{name}` has no table of overheads");
+                let help = "add `overheads = \"FILE.csv\"` here or at the top of the file, or use \
+                            `none`";
                 Err(wrong(fields.at(), what, help))
             }
             (Some(_), table) => Ok(table),
@@ -230,7 +231,7 @@ pub(super) fn unknown(
     let written = node.word().unwrap_or_default();
     let help = match nearest(&written, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+        None => format!("use one of {}", known.collect::<Vec<_>>().join(", ")),
     };
     wrong(node.at, format!("there is no {kind} `{}`", shown(&written)), help)
 }
@@ -260,16 +261,16 @@ fn cache_delays(fields: &Fields) -> Result<Vec<u32>, Wrong> {
         let exact = (value.value * 1000.0 - thousandths).abs() < 1e-6;
         if !exact || !(0.0..=MOST_PER_MILLE).contains(&thousandths) {
             let what = format!("`cache_delay` is {}", value.value);
-            return Err(wrong(value.at, what, "write 0 to 100, with up to three decimals"));
+            return Err(wrong(value.at, what, "write 0 to 100, with at most three decimals"));
         }
         let thousandths = thousandths as u32;
         if all.len() == MOST_DELAYS {
             let what = format!("`cache_delay` has more than {MOST_DELAYS} values");
-            return Err(wrong(value.at, what, "take longer steps"));
+            return Err(wrong(value.at, what, "use longer steps"));
         }
         if all.contains(&thousandths) {
-            let what = format!("`cache_delay` is {} twice", value.value);
-            return Err(wrong(value.at, what, "leave one of them out"));
+            let what = format!("`cache_delay` contains {} twice", value.value);
+            return Err(wrong(value.at, what, "remove one of the two values"));
         }
         all.push(thousandths);
     }

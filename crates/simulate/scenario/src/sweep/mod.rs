@@ -90,16 +90,16 @@ pub fn sweep(file: &str, text: &str, names: &Names) -> Result<Sweep, Error> {
 
 fn read(file: &str, whole: &str, names: &Names) -> Result<Sweep, Wrong> {
     if whole.len() > BYTES {
-        let what = format!("more than {} KiB", BYTES / 1024);
-        return Err(wrong(BYTES, what, "write axes, not points"));
+        let what = format!("the file has more than {} KiB", BYTES / 1024);
+        return Err(wrong(BYTES, what, "write axes instead of single points"));
     }
     let table = node::parse(whole)?;
     let fields = Fields::new(&schema::SWEEP, 0, &table);
     fields.check()?;
     let version = fields.need("schema", "\"wastenot.sweep/1\"")?;
     if text(version, "schema")? != schema::VERSION {
-        let help = format!("this version reads \"{}\"", schema::VERSION);
-        return Err(wrong(version.at, "no sweep, or one of another schema", help));
+        let help = format!("write \"{}\", the schema of this version", schema::VERSION);
+        return Err(wrong(version.at, "the file is not a sweep, or it has another schema", help));
     }
     let seed = fields.integer("seed", 0..=i64::MAX)?.unwrap_or(1) as u64;
     let sets = fields.integer("sets", 1..=100_000)?.unwrap_or(100) as u32;
@@ -109,8 +109,9 @@ fn read(file: &str, whole: &str, names: &Names) -> Result<Sweep, Wrong> {
     let curves = curves::read(&fields, &points, names)?;
     if points.len() as u64 * u64::from(sets) * curves.len() as u64 > MOST_VERDICTS {
         let (points, curves) = (points.len(), curves.len());
-        let what = format!("{points} points of {sets} sets by {curves} curves are too many");
-        return Err(wrong(at, what, "write several sweeps"));
+        let what =
+            format!("the sweep is too large: {points} points of {sets} sets by {curves} curves");
+        return Err(wrong(at, what, "split the sweep into several files"));
     }
     Ok(Sweep {
         name: stem(file).into(),
@@ -144,7 +145,7 @@ fn tests(fields: &Fields, names: &Names) -> Result<Tests, Wrong> {
     if let Some(node) = fields.get("rta_step") {
         let step_us = span(node, "rta_step")?.0 / 1_000;
         if !(1..=1_000_000).contains(&step_us) {
-            return Err(wrong(node.at, "no step of RTA", "write 1us to 1s"));
+            return Err(wrong(node.at, "the step of RTA is not valid", "write 1us to 1s"));
         }
         tests.rta_step_us = step_us;
     }

@@ -84,8 +84,8 @@ impl Axes {
             (None, Some(tasks)) => (tasks, true),
             (both, _) => {
                 let how = if both.is_some() { "twice" } else { "nowhere" };
-                let what = format!("the number of tasks is said {how}");
-                return Err(wrong(fields.at(), what, "write `tasks` or `tasks_per_cpu`"));
+                let what = format!("the number of tasks is set {how}");
+                return Err(wrong(fields.at(), what, "write either `tasks` or `tasks_per_cpu`"));
             }
         };
         let cpus = Numbers::read(fields.need("cpus", "[8, 16]")?, "cpus")?.values(None)?;
@@ -155,8 +155,8 @@ impl Axes {
             for deadlines in &self.deadlines {
                 for working_sets in &self.working_sets {
                     if points.len() == MOST_POINTS {
-                        let what = format!("more than {MOST_POINTS} points");
-                        return Err(wrong(periods.at, what, "write several sweeps"));
+                        let what = format!("the sweep has more than {MOST_POINTS} points");
+                        return Err(wrong(periods.at, what, "split the sweep into several files"));
                     }
                     let (periods, deadlines) = (periods.value, deadlines.value);
                     let working_sets = working_sets.value;
@@ -173,8 +173,8 @@ impl Axes {
 fn whole(number: &Placed<f64>, of: &str, most: f64) -> Result<u32, Wrong> {
     let rounded = number.value.round();
     if (number.value - rounded).abs() > NEAR * rounded || !(1.0..=most).contains(&rounded) {
-        let what = format!("{} {of}", number.value);
-        return Err(wrong(number.at, what, format!("it is a whole number from 1 to {most}")));
+        let what = format!("{} {of} are not possible", number.value);
+        return Err(wrong(number.at, what, format!("write a whole number from 1 to {most}")));
     }
     Ok(rounded as u32)
 }

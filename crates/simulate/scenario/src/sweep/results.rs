@@ -124,8 +124,8 @@ pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
     let (mut words, mut all) = (Words::default(), Vec::new());
     while let Some(row) = table.next()? {
         if all.len() == MOST {
-            let what = format!("more than {MOST} lines");
-            return Err(table.wrong(what, "keep the header, and the lines that matter"));
+            let what = format!("the file has more than {MOST} lines");
+            return Err(table.wrong(what, "keep the header and only the lines that you need"));
         }
         all.push(judged(&row, &mut words)?);
     }
@@ -136,14 +136,14 @@ pub fn results(file: &str, read: impl Read) -> Result<Vec<Judged>, Error> {
 }
 
 /// How to make such a file.
-const MAKE: &str =
-    "`wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` writes one: docs/reference/sweep.md";
+const MAKE: &str = "write a result with `wastenot bounds sweep EXPERIMENT.toml -o FILE.csv` \
+                    (docs/reference/sweep.md)";
 
 /// The error that the header belongs to another kind of file.
 fn foreign(error: Error) -> Error {
     match error {
         Error::Wrong { file, line, what, .. } => {
-            let what = format!("not a result of a sweep: {what}");
+            let what = format!("the file is not a result of a sweep: {what}");
             Error::Wrong { file, line, what, help: MAKE.to_owned() }
         }
         other => other,
@@ -192,13 +192,21 @@ fn judged(row: &Row<'_>, words: &mut Words) -> Result<Judged, Error> {
     };
     let (accepted, sets) = (whole(row, ACCEPTED)?, judged.sets);
     if u64::from(accepted) + u64::from(judged.unknown) > u64::from(sets) {
-        let what = format_args!("{accepted}, and {} are unknown, of {sets}", judged.unknown);
-        return Err(row.wrong(ACCEPTED, what, "was the line changed? Write the file anew"));
+        let what = format_args!(
+            "{accepted} accepted sets and {} unknown sets are more than all {sets} sets",
+            judged.unknown
+        );
+        return Err(row.wrong(
+            ACCEPTED,
+            what,
+            "undo any change of this line, or run the sweep again",
+        ));
     }
     let Judged { share, share_low: low, share_high: high, .. } = judged;
     if !(low <= share && share <= high && high <= 1.0) {
-        let what = format_args!("{share} from {low} to {high} is no share with its interval");
-        return Err(row.wrong(SHARE, what, "was the line changed? Write the file anew"));
+        let what =
+            format_args!("{share} with the interval from {low} to {high} is not a valid share");
+        return Err(row.wrong(SHARE, what, "undo any change of this line, or run the sweep again"));
     }
     Ok(judged)
 }
@@ -207,7 +215,7 @@ fn whole(row: &Row<'_>, column: usize) -> Result<u32, Error> {
     let text = row.text(column).unwrap_or_default();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
-        let what = format!("`{}` is no whole number below 2^32", shown(text));
+        let what = format!("`{}` is not a whole number below 2^32", shown(text));
         row.wrong(column, what, MAKE)
     })
 }
@@ -219,7 +227,7 @@ fn number(row: &Row<'_>, column: usize) -> Result<f64, Error> {
     let text = row.text(column).unwrap_or_default();
     let number = text.parse().ok().filter(|number| (0.0..=GREATEST).contains(number));
     number.ok_or_else(|| {
-        let what = format!("`{}` is no number from 0 to 10^9", shown(text));
+        let what = format!("`{}` is not a number from 0 to 10^9", shown(text));
         row.wrong(column, what, MAKE)
     })
 }
@@ -256,18 +264,27 @@ mod tests {
     fn what_is_none_is_refused_with_its_line() {
         let other = results("t.csv", "wcet_us,period_us\n1,2\n".as_bytes()).expect_err("tasks");
         let said = other.to_string();
-        assert!(said.starts_with("t.csv:1: not a result of a sweep: there is no column"), "{said}");
+        assert!(
+            said.starts_with("t.csv:1: the file is not a result of a sweep: there is no column"),
+            "{said}"
+        );
         assert!(other.help().contains("bounds sweep"), "{}", other.help());
         for (line, what) in [
             (String::new(), "the file has a header but no point"),
-            (LINE.replace(",5,3,1,", ",5,5,1,"), "r.csv:2: accepted: 5, and 1 are unknown, of 5"),
-            (LINE.replace("0.23", "0.7"), "share: 0.6 from 0.7 to 0.88 is no share"),
-            (LINE.replace("0.6,", "NaN,"), "share: `NaN` is no number"),
-            (LINE.replace("2,4,", "2,-4,"), "tasks: `-4` is no whole number"),
-            (LINE.replace("2,4,", "2,+4,"), "tasks: `+4` is no whole number"),
-            (LINE.replace(",1.5,", ",1e99,"), "total: `1e99` is no number"),
+            (
+                LINE.replace(",5,3,1,", ",5,5,1,"),
+                "r.csv:2: accepted: 5 accepted sets and 1 unknown sets are more than all 5 sets",
+            ),
+            (
+                LINE.replace("0.23", "0.7"),
+                "share: 0.6 with the interval from 0.7 to 0.88 is not a valid share",
+            ),
+            (LINE.replace("0.6,", "NaN,"), "share: `NaN` is not a number"),
+            (LINE.replace("2,4,", "2,-4,"), "tasks: `-4` is not a whole number"),
+            (LINE.replace("2,4,", "2,+4,"), "tasks: `+4` is not a whole number"),
+            (LINE.replace(",1.5,", ",1e99,"), "total: `1e99` is not a number"),
             (LINE.replace("implicit", ""), "deadlines: the cell is empty"),
-            (LINE.replace(",implicit", ""), "25 cells, and the header names 26"),
+            (LINE.replace(",implicit", ""), "25 cells, but the header has 26"),
         ] {
             let error = read(&[&line]).expect_err(what);
             assert!(error.to_string().contains(what), "{error}");

@@ -17,43 +17,54 @@ pub(super) const SWEEP: Section = Section {
     about: "A sweep is one TOML file. Its name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.sweep/1\"", "the version of this schema; required"),
-        key("about", "text", "what it shows, in one sentence"),
+        key("about", "text", "one sentence that describes the sweep"),
         key("source", "text", "the source of its numbers"),
-        key("seed", "whole number from 0", "the seed; another seed gives other sets; default: `1`"),
-        key("sets", "1 to 100000", "the number of sets at each point; default: `100`"),
-        key("points", "table", "the parameters of the sets; required"),
+        key("seed", "whole number from 0", "the seed of the random task sets; default: `1`"),
+        key("sets", "1 to 100000", "the number of task sets at each point; default: `100`"),
+        key("points", "table", "the parameters of the task sets; required"),
         key("tests", "table", "the schedulability tests"),
-        key("criteria", "list of `hard`, `soft`", "an axis of every curve; default: both"),
+        key(
+            "criteria",
+            "list of `hard`, `soft`",
+            "the criteria, an axis of every curve; default: both",
+        ),
         key(
             "overheads",
             "text",
-            "a table of overheads, by its path relative to this file; `${cpus}` is the number of \
-             CPUs, per cluster if there are clusters",
+            "a table of overheads; the path is relative to this file; `${cpus}` is replaced by the \
+             number of CPUs, or by the CPUs of a cluster",
         ),
         key(
             "cache_delay",
             "numbers from 0 to 100",
-            "the factors of the table's `cache_delay`: an axis of every curve with \
-             overheads; default: `0` and `1`",
+            "factors for `cache_delay` of the table: an axis of every curve with overheads; \
+             default: `0` and `1`",
         ),
-        key("curves", "list of tables", "how sets are judged; at least one"),
+        key(
+            "curves",
+            "list of tables",
+            "the curves: different ways to judge the task sets; at least one",
+        ),
     ],
 };
 
 pub(super) const POINTS: Section = Section {
     title: "[points]",
-    about: "The parameters of the sets. Each key has one or more values; the points are all \
-            combinations.",
+    about: "The parameters of the task sets. Each key has one or more values. The points are all \
+            combinations of the values.",
     keys: &[
-        key("cpus", "1 to 8192", "CPUs of the machine; required"),
-        key("tasks", "whole numbers", "tasks in a set; this or `tasks_per_cpu` is required"),
+        key("cpus", "1 to 8192", "the number of CPUs of the machine; required"),
+        key(
+            "tasks",
+            "whole numbers",
+            "the number of tasks in a set; this key or `tasks_per_cpu` is required",
+        ),
         key(
             "tasks_per_cpu",
             "numbers",
-            "tasks per CPU; the product with `cpus` must be a whole \
-                                         number",
+            "the number of tasks per CPU; the product with `cpus` must be a whole number",
         ),
-        key("total", "numbers", "the total utilization of a set, or its cap"),
+        key("total", "numbers", "the total utilization of a set, or its upper limit"),
         key("utilizations", "UTILIZATIONS", "the distribution of utilizations; required"),
         key(
             "periods",
@@ -69,21 +80,21 @@ pub(super) const STEPS: Section = Section {
     title: "numbers",
     about: "Every key for numbers accepts one number, a list, or a table with these keys.",
     keys: &[
-        key("from", "number", "the first; required"),
-        key("step", "number above 0", "the difference between neighbours; required"),
+        key("from", "number", "the first value; required"),
+        key("step", "number above 0", "the difference between two neighbours; required"),
         key(
             "to",
             "number",
-            "the maximum; required, except for `total`, where the default is the \
-                             number of CPUs",
+            "the upper limit of the values; required, except for `total`, where the default is the \
+             number of CPUs",
         ),
     ],
 };
 
 pub(super) const TESTS: Section = Section {
     title: "[tests]",
-    about: "Tests run from the cheapest to the most expensive; a set is accepted by the first test \
-            that accepts it.",
+    about: "Tests run from the cheapest to the most expensive. The first test that accepts a set \
+            decides.",
     keys: &[
         key(
             "hard",
@@ -93,39 +104,39 @@ pub(super) const TESTS: Section = Section {
         key(
             "rta_step",
             "TIME",
-            "the least growth of a response time per step of RTA; default: `1us`",
+            "the smallest increase of a response time per step of RTA; default: `1us`",
         ),
         key(
             "budget",
             "whole number",
-            "the maximum number of steps of each test for a set; default: `200000000`",
+            "the maximum number of steps of each test for one set; default: `200000000`",
         ),
     ],
 };
 
 pub(super) const CURVE: Section = Section {
     title: "[[curves]]",
-    about: "A way to judge all the sets. Curves do not affect the sets: all curves judge the same \
-            sets.",
+    about: "A curve: one way to judge the task sets. All curves judge the same sets.",
     keys: &[
-        key("name", "text", "its name; required"),
+        key("name", "text", "the name of the curve; required"),
         key(
             "implementation",
             "IMPLEMENTATION",
-            "the scheduler implementation, which determines \
-                                                 the overheads; `none` has none",
+            "the implementation of the scheduler, which determines the overheads; `none` has no \
+             overheads",
         ),
         key(
             "spare",
             "whole number",
-            "CPUs that run no task; default: those that the implementation uses for itself",
+            "the number of CPUs that run no task; default: the number that the implementation uses \
+             for itself",
         ),
         key(
             "cluster",
             "whole number",
-            "sets are divided among clusters of this many CPUs, and each cluster is judged as a \
-             machine of its own; 1 is partitioned",
+            "the number of CPUs in a cluster: the tasks of a set are divided among the clusters, \
+             and each cluster is judged separately; 1 means partitioned",
         ),
-        key("overheads", "text", "a table that replaces the file's"),
+        key("overheads", "text", "a table of overheads that replaces the table of the file"),
     ],
 };

@@ -30,7 +30,7 @@ impl Tower<'_> {
             Some(numbers) if numbers.len() == count => numbers,
             Some(numbers) => {
                 let few = if numbers.len() < count { "few" } else { "many" };
-                return wrong(at, format!("too {few} indexes for {count} objects"));
+                return wrong(at, format!("there are too {few} indexes for {count} objects"));
             }
             None => self.interleaved(text, count).or_else(|why| wrong(at, why))?,
         };
@@ -61,7 +61,7 @@ impl Tower<'_> {
                 sum.checked_add(turn.checked_mul(*step)?)
             });
             let slot = position.and_then(|position| numbers.get_mut(position));
-            *slot.ok_or("a loop steps over the end")? = Some(number);
+            *slot.ok_or("a loop goes past the last object")? = Some(number);
         }
         let numbers: Option<Vec<usize>> = numbers.into_iter().collect();
         numbers.ok_or_else(|| "the loops do not reach every object".into())
@@ -75,9 +75,9 @@ impl Tower<'_> {
             let kind = kind_of(word, 0).ok();
             let depth = self.levels.iter().position(|level| Some(level.kind) == kind);
             let fits = depth.filter(|&depth| count.is_multiple_of(self.levels[depth].width));
-            named.push(
-                fits.ok_or_else(|| format!("`{}` is no number and no wider level", shown(word)))?,
-            );
+            named.push(fits.ok_or_else(|| {
+                format!("`{}` is not a number and not a wider level", shown(word))
+            })?);
         }
         let walk = |&depth: &usize| {
             let above = named.iter().filter(|&&other| other < depth).max();

@@ -28,7 +28,8 @@ impl Links<'_> {
                 .and_then(|(a, b)| Some((a.parse::<u16>().ok()?, b.parse::<u16>().ok()?)));
             let is_link = |(a, b): &(u16, u16)| a != b && usize::from(*a.max(b)) < nodes;
             let Some((a, b)) = ends.filter(is_link) else {
-                let what = format!("`{}` is no link between two of {nodes} nodes", shown(pair));
+                let what =
+                    format!("`{}` is not a link between two of the {nodes} nodes", shown(pair));
                 return wrong(self.at, what);
             };
             for (from, to) in [(a, b), (b, a)] {
@@ -44,7 +45,7 @@ impl Links<'_> {
         let rows = (0..nodes).map(|a| (0..nodes).map(|b| distance(a, b)).collect());
         match rows.collect::<Option<Vec<Vec<u32>>>>() {
             Some(distances) => machine.distances = Some(distances),
-            None => return wrong(self.at, "the links do not reach every node"),
+            None => return wrong(self.at, "the links do not connect all nodes"),
         }
         Ok(())
     }
@@ -70,11 +71,11 @@ mod tests {
     #[test]
     fn links_that_make_no_machine_are_refused() {
         for (text, why) in [
-            ("numa:2(links=0-2) pu:1", "`0-2` is no link between two of 2 nodes"),
-            ("numa:2(links=0-0) pu:1", "`0-0` is no link"),
-            ("numa:2(links=) pu:1", "`` is no link"),
-            ("numa:3(links=0-1) pu:1", "the links do not reach every node"),
-            ("core:2(links=0-1) pu:1", "links are between nodes"),
+            ("numa:2(links=0-2) pu:1", "`0-2` is not a link between two of the 2 nodes"),
+            ("numa:2(links=0-0) pu:1", "`0-0` is not a link"),
+            ("numa:2(links=) pu:1", "`` is not a link"),
+            ("numa:3(links=0-1) pu:1", "the links do not connect all nodes"),
+            ("core:2(links=0-1) pu:1", "only numa can have links"),
         ] {
             let error = machine(text).expect_err(text).to_string();
             assert!(error.contains(why), "{error}");

@@ -115,7 +115,7 @@ impl<'t> Tower<'t> {
             let Attributes { indexes, links } = cursor.attributes()?;
             if let Some(links) = links {
                 if kind != Some(Kind::Node) {
-                    return wrong(links.at, "links are between nodes: write them behind numa");
+                    return wrong(links.at, "only numa can have links");
                 }
                 tower.links = Some(links);
             }
@@ -126,7 +126,7 @@ impl<'t> Tower<'t> {
             tower.levels.push(Level { kind, width, indexes, at });
             tower.hanging.push(0);
             if tower.levels.len() > LEVELS {
-                return wrong(at, "too many levels");
+                return wrong(at, "there are too many levels");
             }
         }
         tower.name_untyped(untyped)?;
@@ -137,7 +137,7 @@ impl<'t> Tower<'t> {
     fn hang(&mut self, cursor: &mut Cursor<'t>) -> Result<(), Fault> {
         let at = cursor.at;
         if kind_of(cursor.word(), at)? != Kind::Node {
-            return wrong(at, "only numa may hang beside a level");
+            return wrong(at, "only numa can be attached to a level in brackets");
         }
         if cursor.eat(':') && cursor.number()? != 1 {
             return wrong(at, "write [numa] once for each node");
@@ -146,7 +146,7 @@ impl<'t> Tower<'t> {
         self.hanging_indexes = indexes.or(self.hanging_indexes);
         self.links = links.or(self.links);
         if !cursor.eat(']') {
-            return wrong(cursor.at, "] is missing");
+            return wrong(cursor.at, "the closing ] is missing");
         }
         cursor.skip_space();
         if let Some(count) = self.hanging.last_mut() {
@@ -170,8 +170,10 @@ impl<'t> Tower<'t> {
             (6, 6) => &[Package, Node, Cache(2), Cache(1), Core, Pu],
             (7, 7) => &[Package, Node, Cache(3), Cache(2), Cache(1), Core, Pu],
             (8, 8) => &[Package, Node, Cache(3), Cache(2), Cache(1), CodeCache(1), Core, Pu],
-            (n, len) if n == len => return wrong(0, "more than 8 levels need types"),
-            _ => return wrong(0, "either all levels have a type, or no level has one"),
+            (n, len) if n == len => {
+                return wrong(0, "with more than 8 levels, each level needs a type");
+            }
+            _ => return wrong(0, "either all levels or no level must have a type"),
         };
         self.levels.iter_mut().zip(kinds).for_each(|(level, &kind)| level.kind = kind);
         Ok(())
@@ -186,10 +188,10 @@ impl<'t> Tower<'t> {
         for (index, level) in self.levels.iter().enumerate() {
             let again = self.levels[..index].iter().any(|other| other.kind == level.kind);
             if again && level.kind != Kind::Group {
-                return wrong(level.at, "this type has a level already");
+                return wrong(level.at, "another level has this type already");
             }
             if level.kind == Kind::Node && self.hanging.iter().any(|&count| count > 0) {
-                return wrong(level.at, "nodes are both a level and beside one");
+                return wrong(level.at, "numa must be either a level or in brackets, not both");
             }
         }
         if self.node_count() > NODE_LIMIT { Err(Fault::TooLarge("nodes")) } else { Ok(self) }
@@ -249,7 +251,7 @@ impl<'t> Tower<'t> {
             };
             if !draft.place(cpu, place)? {
                 let at = pu_indexes.map_or(0, |indexes| indexes.at);
-                return wrong(at, format!("CPU {cpu} twice"));
+                return wrong(at, format!("CPU {cpu} is used twice"));
             }
         }
         let mut machine = draft.finish(&DistanceRows::new());

@@ -33,9 +33,13 @@ pub(super) fn kind_of(word: &str, at: usize) -> Result<Kind, Fault> {
     let named = names.iter().find(|(name, _)| word.len() >= 2 && name.starts_with(&word));
     match named {
         Some((_, kind)) => Ok(*kind),
-        None => {
-            wrong(at, format!("`{}` is no type (pack numa die group l3 core pu)", shown(&word)))
-        }
+        None => wrong(
+            at,
+            format!(
+                "`{}` is not a type; the types are pack numa die group l3 core pu",
+                shown(&word)
+            ),
+        ),
     }
 }
 
@@ -85,7 +89,7 @@ impl<'t> Cursor<'t> {
         match self.take(|c| c.is_ascii_digit()) {
             "" => wrong(at, "a number is missing"),
             digits => match digits.parse() {
-                Ok(0) => wrong(at, "there must be at least one"),
+                Ok(0) => wrong(at, "the number must be at least 1"),
                 Ok(number) => Ok(number),
                 Err(_) => Err(Fault::TooLarge("CPUs")),
             },
@@ -98,7 +102,7 @@ impl<'t> Cursor<'t> {
             let inside = self.take(|c| c != ')');
             let start = self.at - inside.len();
             if !self.eat(')') {
-                return wrong(self.at, ") is missing");
+                return wrong(self.at, "the closing ) is missing");
             }
             for attribute in inside.split_whitespace() {
                 let at = start + (attribute.as_ptr() as usize - inside.as_ptr() as usize);
@@ -106,7 +110,7 @@ impl<'t> Cursor<'t> {
                     Some(("indexes", text)) => found.indexes = Some(Indexes { text, at }),
                     Some(("links", text)) => found.links = Some(Links { text, at }),
                     Some(("memory" | "size" | "memorysidecachesize", _)) => {}
-                    _ => return wrong(at, format!("`{}` is no attribute", shown(attribute))),
+                    _ => return wrong(at, format!("`{}` is not an attribute", shown(attribute))),
                 }
             }
         }

@@ -38,30 +38,30 @@ pub enum Spread {
 /// Every spread with its name and meaning.
 pub const SPREADS: &Names<Spread> = &[
     (Spread::Uniform, "uniform", "all periods are equally likely"),
-    (Spread::LogUniform, "log-uniform", "as many from 10 to 100 ms as from 100 to 1000 ms"),
+    (Spread::LogUniform, "log-uniform", "as many periods from 10 to 100 ms as from 100 to 1000 ms"),
 ];
 
 /// Units with their length in us.
 const UNITS: &[(&str, u64)] = &[("s", 1_000_000), ("ms", 1_000), ("us", 1)];
 /// The longest period: a day.
 const LONGEST_US: u64 = 24 * 3_600_000_000;
-const HELP: &str = "periods are written `log-uniform 10-100 ms`, or `uniform 10-100 ms by 5 ms`";
+const HELP: &str = "write `log-uniform 10-100 ms`, or `uniform 10-100 ms by 5 ms`";
 
 impl Periods {
     pub(super) fn check(&self) -> Result<(), Error> {
         let Periods { from_us, to_us, step_us, .. } = *self;
         if from_us == 0 || step_us == 0 {
-            return wrong("a period is longer than 0", HELP);
+            return wrong("a period must be longer than 0", HELP);
         }
         if to_us > LONGEST_US {
-            return wrong("a period of more than a day", "the longest is 86400 s");
+            return wrong("a period is longer than a day", "write at most 86400 s");
         }
         if from_us > to_us {
-            return wrong(format!("no period is from {from_us} to {to_us} us"), HELP);
+            return wrong(format!("the range from {from_us} to {to_us} us is empty"), HELP);
         }
         if from_us % step_us != 0 || to_us % step_us != 0 {
             let what = format!("{from_us} and {to_us} us are not both multiples of {step_us} us");
-            return wrong(what, "let both ends be multiples of the step");
+            return wrong(what, "make both ends multiples of the step");
         }
         Ok(())
     }
@@ -104,7 +104,10 @@ impl FromStr for Periods {
             Some(Periods { spread, from_us, to_us, step_us })
         };
         let Some(periods) = read() else {
-            return wrong(format!("`{}` are no periods", shown(text.trim())), HELP);
+            return wrong(
+                format!("`{}` is not a valid distribution of periods", shown(text.trim())),
+                HELP,
+            );
         };
         periods.check()?;
         Ok(periods)

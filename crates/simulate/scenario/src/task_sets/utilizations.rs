@@ -43,16 +43,36 @@ use Weight::{Heavy, Light, Medium};
 /// for which SchedCAT is used.
 pub const UTILIZATIONS: &Names<Utilizations> = &[
     (RandFixedSum, "randfixedsum", "uniform over all lists with a given sum"),
-    (UUniFastDiscard, "uunifast-discard", "the same by trial; gives up after too many failures"),
+    (
+        UUniFastDiscard,
+        "uunifast-discard",
+        "as randfixedsum, but by trial: it stops with an error after too many failures",
+    ),
     (Uniform(Light), "uni-light", "uniform from 0.001 to 0.1"),
     (Uniform(Medium), "uni-medium", "uniform from 0.1 to 0.4"),
     (Uniform(Heavy), "uni-heavy", "uniform from 0.5 to 0.9"),
-    (Exponential(Light), "exp-light", "exponential of mean 0.1; those above 1 are drawn again"),
-    (Exponential(Medium), "exp-medium", "exponential of mean 0.25; those above 1 are drawn again"),
-    (Exponential(Heavy), "exp-heavy", "exponential of mean 0.5; those above 1 are drawn again"),
-    (Bimodal(Light), "bimo-light", "8 in 9 uniform from 0.001 to 0.5, the others from 0.5 to 0.9"),
-    (Bimodal(Medium), "bimo-medium", "6 in 9 like that"),
-    (Bimodal(Heavy), "bimo-heavy", "4 in 9 like that"),
+    (Exponential(Light), "exp-light", "exponential with mean 0.1; values above 1 are drawn again"),
+    (
+        Exponential(Medium),
+        "exp-medium",
+        "exponential with mean 0.25; values above 1 are drawn again",
+    ),
+    (Exponential(Heavy), "exp-heavy", "exponential with mean 0.5; values above 1 are drawn again"),
+    (
+        Bimodal(Light),
+        "bimo-light",
+        "8 of 9 tasks uniform from 0.001 to 0.5, the others uniform from 0.5 to 0.9",
+    ),
+    (
+        Bimodal(Medium),
+        "bimo-medium",
+        "6 of 9 tasks uniform from 0.001 to 0.5, the others uniform from 0.5 to 0.9",
+    ),
+    (
+        Bimodal(Heavy),
+        "bimo-heavy",
+        "4 of 9 tasks uniform from 0.001 to 0.5, the others uniform from 0.5 to 0.9",
+    ),
 ];
 
 /// How the utilization of one task is drawn.
@@ -94,9 +114,10 @@ impl Utilizations {
         match (self.one(), total) {
             (Some(_), cap) => check_cap(self, tasks, cap.unwrap_or(f64::INFINITY)),
             (None, Some(total)) => check_sum(self, tasks, total),
-            (None, None) => {
-                wrong(format!("{self} needs a sum"), "say what the utilizations come to")
-            }
+            (None, None) => wrong(
+                format!("{self} needs the total utilization"),
+                "give the sum of the utilizations",
+            ),
         }
     }
 
@@ -156,23 +177,23 @@ impl One {
 /// Whether `tasks` utilizations can have the sum `total`, and there are not too many.
 pub(super) fn check_sum(of: Utilizations, tasks: usize, total: f64) -> Result<(), Error> {
     if tasks == 0 || tasks > MOST_OF_A_SUM {
-        let help = format!("a set of a given sum has 1 to {MOST_OF_A_SUM} tasks");
-        return wrong(format!("{of} of {tasks} tasks"), help);
+        let help = format!("use 1 to {MOST_OF_A_SUM} tasks in a set with a given sum");
+        return wrong(format!("{of} cannot make a set of {tasks} tasks"), help);
     }
     if !(total > 0.0 && total <= tasks as f64) {
-        let what = format!("{of}: {tasks} utilizations from 0 to 1 do not come to {total}");
-        return wrong(what, format!("let the sum be above 0 and at most {tasks}"));
+        let what = format!("{of}: {tasks} utilizations from 0 to 1 cannot have the sum {total}");
+        return wrong(what, format!("make the sum larger than 0 and at most {tasks}"));
     }
     Ok(())
 }
 
 fn check_cap(of: Utilizations, tasks: usize, cap: f64) -> Result<(), Error> {
     if tasks == 0 || tasks > TaskSet::MOST_TASKS {
-        let help = format!("a set has 1 to {} tasks", TaskSet::MOST_TASKS);
-        return wrong(format!("{of} of {tasks} tasks"), help);
+        let help = format!("use 1 to {} tasks in a set", TaskSet::MOST_TASKS);
+        return wrong(format!("{of} cannot make a set of {tasks} tasks"), help);
     }
     if cap.is_nan() || cap <= 0.0 {
-        return wrong(format!("{of}: no task fits below {cap}"), "let the cap be above 0");
+        return wrong(format!("{of}: no task fits below the limit {cap}"), "use a limit above 0");
     }
     Ok(())
 }

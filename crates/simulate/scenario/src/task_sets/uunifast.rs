@@ -29,10 +29,10 @@ pub fn uunifast_discard(tasks: usize, total: f64, random: &mut Random) -> Result
         }
     }
     let what = format!(
-        "uunifast-discard: {TRIES} draws, and none of {tasks} utilizations that come to {total} \
-         without one above 1"
+        "uunifast-discard failed: in {TRIES} draws of {tasks} utilizations with the sum {total}, \
+         one utilization was always above 1"
     );
-    wrong(what, "take `randfixedsum`: it gives the same distribution and always succeeds")
+    wrong(what, "use `randfixedsum`: it has the same distribution and always succeeds")
 }
 
 /// Draws into `shares`; returns whether none is above 1.

@@ -21,7 +21,7 @@ pub(super) fn named<T: Copy>(text: &str, kind: &str, names: &Names<T>) -> Result
     let known = || names.iter().map(|(_, name, _)| *name);
     let help = match nearest(text, known()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+        None => format!("use one of {}", known().collect::<Vec<_>>().join(", ")),
     };
     wrong(format!("`{}` is not one of the {kind}", shown(text)), help)
 }

@@ -25,13 +25,13 @@ impl Default for WorkingSets {
     }
 }
 
-const HELP: &str = "working sets are written `4-512 KiB`";
+const HELP: &str = "write `4-512 KiB`";
 
 impl WorkingSets {
     pub(super) fn check(&self) -> Result<(), Error> {
         let WorkingSets { from_kb, to_kb } = *self;
         if from_kb == 0 || from_kb > to_kb {
-            return wrong(format!("no working set is from {from_kb} to {to_kb} KiB"), HELP);
+            return wrong(format!("the range from {from_kb} to {to_kb} KiB is not valid"), HELP);
         }
         Ok(())
     }
@@ -50,7 +50,10 @@ impl FromStr for WorkingSets {
             Some(WorkingSets { from_kb: from.try_into().ok()?, to_kb: to.try_into().ok()? })
         };
         let Some(working_sets) = read() else {
-            return wrong(format!("`{}` are no working sets", shown(text.trim())), HELP);
+            return wrong(
+                format!("`{}` is not a valid range of working sets", shown(text.trim())),
+                HELP,
+            );
         };
         working_sets.check()?;
         Ok(working_sets)

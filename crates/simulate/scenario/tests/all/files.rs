@@ -111,28 +111,28 @@ fn lscpu_columns_go_by_name() {
 #[test]
 fn broken_files_are_told_with_their_line() {
     for (content, expected) in [
-        ("# CPU,Core\n0,0\n0,0\n", "x: lscpu -p: CPU 0 a second time (line 3)"),
-        ("# CPU,Core\n0,0\nz,0\n", "x: lscpu -p: there is no CPU number (line 3)"),
+        ("# CPU,Core\n0,0\n0,0\n", "x: lscpu -p: CPU 0 is in the file twice (line 3)"),
+        ("# CPU,Core\n0,0\nz,0\n", "x: lscpu -p: the row has no CPU number (line 3)"),
         (
             "# a comment\n0,0\n",
-            "x: lscpu -p: no comment above names the columns (# CPU,Core,...) (line 2)",
+            "x: lscpu -p: the comment that names the columns (# CPU,Core,...) is missing (line 2)",
         ),
-        ("# CPU,Core\n", "x: lscpu -p: it holds no CPU"),
-        ("<topology></topology>", "x: hwloc XML: it holds no PU"),
+        ("# CPU,Core\n", "x: lscpu -p: the file has no CPU"),
+        ("<topology></topology>", "x: hwloc XML: the file has no PU"),
         (
             "<topology>\n<object></topology>",
             "x: hwloc XML: expected 'object' tag, not 'topology' at 2:9 (line 2)",
         ),
-        ("<svg/>", "x: not a description of a machine"),
-        ("hello", "x: not a description of a machine"),
-        ("", "x: not a description of a machine"),
+        ("<svg/>", "x: the file does not describe a machine in a known format"),
+        ("hello", "x: the file does not describe a machine in a known format"),
+        ("", "x: the file does not describe a machine in a known format"),
         (
             "/sys/devices/system/cpu/online:0-x\n",
-            "x: /sys: /sys/devices/system/cpu/online: `0-x` is no list of CPUs",
+            "x: /sys: /sys/devices/system/cpu/online: `0-x` is not a valid list of CPUs",
         ),
         (
             "/sys/devices/system/cpu/vulnerabilities/l1tf:Not affected\n",
-            "x: not a description of a machine",
+            "x: the file does not describe a machine in a known format",
         ),
     ] {
         let error = machine_from("x", content.as_bytes()).expect_err(content);
@@ -140,7 +140,7 @@ fn broken_files_are_told_with_their_line() {
         assert!(error.help().contains("lscpu -p > FILE"), "{}", error.help());
     }
     let large = machine_from("x", b"# CPU\n9999\n").expect_err("too many CPUs");
-    assert_eq!(large.to_string(), "`x` is a machine of more than 8192 CPUs");
+    assert_eq!(large.to_string(), "the machine `x` has more than 8192 CPUs");
 }
 
 #[test]

@@ -48,10 +48,10 @@ fn what_is_wrong_with_a_table_is_told_with_its_line() {
         changed
     };
     for (text, line, what) in [
-        (String::new(), 1, "nothing in it"),
+        (String::new(), 1, "the file is empty"),
         (of("median_ns", "middle_ns"), 1, "no column `middle_ns`"),
         (of(",median_ns", ""), 1, "no column `median_ns`"),
-        (of("m,4,2,", "m,4,0,"), 2, "machine_sockets: `0` is no whole number from 1 to 4"),
+        (of("m,4,2,", "m,4,0,"), 2, "machine_sockets: `0` is not a whole number from 1 to 4"),
         (of("coarse-ticket,2,1,", "coarse-ticket,5,1,"), 2, "cpus: `5`"),
         (of(",10000,", ",0,"), 2, "samples: `0`"),
         (of(",150,300,", ",350,300,"), 2, "p99_ns: `300`"),
@@ -122,12 +122,12 @@ fn what_is_wrong_with_feather_traces_files_is_told_with_its_line() {
         ("x_m=4.csv", "1, 2, 1\n", Some(1.0), 1, "`overhead=`", SAMPLES_LIKE),
         (SAMPLES, "1, 2, 1\n", None, 1, "cycles", "--cycles-per-us"),
         (SAMPLES, "1, 2, 1\n1, 2\n", Some(1.0), 2, "2 cells", "start, end, length"),
-        (SAMPLES, "1, 2, x\n", Some(1.0), 1, "`x` is no length", "start, end, length"),
+        (SAMPLES, "1, 2, x\n", Some(1.0), 1, "`x` is not a valid length", "start, end, length"),
         (SAMPLES, "1, 2, 18446744073709551615\n", Some(1.0), 1, "no overhead", "cycles"),
-        ("s.csv", &stars, Some(1.0), 2, "`*` is no number of CPUs", "m="),
+        ("s.csv", &stars, Some(1.0), 2, "`*` is not a valid number of CPUs", "m="),
         ("s.csv", &lacks, Some(1.0), 1, "no column `med`", "ft-compute-stats"),
         ("s.csv", &unit, Some(1.0), 2, "`ms`", "microseconds"),
-        ("s.csv", &number, Some(1.0), 2, "`nan` is no number", "ft-compute-stats"),
+        ("s.csv", &number, Some(1.0), 2, "`nan` is not a number", "ft-compute-stats"),
         ("s.csv", STATISTICS, None, 3, "cycles", "--cycles-per-us"),
     ] {
         let error = figures(name, text.as_bytes(), rate).expect_err(what);

@@ -237,7 +237,7 @@ fn recorded_machines_have_the_levels_that_their_kernels_showed() {
 #[test]
 fn a_mistyped_preset_is_answered_with_the_nearest_and_all_ways() {
     let error = machine("buldozer64").expect_err("no such preset");
-    assert_eq!(error.to_string(), "there is no machine `buldozer64`; nearest is `bulldozer64`");
+    assert_eq!(error.to_string(), "there is no machine `buldozer64`; did you mean `bulldozer64`?");
     for way in ["magny48", "flat(nodes,cores)", "pack:2", "lstopo", "lscpu -p"] {
         assert!(error.help().contains(way), "{}", error.help());
     }
@@ -251,7 +251,10 @@ fn a_mistyped_preset_is_answered_with_the_nearest_and_all_ways() {
 fn wrong_arguments_are_answered_with_the_right_form() {
     for text in ["flat", "flat(1)", "flat(0,2)", "flat(2,2", "flat(a,b)", "flat()"] {
         let error = machine(text).expect_err(text);
-        assert_eq!(error.to_string(), format!("`{text}`: write flat(nodes,cores)"));
+        assert_eq!(
+            error.to_string(),
+            format!("the arguments of the machine `{text}` are wrong: write flat(nodes,cores)")
+        );
     }
     let error = machine("chiplet(1)").expect_err("two forms");
     assert!(error.to_string().ends_with("write chiplet(nodes,caches,cores) or chiplet"), "{error}");

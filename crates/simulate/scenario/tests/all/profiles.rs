@@ -47,18 +47,18 @@ fn what_is_wrong_is_told_with_its_line() {
     let head = "schema = \"wastenot.profile/1\"\n";
     for (text, line, what, help) in [
         ("", 1, "no `schema`", "wastenot.profile/1"),
-        ("schema = \"wastenot.sweep/1\"", 1, "no profile", "wastenot.profile/1"),
+        ("schema = \"wastenot.sweep/1\"", 1, "not a profile", "wastenot.profile/1"),
         (&format!("{head}line_nera = \"1ns\""), 2, "no key `line_nera`", "`line_near`"),
-        (&format!("{head}ipi = 3"), 2, "`ipi` is `3`", "`3us`"),
-        (&format!("{head}ipi = \"1s\""), 2, "longer than 10000 us", "short paths"),
-        (&format!("{head}line_far = \"11us\""), 2, "longer than 10 us", "short paths"),
-        (&format!("{head}\nfetches = -1"), 3, "`fetches` is `-1`", "from 0 to 100"),
-        (&format!("{head}spin = \"mcs\""), 2, "`spin` is `mcs`", "`own`"),
+        (&format!("{head}ipi = 3"), 2, "`ipi` cannot be `3`", "`3us`"),
+        (&format!("{head}ipi = \"1s\""), 2, "longer than 10000 us", "short code path"),
+        (&format!("{head}line_far = \"11us\""), 2, "longer than 10 us", "short code path"),
+        (&format!("{head}\nfetches = -1"), 3, "`fetches` cannot be `-1`", "from 0 to 100"),
+        (&format!("{head}spin = \"mcs\""), 2, "`spin` cannot be `mcs`", "`own`"),
         (&format!("{head}base = \"x7550\""), 2, "no profile `x7550`", "free"),
-        (&format!("{head}coarse = 4"), 2, "`CODE` is `4`", "a table"),
+        (&format!("{head}coarse = 4"), 2, "`CODE` cannot be `4`", "a table"),
         (&format!("{head}coarse = {{ line = 4 }}"), 2, "no key `line`", "`lines`"),
-        (&format!("{head}coarse = {{ work = \"1s\" }}"), 2, "works longer", "short paths"),
-        (&format!("{head}coarse = {{ lines = 1000000 }}"), 2, "`lines` is", "100000"),
+        (&format!("{head}coarse = {{ work = \"1s\" }}"), 2, "is longer than", "short code path"),
+        (&format!("{head}coarse = {{ lines = 1000000 }}"), 2, "`lines` cannot be", "100000"),
         (&format!("{head}ipi = \"1us"), 2, "", "toml.io"),
     ] {
         let error = profile("my.toml", text).expect_err(text);

@@ -84,14 +84,14 @@ fn a_whole_file_is_read() {
 fn what_is_wrong_is_named_with_its_line() {
     for (text, line, what, help) in [
         ("{}", 1, "no `tasks`", "object `tasks`"),
-        ("{\n\"task\": {}}", 2, "the file has no `task`", "did you mean `tasks`?"),
-        ("{\"tasks\": {\n\"t\": {\n\"rum\": 5}}}", 3, "a thread has no `rum`", "`run`"),
-        ("{\"tasks\": {\"t\": {\"run\": -5}}}", 1, "`run` is `-5`", "from 0"),
-        ("{\"tasks\": {\"t\": {\"loop\": 1, \"lock\": \"m\"}}}", 1, "held at the end", "compare"),
+        ("{\n\"task\": {}}", 2, "the file has no key `task`", "did you mean `tasks`?"),
+        ("{\"tasks\": {\n\"t\": {\n\"rum\": 5}}}", 3, "a thread has no key `rum`", "`run`"),
+        ("{\"tasks\": {\"t\": {\"run\": -5}}}", 1, "`run` cannot be `-5`", "from 0"),
+        ("{\"tasks\": {\"t\": {\"loop\": 1, \"lock\": \"m\"}}}", 1, "at its end", "compare"),
         ("{\"tasks\": {\"t\": {\"loop\": 1, \"fork\": \"u\"}}}", 1, "no task `u`", ""),
-        ("{\"tasks\": {\"t\": {\"yield\": \"\"}}}", 1, "a loop that takes no time", "compute"),
+        ("{\"tasks\": {\"t\": {\"yield\": \"\"}}}", 1, "the loop takes no time", "compute"),
         ("{\"tasks\": {\"t\": {\"cpus\": []}}}", 1, "`cpus`", "at least one"),
-        ("{\"tasks\": {\"t\": {\"phases\": {}, \"run\": 5}}}", 1, "beside `phases`", "into"),
+        ("{\"tasks\": {\"t\": {\"phases\": {}, \"run\": 5}}}", 1, "and `phases`", "into"),
     ] {
         let error = from_rtapp("try.json", text, None).expect_err(text);
         let Error::Wrong { line: found, .. } = &error else { panic!("{error:?}") };
@@ -118,7 +118,7 @@ fn it_runs_on_the_machine_that_is_named_or_has_the_cpus_that_it_names() {
     assert!(file.notes.is_empty(), "{:?}", file.notes);
     let error = from_rtapp("try.json", &bound(11), Some(machine("smp4"))).expect_err("no CPU 11");
     assert_eq!(error.to_string(), "try.json:2: the machine has no CPU 11");
-    assert_eq!(error.help(), "its CPUs are 0-3");
+    assert_eq!(error.help(), "use one of its CPUs: 0-3");
 }
 
 #[test]

@@ -207,14 +207,19 @@ fn classes_that_no_task_can_have_are_refused() {
         Box::leak(format!("[[tasks]]\nname = \"t\"\nclass = \"deadline\"\n{rest}\n").into())
     };
     for wrong in [
-        (task("\"fifo\"\nprogram = []"), 3, "`class` is `fifo`", "`fifo 50`, with a priority"),
-        (task("\"rr 100\"\nprogram = []"), 3, "`class` is `rr 100`", "from 1 to 99"),
-        (task("\"batch 1\"\nprogram = []"), 3, "`class` is `batch 1`", "`other`, `batch`"),
-        (task("\"rt\"\nprogram = []"), 3, "`class` is `rt`", "`fifo 50`, `rr 10`"),
-        (task("7\nprogram = []"), 3, "`class` is `7`", "a text in quotes"),
-        (deadline(EVERY), 3, "has no `wcet`", "more than a job computes"),
+        (
+            task("\"fifo\"\nprogram = []"),
+            3,
+            "`class` cannot be `fifo`",
+            "`fifo 50`, with a priority",
+        ),
+        (task("\"rr 100\"\nprogram = []"), 3, "`class` cannot be `rr 100`", "from 1 to 99"),
+        (task("\"batch 1\"\nprogram = []"), 3, "`class` cannot be `batch 1`", "`other`, `batch`"),
+        (task("\"rt\"\nprogram = []"), 3, "`class` cannot be `rt`", "`fifo 50`, `rr 10`"),
+        (task("7\nprogram = []"), 3, "`class` cannot be `7`", "a text in quotes"),
+        (deadline(EVERY), 3, "has no `wcet`", "computation of a job"),
         (deadline("wcet = \"1ms\"\nprogram = [\"compute 1ms\"]"), 3, "no period", "every 10ms"),
-        (deadline(&format!("wcet = \"11ms\"\n{EVERY}")), 3, "`wcet` of 11.00 ms", "at most"),
+        (deadline(&format!("wcet = \"11ms\"\n{EVERY}")), 3, "`wcet` 11.00 ms", "at most"),
         ("[[tasks]]\nuse = \"ep\"\nclass = \"deadline\"", 3, "of the catalogue", "`program`"),
     ] {
         refused(wrong);
@@ -253,8 +258,8 @@ fn ambient_load_runs_beside_and_nobody_waits_for_it() {
     }
     const NEAR: &str = "ambient = \"linux-6.12-x\"\n[[tasks]]\nuse = \"ep\"\n";
     const FAR: &str = "ambient = \"windows\"\n[[tasks]]\nuse = \"ep\"\n";
-    refused((NEAR, 1, "`ambient` is `linux-6.12-x`", "did you mean `linux-6.12"));
-    refused((FAR, 1, "`ambient` is `windows`", "linux-5.10"));
+    refused((NEAR, 1, "`ambient` cannot be `linux-6.12-x`", "did you mean `linux-6.12"));
+    refused((FAR, 1, "`ambient` cannot be `windows`", "linux-5.10"));
 }
 
 #[test]
@@ -368,48 +373,53 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
     let tasks = |rest: &'static str| -> &'static str { Box::leak(format!("{TASK}{rest}").into()) };
     for wrong in [
         ("taks = []", 1, "the file has no key `taks`", "did you mean `tasks`?"),
-        ("seeds = 0", 1, "`seeds` is `0`", "a whole number from 1"),
-        ("limit = 5", 1, "`limit` is `5`", "a time needs a unit: `5ns`"),
+        ("seeds = 0", 1, "`seeds` cannot be `0`", "a whole number from 1"),
+        ("limit = 5", 1, "`limit` cannot be `5`", "add a unit: `5ns`"),
         ("costs = { swich = \"1us\" }", 1, "[costs] has no key `swich`", "did you mean `switch`?"),
-        ("costs = { scan = \"2s\" }", 1, "`scan` is `2s`", "at most 1s"),
+        ("costs = { scan = \"2s\" }", 1, "`scan` cannot be `2s`", "at most 1s"),
         ("costs = { smt = 0.0 }", 1, "`smt`", "from 0.1 to 1"),
         ("costs = { migration = [\"1us\"] }", 1, "`migration`", "four times"),
         ("[groups.a]\nquota = \"10ms\"", 2, "`quota`", "10ms/100ms"),
-        ("[groups.a]\ncpus = \"9-\"", 2, "`9-` is no list of CPUs", "`0-3,8`"),
-        ("[groups.a]\ncpus = \"0\"\nsession = true", 2, "a session with `cpus`", "`session`"),
+        ("[groups.a]\ncpus = \"9-\"", 2, "`9-` is not a valid list of CPUs", "`0-3,8`"),
+        ("[groups.a]\ncpus = \"0\"\nsession = true", 2, "a session has `cpus`", "`session`"),
         ("[groups.a]\nparent = \"b\"", 2, "no group `b`", "[groups.NAME]"),
         ("[groups.a]\nparent = \"a\"", 2, "contains itself", "another parent"),
-        ("[locks.l]\nwaiting = \"spinn\"", 2, "`waiting` is `spinn`", "block | spin"),
-        ("[barriers.b]\nparties = 0", 2, "`parties` is `0`", "from 1"),
+        ("[locks.l]\nwaiting = \"spinn\"", 2, "`waiting` cannot be `spinn`", "block | spin"),
+        ("[barriers.b]\nparties = 0", 2, "`parties` cannot be `0`", "from 1"),
         ("[barriers.b]\nwaiting = \"spin\"", 1, "no `parties`", "add `parties = 4`"),
-        ("[pipes.p]\ncapacity = 1\ntokens = 2", 1, "more tokens than fit", "capacity"),
+        (
+            "[pipes.p]\ncapacity = 1\ntokens = 2",
+            1,
+            "the pipe starts with more tokens than its capacity",
+            "capacity",
+        ),
         (tasks("nise = 3"), 4, "[[tasks]] has no key `nise`", "did you mean `nice`?"),
-        (tasks("nice = 20"), 4, "`nice` is `20`", "from -20 to 19"),
-        (tasks("cpus = \"4-5\""), 4, "none of the CPUs `4-5`", "its CPUs are 0-3"),
-        (tasks("cpus = \"3-5\""), 4, "does not have all", "its CPUs are 0-3"),
-        (tasks("nodes = \"7\""), 4, "does not have the nodes `7`", "its nodes are"),
-        (tasks("from = 4"), 4, "`from` is `4`", "from 0 to 3"),
+        (tasks("nice = 20"), 4, "`nice` cannot be `20`", "from -20 to 19"),
+        (tasks("cpus = \"4-5\""), 4, "none of the CPUs `4-5`", "its CPUs: 0-3"),
+        (tasks("cpus = \"3-5\""), 4, "does not have all", "its CPUs: 0-3"),
+        (tasks("nodes = \"7\""), 4, "does not have the nodes `7`", "its nodes:"),
+        (tasks("from = 4"), 4, "`from` cannot be `4`", "from 0 to 3"),
         (tasks("group = \"g\""), 4, "no group `g`", "[groups.NAME]"),
-        (tasks("at = \"soon\""), 4, "`at` is `soon`", "ns, us, ms, s or m"),
-        (tasks(TASK), 4, "there is a task `t` already", "a name of its own"),
-        (tasks("[[hotplug]]\ncpu = 9\noff = \"1ms\""), 5, "no CPU 9", "its CPUs are 0-3"),
-        (tasks("[[hotplug]]\ncpu = 1"), 4, "nothing happens", "off"),
+        (tasks("at = \"soon\""), 4, "`at` cannot be `soon`", "ns, us, ms, s or m"),
+        (tasks(TASK), 4, "there is already a task `t`", "only once"),
+        (tasks("[[hotplug]]\ncpu = 9\noff = \"1ms\""), 5, "no CPU 9", "its CPUs: 0-3"),
+        (tasks("[[hotplug]]\ncpu = 1"), 4, "the table has neither `off` nor `on`", "off"),
         (
             tasks("[[hotplug]]\ncpu = 1\non = \"1ms\""),
             6,
-            "CPU 1 comes back at 1.000 ms, but is already on",
-            "a later time, or take this out",
+            "CPU 1 comes online at 1.000 ms, but it is online already",
+            "a later time, or remove this entry",
         ),
         (
             tasks("[[hotplug]]\ncpu = 1\noff = \"1ms\"\n[[hotplug]]\ncpu = 1\noff = \"2ms\""),
             9,
-            "CPU 1 goes off at 2.000 ms, but is already off",
-            "let it come back before",
+            "CPU 1 goes offline at 2.000 ms, but it is offline already",
+            "bring the CPU online before",
         ),
         (
             tasks("[[hotplug]]\ncpu = 2\noff = \"3ms\"\non = \"2ms\""),
             7,
-            "CPU 2 comes back at 2.000 ms, but is already on",
+            "CPU 2 comes online at 2.000 ms, but it is online already",
             "a later time",
         ),
         (
@@ -418,17 +428,22 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
                  [[hotplug]]\ncpu = 3\noff = \"4ms\"\n[[hotplug]]\ncpu = 2\noff = \"2ms\"",
             ),
             12,
-            "CPU 3 goes off at 4.000 ms, but is the last CPU that is on",
-            "let another one come back before",
+            "CPU 3 goes offline at 4.000 ms, but it is the last CPU that is online",
+            "bring another CPU online before",
         ),
         ("[[tasks]]\nuse = \"omp_barier\"", 2, "no workload `omp_barier`", "`omp_barrier`"),
         ("[[tasks]]\nuse = \"ep\"\nthraeds = 4", 3, "no key `thraeds`", "did you mean `threads`?"),
-        ("[[tasks]]\nuse = \"ep\"\nwork = \"4\"", 3, "`work` is `4`", "a time needs a unit"),
-        ("[[tasks]]\nuse = \"ep\"\ncount = 4", 3, "ep has no `count`", "threads, work"),
+        ("[[tasks]]\nuse = \"ep\"\nwork = \"4\"", 3, "`work` cannot be `4`", "add a unit"),
+        ("[[tasks]]\nuse = \"ep\"\ncount = 4", 3, "ep has no argument `count`", "threads, work"),
         ("[[tasks]]\nuse = \"ep\"\nthreads = \"${n}\"", 3, "no parameter `n`", "[parameters]"),
         ("[parameters]\nmany = 1\n[sweep]\nmani = [1]", 4, "no parameter `mani`", "`many`"),
         (tasks("[[variants]]\nname = \"a\"\ntaks = 1"), 6, "no key `taks`", "`tasks`"),
-        (tasks("[[variants]]\nname = \"a\"\n[[variants]]\nname = \"a\""), 6, "already", "own"),
+        (
+            tasks("[[variants]]\nname = \"a\"\n[[variants]]\nname = \"a\""),
+            6,
+            "already",
+            "different name",
+        ),
         ("a = [1", 1, "array", "https://toml.io"),
     ] {
         refused(wrong);
@@ -456,8 +471,8 @@ fn more_tasks_than_memory_holds_are_refused_where_they_are_forked() {
         (&["4000000000", "4000000000", "4000000000"], 3, "t1"),
     ] {
         let text: &'static str = Box::leak(forks(of_each).into());
-        let what: &'static str = Box::leak(format!("this fork of `{child}` makes").into());
-        refused((text, line, what, "at most 100000 tasks"));
+        let what: &'static str = Box::leak(format!("this fork of `{child}` creates").into());
+        refused((text, line, what, "at most 100000"));
     }
     assert_eq!(workload(&forks(&["99999"])).templates.len(), 2, "that many there may be");
     let often = "[[tasks]]\nuse = \"make_j\"\njobs = 1000000\n";
@@ -467,28 +482,30 @@ fn more_tasks_than_memory_holds_are_refused_where_they_are_forked() {
 #[test]
 fn a_run_of_nobody_is_refused() {
     let forked: &'static str = Box::leak((program("\"compute 1ms\"") + "forked = true\n").into());
-    refused((forked, 3, "no task is launched", "not created by `fork`"));
-    refused(("[[tasks]]\nuse = \"stress_ng\"\n", 1, "nothing to simulate", "launch"));
+    refused((forked, 3, "no task starts", "not only by `fork`"));
+    refused(("[[tasks]]\nuse = \"stress_ng\"\n", 1, "nothing to simulate", "at the start"));
     let error = scenario("try.toml", &with("")).expect_err("nobody");
-    assert_eq!(
-        error.to_string(),
-        "try.toml:1: no task is launched, so there is nothing to simulate"
-    );
+    assert_eq!(error.to_string(), "try.toml:1: no task starts, so there is nothing to simulate");
     assert!(error.help().contains("add [[tasks]]"), "{}", error.help());
 }
 
 #[test]
 fn parameters_do_not_nest() {
     let nested = "[parameters]\na = \"${b}\"\nb = \"x\"\n[[tasks]]\nname = \"${a}\"\n";
-    refused((nested, 2, "the parameter `a` holds another one", "write its value out"));
+    refused((
+        nested,
+        2,
+        "the value of the parameter `a` refers to another parameter",
+        "write the value itself",
+    ));
 }
 
 #[test]
 fn empty_lists_of_cpus_and_nodes_are_no_lists() {
     let none: &'static str = Box::leak((program("\"compute 1ms\"") + "cpus = \"\"").into());
-    refused((none, 4, "an empty list of CPUs", "write `0-3,8` or `all`"));
+    refused((none, 4, "the list of CPUs is empty", "write `0-3,8` or `all`"));
     let none: &'static str = Box::leak((program("\"compute 1ms\"") + "nodes = \"\"").into());
-    refused((none, 4, "`nodes` is ``", "a list: \"1,2\""));
+    refused((none, 4, "`nodes` cannot be ``", "a list: \"1,2\""));
 }
 
 #[test]
@@ -517,21 +534,26 @@ fn wrong_figures_are_named_with_line_and_suggestion() {
     let figure = |rest: &str| -> &'static str { Box::leak(format!("{FIGURE}{rest}").into()) };
     for wrong in [
         (figure(""), 4, "no `measure`", "completion"),
-        (figure("measure = \"speed\""), 6, "no measure `speed`", "measures are"),
+        (figure("measure = \"speed\""), 6, "no measure `speed`", "use one of"),
         (figure("measure = \"wastte\""), 6, "no measure `wastte`", "did you mean `waste`?"),
         (figure("measure = \"waste\"\nvariant = \"x\""), 7, "no variant `x`", "`default`"),
         (figure("measure = \"waste\"\nof = \"wirk\""), 7, "no task `wirk`", "`work`"),
-        (figure("measure = \"marks\"\nof = \"m\""), 7, "no mark `m`", "has"),
-        (figure("measure = \"waste\"\nwithin = \"1ms\""), 7, "for marks", "take it out"),
+        (figure("measure = \"marks\"\nof = \"m\""), 7, "no mark `m`", "`default`"),
+        (figure("measure = \"waste\"\nwithin = \"1ms\""), 7, "for marks", "remove `within`"),
         (
             figure("measure = \"waste\"\nband = [3, 1]"),
             7,
-            "`band` goes down, from 3 to 1",
-            "the lower number comes first: [1, 3]",
+            "`band` has the higher number first: 3 comes before 1",
+            "write the lower number first: [1, 3]",
         ),
-        (figure("measure = \"waste\"\nband = [3]"), 7, "`band` is a list", "two numbers"),
-        (figure("measure = \"waste\"\nover = 0"), 7, "`over` is `0`", "greater than zero"),
-        (figure("measure = \"waste\"\npick = \"best\""), 7, "`pick` is `best`", "median | min"),
+        (figure("measure = \"waste\"\nband = [3]"), 7, "`band` cannot be a list", "two numbers"),
+        (figure("measure = \"waste\"\nover = 0"), 7, "`over` cannot be `0`", "a number above zero"),
+        (
+            figure("measure = \"waste\"\npick = \"best\""),
+            7,
+            "`pick` cannot be `best`",
+            "median | min",
+        ),
     ] {
         refused(wrong);
     }
@@ -540,31 +562,31 @@ fn wrong_figures_are_named_with_line_and_suggestion() {
 #[test]
 fn programs_that_cannot_be_are_refused() {
     for (lines, what, help) in [
-        ("\"run\"", "cannot read the step \"run\"", "write a program and its arguments"),
-        ("\"run sh 'a\"", "cannot read the step \"run sh 'a\"", "close the quote"),
-        ("\"compte 2ms\"", "cannot read the step \"compte 2ms\"", "write \"compute TIME\""),
-        ("\"compute 2\"", "cannot read", "a time needs a unit: `2ns`, `2us`, `2ms` or `2s`"),
-        ("\"compute 2ms +-5\"", "cannot read", "`2ms +-5%`"),
-        ("\"compute 2ms +-500%\"", "cannot read", "varies by 0 to 100 per cent"),
-        ("\"cpus \"", "an empty list of CPUs", "write `0-3,8` or `all`"),
-        ("\"compute uniform(2ms, 1ms)\"", "cannot read", "the shorter time comes first"),
-        ("\"sleep 99999999s\"", "cannot read", "the longest is"),
-        ("\"every 0ms\"", "cannot read", "above 0"),
+        ("\"run\"", "the step \"run\" is invalid", "write a program and its arguments"),
+        ("\"run sh 'a\"", "the step \"run sh 'a\" is invalid", "close the quote"),
+        ("\"compte 2ms\"", "the step \"compte 2ms\" is invalid", "write \"compute TIME\""),
+        ("\"compute 2\"", "is invalid", "add a unit: `2ns`, `2us`, `2ms` or `2s`"),
+        ("\"compute 2ms +-5\"", "is invalid", "`2ms +-5%`"),
+        ("\"compute 2ms +-500%\"", "is invalid", "0 to 100 per cent"),
+        ("\"cpus \"", "the list of CPUs is empty", "write `0-3,8` or `all`"),
+        ("\"compute uniform(2ms, 1ms)\"", "is invalid", "shorter time first"),
+        ("\"sleep 99999999s\"", "is invalid", "write at most"),
+        ("\"every 0ms\"", "is invalid", "above 0"),
         ("\"lock m\", \"unlock m\"", "no lock `m`", "[locks.NAME]"),
-        ("\"loop\", \"end\"", "cannot read", "how often"),
-        ("\"loop 3\"", "this has no `end`", "add \"end\""),
-        ("\"end\"", "`end` ends nothing", "take it out"),
-        ("\"loop 0\", \"end\"", "a loop of zero times", "loop 3"),
-        ("\"cpus 9\"", "none of the CPUs `9`", "its CPUs are 0-3"),
+        ("\"loop\", \"end\"", "is invalid", "a whole number"),
+        ("\"loop 3\"", "this step has no `end`", "add \"end\""),
+        ("\"end\"", "this `end` has no `loop` or `unless`", "remove this `end`"),
+        ("\"loop 0\", \"end\"", "the loop has zero rounds", "loop 3"),
+        ("\"cpus 9\"", "none of the CPUs `9`", "its CPUs: 0-3"),
         ("\"fork u\"", "no task `u`", "[[tasks]]"),
-        ("\"fork t\"", "`t` forks itself", "let one task fork the others"),
-        ("\"nice 50\"", "cannot read", "from -20 to 19"),
-        ("\"loop forever\", \"mark m\", \"end\"", "a loop that takes no time", "compute 1us"),
-        ("\"loop forever\", \"yield\", \"end\"", "a loop that takes no time", "takes time"),
-        ("\"loop 4000000000\", \"compute 0ms\", \"end\"", "a loop that takes no time", "time"),
+        ("\"fork t\"", "`t` forks itself", "from one single task"),
+        ("\"nice 50\"", "\" is invalid", "from -20 to 19"),
+        ("\"loop forever\", \"mark m\", \"end\"", "is invalid", "compute 1us"),
+        ("\"loop forever\", \"yield\", \"end\"", "the loop takes no time", "takes time"),
+        ("\"loop 4000000000\", \"compute 0ms\", \"end\"", "the loop takes no time", "time"),
         (
             "\"loop forever\", \"unless late 1ms\", \"compute 1ms\", \"end\", \"end\"",
-            "a loop that takes no time",
+            "the loop takes no time",
             "compute",
         ),
     ] {
@@ -579,17 +601,17 @@ fn locks_barriers_pipes_and_conditions_are_checked_before_a_run() {
                   [pipes]\np = { capacity = 1 }\nq = { capacity = 1 }\n";
     for (tasks, what, help) in [
         (&["\"lock l\""][..], "the lock `l` is never unlocked", "add \"unlock l\""),
-        (&["\"unlock l\""], "unlocked but was not locked", "add \"lock l\" before"),
-        (&["\"lock l\", \"lock l\""], "locked twice", "in between"),
-        (&["\"loop 2\", \"lock l\", \"end\", \"unlock l\""], "held at the end", "compare"),
-        (&["\"barrier b\""], "`b` has 2 parties, and 1 tasks reach it", "write `parties = 1`"),
+        (&["\"unlock l\""], "is unlocked, but", "add \"lock l\" before"),
+        (&["\"lock l\", \"lock l\""], "locked twice", "between the two steps"),
+        (&["\"loop 2\", \"lock l\", \"end\", \"unlock l\""], "at its end", "compare"),
+        (&["\"barrier b\""], "`b` has 2 parties, but 1 tasks reach it", "write `parties = 1`"),
         (&["\"barrier b\"", "\"barrier b\"", "\"barrier b\""], "3 tasks reach it", "parties = 3"),
-        (&["\"get p\""], "no task puts anything into the pipe `p`", "put p"),
+        (&["\"get p\""], "no task puts a token into the pipe `p`", "put p"),
         (&["\"await c\""], "no task signals the condition `c`", "signal c"),
         (&["\"put p\", \"put p\""], "waits for room in the pipe `p`", "background"),
         (
             &["\"get p\", \"put q\"", "\"get q\", \"put p\""],
-            "t0 waits for the pipe `p`; t1 waits for the pipe `q`",
+            "t0 waits for a token in the pipe `p`; t1 waits for a token in the pipe `q`",
             "background",
         ),
         (
@@ -602,7 +624,7 @@ fn locks_barriers_pipes_and_conditions_are_checked_before_a_run() {
         ),
         (
             &["\"loop 2\", \"barrier b\", \"end\"", "\"barrier b\""],
-            "t0 waits at the barrier `b` with 1 of 2",
+            "t0 waits at the barrier `b`, where 1 of 2 tasks",
             "background",
         ),
     ] {
@@ -632,7 +654,7 @@ fn who_serves_for_ever_need_not_end() {
     assert_eq!(workload(&text).launches.len(), 2);
     let awaited = text.replace("background = true\n", "");
     let error = scenario("try.toml", &with(&awaited)).expect_err("waits for ever");
-    assert!(error.to_string().contains("t waits for the pipe `p`"), "{error}");
+    assert!(error.to_string().contains("t waits for a token in the pipe `p`"), "{error}");
 }
 
 #[test]
@@ -759,29 +781,29 @@ over = { variant = "a work=2ms" }
 #[test]
 fn what_cannot_be_set_is_named() {
     for (name, value, what, help) in [
-        ("limitt", "2s", "no key or parameter `limitt` can be set", "did you mean `limit`?"),
-        ("wrok", "2s", "no key or parameter `wrok` can be set", "did you mean `work`?"),
+        ("limitt", "2s", "there is no key or parameter `limitt`", "did you mean `limit`?"),
+        ("wrok", "2s", "there is no key or parameter `wrok`", "did you mean `work`?"),
         (
             "schema",
             "x",
-            "no key or parameter `schema` can be set",
-            "parameters of this scenario: work;",
+            "there is no key or parameter `schema`",
+            "use a parameter of this scenario (work)",
         ),
-        ("", "", "no key or parameter `` can be set", "parameters of this scenario: work;"),
+        ("", "", "there is no key or parameter ``", "use a parameter of this scenario (work)"),
         (
             "figures",
             "[]",
-            "no key or parameter `figures` can be set",
-            "parameters of this scenario: work;",
+            "there is no key or parameter `figures`",
+            "use a parameter of this scenario (work)",
         ),
-        ("limit", "0s", "`limit` is no length of a run", "86400s"),
-        ("limit.a", "2s", "`limit` is", ""),
-        ("seeds", "many", "`seeds` is `many`", "a whole number"),
-        ("seeds", "99999999999999999999", "a number too large", "18 digits"),
+        ("limit", "0s", "`limit` is not a valid length of a run", "86400s"),
+        ("limit.a", "2s", "`limit` cannot be", ""),
+        ("seeds", "many", "`seeds` cannot be `many`", "a whole number"),
+        ("seeds", "99999999999999999999", "the number is too large", "18 digits"),
         ("machine", "smp", "machine", ""),
         ("machine", "2026-01-01", "a date", ""),
         ("costs.swtch", "1us", "[costs] has no key `swtch`", "did you mean `switch`?"),
-        ("tasks", "x", "`tasks` is `x`", "a list in square brackets"),
+        ("tasks", "x", "`tasks` cannot be `x`", "a list in square brackets"),
         ("tasks.name", "x", "`tasks` is a table", "a list in square brackets"),
     ] {
         let error = set(&[("seeds", "2"), (name, value)], None).expect_err(name);

@@ -144,11 +144,17 @@ fn a_point_keeps_its_seed_when_others_come() {
 #[test]
 fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
     for (from, to, line, what, help) in [
-        ("sweep/1", "sweep/9", 1, "no sweep, or one of another schema", "wastenot.sweep/1"),
-        ("sets = 20", "sets = 0", 4, "`sets` is `0`", "1 to 100000"),
+        (
+            "sweep/1",
+            "sweep/9",
+            1,
+            "the file is not a sweep, or it has another schema",
+            "wastenot.sweep/1",
+        ),
+        ("sets = 20", "sets = 0", 4, "`sets` cannot be `0`", "1 to 100000"),
         ("sets = 20", "set = 20", 4, "no key `set`", "did you mean `sets`"),
         ("[points]", "[point]", 7, "no key `point`", "did you mean `points`"),
-        ("cpus = [2, 4]", "cpus = []", 8, "`cpus` has no value", "write one"),
+        ("cpus = [2, 4]", "cpus = []", 8, "`cpus` has no value", "write a value"),
         ("cpus = [2, 4]", "cpus = [2, 9000]", 8, "9000 CPUs", "1 to 8192"),
         (
             "[2, 4]\ntasks_per_cpu = { from = 1, to = 2, step = 0.5 }",
@@ -158,18 +164,24 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
             "larger",
         ),
         ("cpus = [2, 4]", "cpus = [3]", 9, "4.5 tasks", "a whole number"),
-        ("step = 0.5 }\ntotal", "step = 0 }\ntotal", 9, "`step` leads nowhere", "above 0"),
+        ("step = 0.5 }\ntotal", "step = 0 }\ntotal", 9, "`step` is 0 or negative", "above 0"),
         ("to = 2", "to = 0.5", 9, "range from 1 to 0.5 is empty", "`to`"),
-        ("to = 2, ", "", 9, "steps without an end", "to = 10"),
+        ("to = 2, ", "", 9, "the range has no end", "to = 10"),
         ("to = 2", "to = 1e9", 9, "too many steps", "longer steps"),
-        ("from = 0.5, step = 0.5", "from = 0.5, to = 3, step = 0.5", 10, "do not come to 2.5", "2"),
-        ("tasks_per_cpu", "tasks = 4\ntasks_per_cpu", 7, "said twice", "tasks_per_cpu"),
+        (
+            "from = 0.5, step = 0.5",
+            "from = 0.5, to = 3, step = 0.5",
+            10,
+            "cannot have the sum 2.5",
+            "2",
+        ),
+        ("tasks_per_cpu", "tasks = 4\ntasks_per_cpu", 7, "set twice", "tasks_per_cpu"),
         ("\"randfixedsum\"", "\"randfixed\"", 11, "randfixed", "did you mean `randfixedsum`"),
-        ("[\"uniform 1-1000 ms\"", "[\"uniform 1-1000\"", 12, "uniform 1-1000", "periods"),
+        ("[\"uniform 1-1000 ms\"", "[\"uniform 1-1000\"", 12, "uniform 1-1000", "log-uniform"),
         ("\"gfb\"]", "\"gfp\"]", 15, "no test `gfp`", "did you mean `gfb`"),
-        ("\"1ms\"", "\"1ns\"", 16, "no step", "1us"),
+        ("\"1ms\"", "\"1ns\"", 16, "is not valid", "1us"),
         ("= \"gedf-mp\"", "= \"gedfmp\"", 24, "implementation `gedfmp`", "did you mean `gedf-mp`"),
-        ("= \"gedf-mp\"", "= \"gedf-mp\"\nspare = 0", 25, "`spare` is `0`", "from 1 to 1"),
+        ("= \"gedf-mp\"", "= \"gedf-mp\"\nspare = 0", 25, "`spare` cannot be `0`", "from 1 to 1"),
         (
             "= \"gedf-mp\"",
             "= \"gedf-mp\"\ncluster = 3",
@@ -177,18 +189,24 @@ fn what_is_wrong_is_named_with_its_line_and_what_to_write() {
             "2 CPUs cannot be divided into clusters of 3",
             "divides",
         ),
-        ("= \"gedf-mp\"", "= \"gedf-mp\"\ncluster = 1", 22, "leaves no CPU", "let `cluster`"),
-        ("overheads = \"table-${cpus}.csv\"\n", "", 21, "`gedf-mp` has no overheads", "FILE.csv"),
-        ("= \"none\"", "= \"none\"\noverheads = \"x\"", 19, "`none` has no overheads", "leave"),
+        ("= \"gedf-mp\"", "= \"gedf-mp\"\ncluster = 1", 22, "leaves no CPU", "larger `cluster`"),
+        (
+            "overheads = \"table-${cpus}.csv\"\n",
+            "",
+            21,
+            "the implementation `gedf-mp` has no table of overheads",
+            "FILE.csv",
+        ),
+        ("= \"none\"", "= \"none\"\noverheads = \"x\"", 19, "`none` has no overheads", "remove"),
         (
             "\"other table\"",
             "\"no overheads\"",
             25,
             "cannot have the name `no overheads`",
-            "of its own",
+            "different name",
         ),
-        ("seed = 7", "criteria = [\"hard\", \"hard\"]", 3, "`criteria` is `hard`", "both"),
-        ("seed = 7", "cache_delay = [1, 1.0]", 3, "`cache_delay` is 1 twice", "leave one"),
+        ("seed = 7", "criteria = [\"hard\", \"hard\"]", 3, "`criteria` cannot be `hard`", "both"),
+        ("seed = 7", "cache_delay = [1, 1.0]", 3, "`cache_delay` contains 1 twice", "remove one"),
         (
             "seed = 7",
             "cache_delay = { from = 0, to = 99, step = 0.01 }",
@@ -227,5 +245,5 @@ fn sweeps_that_are_too_large_are_refused_before_they_are_made() {
     assert!(error.to_string().contains(&format!("more than {MOST_POINTS} points")), "{error}");
     let wide = TEXT.replace("sets = 20", "sets = 100000").replace("[2, 4]", "[2, 32]");
     let error = read(&wide).expect_err("too many");
-    assert!(error.to_string().contains("of 100000 sets by 10 curves are too many"), "{error}");
+    assert!(error.to_string().contains("of 100000 sets by 10 curves"), "{error}");
 }

@@ -37,42 +37,46 @@ fn says(error: &Error, what: &str, help: &str) {
 fn what_is_wrong_is_told_with_line_and_column_and_what_to_write() {
     let head = "wcet_us,period_us,deadline_us\n";
     for (rows, what, help) in [
-        ("\n# x\n5,0,3\n", "t.csv:4: period_us: it is 0", "1 or more"),
-        ("5,,3\n", "t.csv:2: period_us: the cell is empty", "whole microseconds"),
-        ("-5,8,3\n", "t.csv:2: wcet_us: `-5` is no whole number", "1 or more"),
-        ("NaN,8,3\n", "t.csv:2: wcet_us: `NaN` is no whole number", "digits only"),
-        ("inf,8,3\n", "t.csv:2: wcet_us: `inf` is no whole number", "digits only"),
-        ("1.5,8,3\n", "t.csv:2: wcet_us: `1.5` is no whole number", "wcet_us up"),
-        ("1e3,8,3\n", "t.csv:2: wcet_us: `1e3` is no whole number", "1000 for 1e3"),
-        ("5ms,8,3\n", "t.csv:2: wcet_us: `5ms` is no whole number", "the unit is in"),
-        ("5 # x,8,3\n", "t.csv:2: wcet_us: `5 # x` is no whole number", "digits only"),
-        ("5,8\n", "t.csv:2: 2 cells, and the header names 3 columns", "a cell"),
-        ("5,8,3,1\n", "t.csv:2: 4 cells, and the header names 3 columns", "a cell"),
-        ("5;8;3\n", "t.csv:2: 1 cell, and the header names 3 columns", "a cell"),
+        ("\n# x\n5,0,3\n", "t.csv:4: period_us: the value is 0", "at least 1"),
+        ("5,,3\n", "t.csv:2: period_us: the cell is empty", "a whole number of microseconds"),
+        ("-5,8,3\n", "t.csv:2: wcet_us: `-5` is not a whole number", "1 or more"),
+        ("NaN,8,3\n", "t.csv:2: wcet_us: `NaN` is not a whole number", "write only digits"),
+        ("inf,8,3\n", "t.csv:2: wcet_us: `inf` is not a whole number", "write only digits"),
+        ("1.5,8,3\n", "t.csv:2: wcet_us: `1.5` is not a whole number", "wcet_us up"),
+        ("1e3,8,3\n", "t.csv:2: wcet_us: `1e3` is not a whole number", "1000 instead of 1e3"),
+        ("5ms,8,3\n", "t.csv:2: wcet_us: `5ms` is not a whole number", "gives the unit"),
+        ("5 # x,8,3\n", "t.csv:2: wcet_us: `5 # x` is not a whole number", "write only digits"),
+        ("5,8\n", "t.csv:2: the row has 2 cells, but the header has 3 columns", "one cell"),
+        ("5,8,3,1\n", "t.csv:2: the row has 4 cells, but the header has 3 columns", "one cell"),
+        ("5;8;3\n", "t.csv:2: the row has 1 cell, but the header has 3 columns", "one cell"),
         (
             "5,9999999999999999999999,3\n",
-            "t.csv:2: period_us: 9999999999999999999999 us are longer than 12 days",
+            "t.csv:2: period_us: 9999999999999999999999 us is longer than 12 days",
             "less than 1099511627776 us",
         ),
-        ("", "t.csv:2: the file has a header but no task", "a task a line"),
+        ("", "t.csv:2: the file has a header but no task", "one task per line"),
     ] {
         says(&read(&format!("{head}{rows}")).expect_err(rows), what, help);
     }
     let kb = "wcet_us,period_us,wss_kb\n1,2,4294967296\n";
-    says(&read(kb).expect_err(kb), "t.csv:2: wss_kb: 4294967296 KiB are too many", "2^32");
+    says(&read(kb).expect_err(kb), "t.csv:2: wss_kb: 4294967296 KiB is too large", "2^32");
 }
 
 #[test]
 fn headers_are_told_what_they_lack() {
     for (text, what, help) in [
-        ("", "t.csv:1: there is nothing in it", "names the columns: wcet_us, period_us"),
-        ("# only\n\n", "t.csv:3: there is nothing in it", "names the columns"),
-        ("wcet_us,deadline_us\n", "t.csv:1: there is no column `period_us`", "the columns are"),
+        ("", "t.csv:1: the file is empty", "names the columns: wcet_us, period_us"),
+        ("# only\n\n", "t.csv:3: the file is empty", "names the columns"),
+        ("wcet_us,deadline_us\n", "t.csv:1: there is no column `period_us`", "use the columns"),
         ("wcet_ms,period_us\n", "t.csv:1: there is no column `wcet_ms`", "mean `wcet_us`?"),
-        ("C,T\n1,2\n", "t.csv:1: there is no column `C`", "the columns are wcet_us"),
-        ("1,2\n", "t.csv:1: there is no column `1`", "begin with a line"),
+        ("C,T\n1,2\n", "t.csv:1: there is no column `C`", "use the columns wcet_us"),
+        ("1,2\n", "t.csv:1: there is no column `1`", "begin the file with a line"),
         ("wcet_us;period_us\n", "t.csv:1: there is no column `wcet_us;period_us`", "commas"),
-        ("wcet_us,period_us,wcet_us\n", "t.csv:1: two columns are called `wcet_us`", "leave one"),
+        (
+            "wcet_us,period_us,wcet_us\n",
+            "t.csv:1: two columns have the name `wcet_us`",
+            "remove one",
+        ),
     ] {
         says(&read(text).expect_err(text), what, help);
     }
@@ -83,14 +87,18 @@ fn what_is_too_long_or_no_text_ends_soon() {
     let mut many = "wcet_us,period_us\n".to_owned();
     many += &"1,2\n".repeat(TaskSet::MOST_TASKS + 1);
     let line = TaskSet::MOST_TASKS + 2;
-    says(&read(&many).expect_err("many"), &format!("t.csv:{line}: more than 1048576 tasks"), "few");
+    says(
+        &read(&many).expect_err("many"),
+        &format!("t.csv:{line}: the set has more than 1048576 tasks"),
+        "only the tasks",
+    );
     // A file without end: the data after the line is not read.
     let endless = task_set::read("t.csv", std::io::repeat(b'7')).expect_err("one long line");
     says(&endless, "t.csv:1: the line is longer than 4096 bytes", "one row per line");
     let zeros = task_set::read("t.csv", std::io::repeat(0)).expect_err("one long line");
     says(&zeros, "t.csv:1: the line is longer than 4096 bytes", "one row per line");
     let latin = task_set::read("t.csv", &b"wcet_us,period_us\n1,2\n\xb5,2\n"[..]);
-    says(&latin.expect_err("Latin-1"), "t.csv:3: this is no text in UTF-8", "UTF-8");
+    says(&latin.expect_err("Latin-1"), "t.csv:3: the file is not UTF-8 text", "UTF-8");
 }
 
 proptest! {
@@ -123,16 +131,28 @@ fn overheads_are_points_of_curves() {
     assert_eq!((all[0].kind, all[0].at, all[0].max_ns), ("schedule", Some(40), 22_500));
     assert_eq!((all[0].average_ns, all[1].average_ns), (Some(3_125), None));
     for (rows, what, help) in [
-        ("shedule,1,2,\n", "o.csv:2: kind: there is no `shedule`", "`schedule`"),
-        ("color,1,2,\n", "o.csv:2: kind: there is no `color`", "kinds are schedule"),
-        ("ipi,1.5,2,\n", "o.csv:2: at: `1.5` is no number of tasks or KiB", "whole number"),
+        ("shedule,1,2,\n", "o.csv:2: kind: there is no kind `shedule`", "`schedule`"),
+        ("color,1,2,\n", "o.csv:2: kind: there is no kind `color`", "the kinds schedule"),
+        (
+            "ipi,1.5,2,\n",
+            "o.csv:2: at: `1.5` is not a valid number of tasks or KiB",
+            "whole number",
+        ),
         ("ipi,1,,\n", "o.csv:2: max_us: the cell is empty", "longest"),
-        ("ipi,1,-2,\n", "o.csv:2: max_us: `-2` is no length in us", "digits"),
-        ("ipi,1,NaN,\n", "o.csv:2: max_us: `NaN` is no length in us", "digits"),
-        ("ipi,1,2.0001,\n", "o.csv:2: max_us: `2.0001` is no length in us", "three decimals"),
-        ("ipi,1,99999999999999999,\n", "o.csv:2: max_us: 99999999999999999 us are too long", ""),
-        ("ipi,1,2,3\n", "o.csv:2: average_us: it is above the maximum", "exchanged"),
-        ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: ipi has another row", "leave one"),
+        ("ipi,1,-2,\n", "o.csv:2: max_us: `-2` is not a valid length in us", "digits"),
+        ("ipi,1,NaN,\n", "o.csv:2: max_us: `NaN` is not a valid length in us", "digits"),
+        (
+            "ipi,1,2.0001,\n",
+            "o.csv:2: max_us: `2.0001` is not a valid length in us",
+            "three decimals",
+        ),
+        (
+            "ipi,1,99999999999999999,\n",
+            "o.csv:2: max_us: 99999999999999999 us is too long for an overhead",
+            "",
+        ),
+        ("ipi,1,2,3\n", "o.csv:2: average_us: the average is above the maximum", "swapped"),
+        ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: another row of `ipi`", "remove one"),
         ("ipi,1,2,\nipi,,3,\n", "o.csv:3: at: some rows of ipi have a value", "everywhere"),
     ] {
         let text = format!("kind,at,max_us,average_us\n{rows}");
@@ -155,10 +175,10 @@ fn a_table_may_say_whose_it_is() {
     assert_eq!(whose("ipi,,2,,1\n").as_deref(), Some("1 CPU"));
     assert_eq!(whose("ipi,,2,gedf-mp,16\n").as_deref(), Some("gedf-mp on 16 CPUs"));
     for (rows, what) in [
-        ("ipi,,2,a,\nswitch,,2,b,\n", "o.csv:3: implementation: rows before it are of `a`"),
-        ("ipi,,2,,4\nswitch,,2,,8\n", "o.csv:3: cpus: rows before it are of `4`"),
-        ("ipi,,2,,0\n", "o.csv:2: cpus: `0` is no number of CPUs"),
-        ("ipi,,2,,many\n", "o.csv:2: cpus: `many` is no number of CPUs"),
+        ("ipi,,2,a,\nswitch,,2,b,\n", "o.csv:3: implementation: the rows above belong to `a`"),
+        ("ipi,,2,,4\nswitch,,2,,8\n", "o.csv:3: cpus: the rows above belong to `4`"),
+        ("ipi,,2,,0\n", "o.csv:2: cpus: `0` is not a valid number of CPUs"),
+        ("ipi,,2,,many\n", "o.csv:2: cpus: `many` is not a valid number of CPUs"),
     ] {
         let error = read(rows).expect_err(rows).to_string();
         assert!(error.starts_with(what), "{error}");

@@ -226,10 +226,10 @@ fn uunifast_discard_gives_up_and_says_what_to_do() {
     let error = uunifast_discard(64, 40.0, &mut stream(4)).expect_err("no such draw");
     assert_eq!(
         error.to_string(),
-        "uunifast-discard: 1000 draws, and none of 64 utilizations that come to 40 without one \
-         above 1"
+        "uunifast-discard failed: in 1000 draws of 64 utilizations with the sum 40, one \
+         utilization was always above 1"
     );
-    assert!(error.help().starts_with("take `randfixedsum`"), "{}", error.help());
+    assert!(error.help().starts_with("use `randfixedsum`"), "{}", error.help());
 }
 
 fn recipe(utilizations: &str, tasks: usize, total: Option<f64>) -> Recipe {
@@ -516,7 +516,7 @@ fn slips_of_the_pen_are_named() {
     let utilizations = |text: &str| text.parse::<Utilizations>();
     refused(utilizations("uni-ligth"), "`uni-ligth` is not one of", "did you mean `uni-light`?");
     refused(utilizations("RandFixedSum"), "is not one of", "did you mean `randfixedsum`?");
-    refused(utilizations("pareto"), "`pareto` is not one of", "there are randfixedsum, uunifast");
+    refused(utilizations("pareto"), "`pareto` is not one of", "use one of randfixedsum, uunifast");
     refused("constrained".parse::<Deadlines>(), "not one of the kinds of d", "uni-constrained");
     let periods = |text: &str| text.parse::<Periods>();
     refused(periods("loguniform 1-2 ms"), "spreads of periods", "did you mean `log-uniform`?");
@@ -534,20 +534,24 @@ fn slips_of_the_pen_are_named() {
         "uniform 10-100 ms by 5",
         "uniform 10-100 ms by 5 KiB",
     ] {
-        refused(periods(text), "are no periods", "`log-uniform 10-100 ms`");
+        refused(periods(text), "is not a valid distribution of periods", "`log-uniform 10-100 ms`");
     }
-    refused(periods(""), "`` is not one of the spreads", "there are uniform");
-    refused(periods("uniform 100-10 ms"), "no period is from 100000 to 10000 us", "written");
-    refused(periods("uniform 0-10 ms"), "a period is longer than 0", "written");
-    refused(periods("uniform 1-10 ms by 0 ms"), "longer than 0", "written");
-    refused(periods("uniform 1-86401 s"), "more than a day", "86400 s");
+    refused(periods(""), "`` is not one of the spreads", "use one of uniform");
+    refused(
+        periods("uniform 100-10 ms"),
+        "the range from 100000 to 10000 us is empty",
+        "log-uniform",
+    );
+    refused(periods("uniform 0-10 ms"), "a period must be longer than 0", "log-uniform");
+    refused(periods("uniform 1-10 ms by 0 ms"), "longer than 0", "log-uniform");
+    refused(periods("uniform 1-86401 s"), "longer than a day", "86400 s");
     refused(periods("uniform 10-25 ms by 10 ms"), "multiples of 10000 us", "both ends");
     let sets = |text: &str| text.parse::<WorkingSets>();
     for text in ["", "512", "4-512", "4-512 MB", "4-5000000000 KiB", "a-b KiB"] {
-        refused(sets(text), "are no working sets", "`4-512 KiB`");
+        refused(sets(text), "is not a valid range of working sets", "`4-512 KiB`");
     }
-    refused(sets("0-4 KiB"), "no working set is from 0", "`4-512 KiB`");
-    refused(sets("9-4 KiB"), "no working set is from 9 to 4", "`4-512 KiB`");
+    refused(sets("0-4 KiB"), "the range from 0", "`4-512 KiB`");
+    refused(sets("9-4 KiB"), "the range from 9 to 4", "`4-512 KiB`");
 }
 
 #[test]
@@ -557,14 +561,18 @@ fn sets_that_cannot_be_are_refused() {
             refused(recipe(name, tasks, Some(total)).maker(), what, help);
         };
         for total in [8.1, 0.0, -1.0, f64::NAN, f64::INFINITY] {
-            refuses(8, total, "8 utilizations from 0 to 1 do not come to", "at most 8");
+            refuses(8, total, "8 utilizations from 0 to 1 cannot have the sum", "at most 8");
         }
-        refuses(0, 0.5, "of 0 tasks", "1 to 4096");
-        refuses(MOST_OF_A_SUM + 1, 0.5, "of 4097 tasks", "1 to 4096");
+        refuses(0, 0.5, "a set of 0 tasks", "1 to 4096");
+        refuses(MOST_OF_A_SUM + 1, 0.5, "a set of 4097 tasks", "1 to 4096");
         refuses(usize::MAX, 0.5, "tasks", "1 to 4096");
-        refused(recipe(name, 8, None).maker(), "needs a sum", "come to");
+        refused(
+            recipe(name, 8, None).maker(),
+            "needs the total utilization",
+            "sum of the utilizations",
+        );
     }
-    refused(recipe("exp-light", 0, None).maker(), "of 0 tasks", "1 to 1048576");
+    refused(recipe("exp-light", 0, None).maker(), "a set of 0 tasks", "1 to 1048576");
     refused(recipe("exp-light", usize::MAX, None).maker(), "tasks", "1 to 1048576");
     for cap in [0.0, -1.0, f64::NAN] {
         refused(recipe("exp-light", 8, Some(cap)).maker(), "no task fits below", "above 0");
@@ -572,8 +580,8 @@ fn sets_that_cannot_be_are_refused() {
     // Also if nothing was read from a text.
     let mut bad = recipe("exp-light", 8, None);
     bad.periods.from_us = 0;
-    refused(bad.maker(), "longer than 0", "written");
+    refused(bad.maker(), "longer than 0", "log-uniform");
     let mut bad = recipe("exp-light", 8, None);
     bad.working_sets.to_kb = 3;
-    refused(bad.maker(), "no working set", "written");
+    refused(bad.maker(), "the range from 4 to 3", "4-512 KiB");
 }

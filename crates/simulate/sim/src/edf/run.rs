@@ -219,8 +219,8 @@ fn fitting(machine: &Machine, workload: &Workload, real: &Real) -> Result<Sporad
     if real.has_master() && machine.len() < 2 {
         let name = real.name();
         return Err(NotSporadic::new(
-            format!("{name} needs a CPU that runs no task, and there is one only"),
-            "name a machine of at least two CPUs",
+            format!("{name} needs one CPU that runs no task, but the machine has only one CPU"),
+            "choose a machine with at least two CPUs",
         ));
     }
     Sporadics::of(workload, machine)

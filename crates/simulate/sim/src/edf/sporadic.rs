@@ -34,8 +34,8 @@ impl Sporadics {
     /// The sporadic tasks of `workload` on `machine`.
     pub(super) fn of(workload: &Workload, machine: &Machine) -> Result<Sporadics, NotSporadic> {
         if !workload.hotplug.is_empty() || machine.online().len() < machine.len() {
-            let help = "take out [[hotplug]], and name a machine all of whose CPUs are online";
-            let what = "under real-time schedulers all CPUs of the machine must be online during \
+            let help = "remove [[hotplug]], and choose a machine whose CPUs are all online";
+            let what = "with real-time schedulers, all CPUs of the machine must be online during \
                         the whole run";
             return Err(NotSporadic::new(what, help));
         }
@@ -45,7 +45,10 @@ impl Sporadics {
         let tasks = workload.launches.iter().map(|launch| kinds[launch.template.index()]);
         let come_us = workload.launches.iter().map(|launch| launch.at.0.div_ceil(1_000));
         let wrong = |wrong: NotATaskSet| {
-            NotSporadic::new(wrong.to_string(), "write times of 1us to 12 days, for fewer tasks")
+            NotSporadic::new(
+                wrong.to_string(),
+                "write times from 1us to 12 days, or use fewer tasks",
+            )
         };
         let tasks = TaskSet::new(tasks.collect()).map_err(wrong)?;
         Ok(Sporadics { tasks, come_us: come_us.collect() })
@@ -55,15 +58,21 @@ impl Sporadics {
 /// The sporadic task of this template.
 fn sporadic(template: &Template) -> Result<Sporadic, NotSporadic> {
     let name = &template.name;
-    let refused = |what: &str, help: &str| Err(NotSporadic::new(format!("`{name}` {what}"), help));
+    let refused =
+        |what: &str, help: &str| Err(NotSporadic::new(format!("the task `{name}` {what}"), help));
     if template.affinity.is_some() {
-        return refused("may not run everywhere", "take out its `cpus` or `nodes`");
+        return refused("may run only on some CPUs", "remove its `cpus` or `nodes`");
     }
     let steps = template.program.steps();
     for step in steps {
         match step {
-            Step::Fork(_) => return refused("forks", "list the tasks, with `at` for later ones"),
-            Step::Affinity(_) => return refused("changes its CPUs", "take out the step"),
+            Step::Fork(_) => {
+                return refused(
+                    "forks",
+                    "write each task in [[tasks]], with `at` for tasks that start later",
+                );
+            }
+            Step::Affinity(_) => return refused("changes its CPUs", "remove this step"),
             _ => {}
         }
     }
@@ -72,19 +81,28 @@ fn sporadic(template: &Template) -> Result<Sporadic, NotSporadic> {
         _ => None,
     });
     let Some(period) = periods.next() else {
-        let help = "let it do `every 10ms` once a job, as in `loop 100`, `every 10ms`, \
-                    `compute 2ms`, `end`";
+        let help = "add `every 10ms` once per job, for example `loop 100`, `every 10ms`, `compute \
+                    2ms`, `end`";
         return refused("has no period", help);
     };
     if periods.any(|other| other != period) {
-        return refused("has several periods", "write one `every`, or equal ones");
+        return refused(
+            "has several periods",
+            "write only one `every`, or several with the same period",
+        );
     }
     let deadline = template.deadline.unwrap_or(period);
     if !(period.0.is_multiple_of(1_000) && deadline.0.is_multiple_of(1_000)) {
-        return refused("has a period or deadline of less than microseconds", "round it");
+        return refused(
+            "has a period or deadline that is not a whole number of microseconds",
+            "round the time to whole microseconds",
+        );
     }
     let Some(wcet) = template.wcet.or_else(|| job(&template.program)) else {
-        return refused("may compute for any time", "add its `wcet`, the longest that it should");
+        return refused(
+            "has no limit for the CPU time of a job",
+            "add `wcet`, the maximum CPU time of a job",
+        );
     };
     Ok(Sporadic {
         wcet_us: wcet.0.div_ceil(1_000).max(1),
@@ -215,10 +233,14 @@ mod tests {
             vec![Step::Loop(None), compute(1), Step::UnlessLate(Span::ms(1)), EVERY, END, END],
         ];
         for steps in unbounded {
-            assert_eq!(of(&steps), Err("`t` may compute for any time".into()), "{steps:?}");
+            assert_eq!(
+                of(&steps),
+                Err("the task `t` has no limit for the CPU time of a job".into()),
+                "{steps:?}"
+            );
         }
-        assert_eq!(of(&[compute(1)]), Err("`t` has no period".into()));
+        assert_eq!(of(&[compute(1)]), Err("the task `t` has no period".into()));
         let two = [EVERY, compute(1), Step::Beat(Span::ms(7))];
-        assert_eq!(of(&two), Err("`t` has several periods".into()));
+        assert_eq!(of(&two), Err("the task `t` has several periods".into()));
     }
 }

@@ -52,7 +52,7 @@ impl<M: Mechanism> Engine<'_, M> {
                 Column::new("mark", "mark", Unit::None),
                 Column::new("late_ns", "late", Unit::Ns),
             ];
-            let mut table = Table::new("marks", "Moments that programs marked", columns);
+            let mut table = Table::new("marks", "Marks of the programs", columns);
             for mark in &self.marks {
                 let name = self.workload.marks[mark.mark.index()].as_str();
                 let task = mark.task.ordinal() as u32;

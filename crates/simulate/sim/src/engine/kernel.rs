@@ -334,7 +334,7 @@ impl Kernel {
     pub fn check_cleared(&mut self, cpu: CpuId) {
         let stays = |view: &TaskView| view.place == Place::Queued && view.cpu == cpu;
         if self.cx.tasks.iter().any(stays) {
-            self.fault(format!("left tasks on the queue of CPU {cpu}, which is off"));
+            self.fault(format!("left tasks on the run queue of CPU {cpu}, which is offline"));
         }
     }
 
@@ -436,14 +436,14 @@ impl Kernel {
     #[inline]
     pub(super) fn check_left(&mut self, task: TaskId, from: CpuId) {
         if self.cx.current(from) == Some(task) {
-            self.fault(format!("moved {task:?} while CPU {from} runs it"));
+            self.fault(format!("moved {task:?} while CPU {from} ran it"));
         }
     }
 
     /// The policy's answer is a CPU that the task may not use.
     #[cold]
     fn misplaced(&mut self, task: TaskId, to: CpuId) {
-        self.fault(format!("queued {task:?} on CPU {to}, where it may not run"));
+        self.fault(format!("queued {task:?} on CPU {to}, which the task may not use"));
     }
 
     #[inline]
@@ -451,7 +451,9 @@ impl Kernel {
         let view = self.cx.task(next);
         if view.cpu != cpu || view.place != Place::Queued || !self.cx.allowed(next, cpu) {
             let (place, at) = (view.place, view.cpu);
-            self.fault(format!("dispatched {next:?} on CPU {cpu}: it is {place:?} at CPU {at}"));
+            self.fault(format!(
+                "dispatched {next:?} on CPU {cpu}, although the task is {place:?} at CPU {at}"
+            ));
         }
     }
 

@@ -46,7 +46,7 @@ impl<M: Mechanism> Engine<'_, M> {
         if running.any(|task| self.waits(task).is_some()) {
             return End::Deadlock(self.waiting()); // it spins
         }
-        let what = "leaves tasks in its queues and lets every CPU idle".to_owned();
+        let what = "left tasks in its queues while all CPUs were idle".to_owned();
         End::Fault(Fault { time: cx.now, what })
     }
 
@@ -142,15 +142,15 @@ impl<M: Mechanism> Engine<'_, M> {
                 let barrier = &self.kernel.shared.barriers[id.index()];
                 let name = &workload.barriers[id.index()].name;
                 let (here, parties) = (barrier.line.length, barrier.parties);
-                format!("the barrier `{name}` ({here} of {parties} are there)")
+                format!("the barrier `{name}` ({here} of {parties} tasks have arrived)")
             }
             Waits::Room(id) => pipe("room", id.index()),
             Waits::Token(id) => pipe("a token", id.index()),
             Waits::Condition(id) => {
-                format!("the condition `{}`", workload.conditions[id.index()].name)
+                format!("a signal of the condition `{}`", workload.conditions[id.index()].name)
             }
-            Waits::Child => "one of its children".to_owned(),
-            Waits::Children => "all its children".to_owned(),
+            Waits::Child => "one of its children to end".to_owned(),
+            Waits::Children => "all its children to end".to_owned(),
         };
         (what, None)
     }

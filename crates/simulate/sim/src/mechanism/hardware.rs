@@ -14,9 +14,9 @@ macro_rules! ids {
 }
 
 ids! {
-    LockId "A kernel lock, for which CPUs spin.";
+    LockId "Kernel locks, on which CPUs spin.";
     LineId "Cache lines that are always written together.";
-    MailboxId "A mailbox: written by many CPUs, read by one.";
+    MailboxId "Mailboxes: many CPUs write, and one CPU reads.";
 }
 
 /// The observed contention of a lock.

@@ -16,8 +16,8 @@ use super::{Make, Scheduler, Settings, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "global-fifo",
-    about: "one queue for all, first in first out, no preemption",
-    source: "ours; the queue of sched_ext's scx_simple",
+    about: "one global queue: first in, first out, without preemption",
+    source: "this project; like the queue of scx_simple (sched_ext)",
     groups: false,
     tunables: &[],
     make: Make::Policy(|_: &Settings| Box::new(GlobalFifo::default())),

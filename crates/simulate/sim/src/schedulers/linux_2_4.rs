@@ -20,12 +20,13 @@ use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
-    about: "one queue, goodness, counters recalculated when all are used up",
+    about: "one global queue; the goodness value selects a task; counters are recalculated when \
+            all are used up",
     source: "Linux 2.4.21 kernel/sched.c",
     groups: false,
     tunables: &[Tunable {
         name: "arch",
-        about: "ticks per second and penalty for changing CPUs: 100 and 15, or 1024 and 20",
+        about: "ticks per second and the penalty for a change of CPU: 100 and 15, or 1024 and 20",
         values: Values::Words(&["i386", "alpha"]),
         default: "i386",
     }],

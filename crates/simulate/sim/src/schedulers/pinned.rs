@@ -14,8 +14,8 @@ use super::{Make, Scheduler, Settings};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "pinned",
-    about: "each task bound to one CPU, round robin over the CPUs",
-    source: "ours; taskset(1) by hand",
+    about: "each task is bound to one CPU; the CPUs are assigned round robin",
+    source: "this project; as with taskset(1)",
     groups: false,
     tunables: &[],
     make: Make::Policy(|_: &Settings| Box::new(Pinned::default())),

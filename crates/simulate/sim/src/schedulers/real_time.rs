@@ -6,40 +6,43 @@ use crate::mechanism::Spin;
 
 const PROFILE: Tunable = Tunable {
     name: "profile",
-    about: "the times of kernel code and hardware: zero, those assumed for 8 x 8 CPUs at 2 GHz, \
-        or those of a file (docs/reference/profile.md)",
+    about: "the times of kernel code and hardware: `free` (zero), times assumed for 8 x 8 CPUs at \
+            2 GHz, or a profile file (docs/reference/profile.md)",
     values: Values::Profile,
     default: "free",
 };
 const LOCKS: Tunable = Tunable {
     name: "locks",
-    about: "how CPUs spin for a lock: as in the profile, each on a line of its own, or all on one",
+    about: "how CPUs spin on a lock: as in the profile, each CPU on its own line, or all CPUs on \
+            one line",
     values: Values::Words(&["profile", "mcs", "ticket", "test-and-set"]),
     default: "profile",
 };
 const TIE: Tunable = Tunable {
     name: "tie",
-    about: "which of equal deadlines has priority: that of the first or the last task in the \
-        file, or that of the running task",
+    about: "the task that has priority when deadlines are equal: the first or the last task in the \
+            file, or the running task",
     values: Values::Words(&["first", "last", "running"]),
     default: "first",
 };
 const INTERRUPTS: Tunable = Tunable {
     name: "interrupts",
-    about: "where timers interrupt: where they were set, or on CPU 0 only, which then runs no task",
+    about: "the CPU that a timer interrupts: the CPU that set the timer, or always CPU 0, which \
+            then runs no task",
     values: Values::Words(&["shared", "dedicated"]),
     default: "shared",
 };
 const MAILBOXES: Tunable = Tunable {
     name: "mailboxes",
-    about: "into how many mailboxes CPUs write to CPU 0; 0: each has one of its own",
+    about: "the number of mailboxes through which CPUs send messages to CPU 0; 0: one mailbox per \
+            CPU",
     values: Values::Count,
     default: "8",
 };
 
 pub(super) const GSN_EDF: Scheduler = Scheduler {
     name: "gsn-edf",
-    about: "global EDF under one lock, with links",
+    about: "global EDF with one global lock; tasks are linked to CPUs",
     source: "LITMUS^RT, litmus/sched_gsn_edf.c; Block et al., RTCSA 2007",
     groups: false,
     tunables: &[INTERRUPTS, TIE, PROFILE, LOCKS],
@@ -48,36 +51,37 @@ pub(super) const GSN_EDF: Scheduler = Scheduler {
 
 pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
     name: "sched-deadline",
-    about: "queues of CPUs, push and pull, a constant bandwidth server for each task; of equal \
-            deadlines none preempts, and of those that wait the task that comes first in the file \
-            goes first",
+    about: "global EDF with a run queue per CPU, push and pull, and a constant bandwidth server \
+            for each task. A task with an equal deadline never preempts; of waiting tasks with \
+            equal deadlines, the first task in the file runs first",
     source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; v8 of its patches",
     groups: false,
     tunables: &[
         INTERRUPTS,
         Tunable {
             name: "rules",
-            about: "how a task finds another CPU: by scanning all, as in the patches of 2013 that \
-                    were measured, or in a heap under a lock of its own, as since Linux 3.14",
+            about: "how a task finds another CPU: by a scan of all CPUs, as in the patches of 2013 \
+                    that were measured; or with a heap that has its own lock, as since Linux 3.14",
             values: Values::Words(&["v8", "3.14"]),
             default: "3.14",
         },
         Tunable {
             name: "server",
-            about: "whether each task has a constant bandwidth server with a budget of CPU time \
+            about: "whether each task has a constant bandwidth server, which limits its CPU time \
                     per period",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
         Tunable {
             name: "budget",
-            about: "the budget of a task's server in each period, in per cent of its longest job",
+            about: "the server budget of a task in each period, in per cent of its longest job",
             values: Values::Count,
             default: "100",
         },
         Tunable {
             name: "spare",
-            about: "time added to that budget; kernel code on the task's CPU uses the budget, too",
+            about: "extra time in the server budget; kernel code on the task's CPU also uses the \
+                    budget",
             values: Values::Span,
             default: "1ms",
         },
@@ -98,7 +102,7 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
 
 pub(super) const GEDF_MP: Scheduler = Scheduler {
     name: "gedf-mp",
-    about: "global EDF by message passing: CPU 0 schedules for all others",
+    about: "global EDF by message passing: CPU 0 schedules for all other CPUs",
     source: "LITMUS^RT, G-EDF-MP; Cerqueira, Vanga, Brandenburg, RTAS 2014",
     groups: false,
     tunables: &[MAILBOXES, TIE, PROFILE, LOCKS],
@@ -107,7 +111,7 @@ pub(super) const GEDF_MP: Scheduler = Scheduler {
 
 pub(super) const P_EDF: Scheduler = Scheduler {
     name: "p-edf",
-    about: "EDF on each CPU; tasks are put where most is free",
+    about: "EDF on each CPU; each task is assigned to the CPU with the most free capacity",
     source: "LITMUS^RT; Liu and Layland 1973",
     groups: false,
     tunables: &[TIE, PROFILE, LOCKS],
@@ -116,13 +120,14 @@ pub(super) const P_EDF: Scheduler = Scheduler {
 
 pub(super) const C_EDF: Scheduler = Scheduler {
     name: "c-edf",
-    about: "global EDF in each cluster of CPUs; tasks are put where most is free",
+    about: "global EDF in each cluster of CPUs; each task is assigned to the cluster with the most \
+            free capacity",
     source: "LITMUS^RT; Calandrino, Anderson, Baumberger, ECRTS 2007",
     groups: false,
     tunables: &[
         Tunable {
             name: "size",
-            about: "the number of CPUs in a cluster; 0: those that share a last-level cache",
+            about: "the number of CPUs in a cluster; 0: the CPUs that share a last-level cache",
             values: Values::Count,
             default: "0",
         },
@@ -137,7 +142,8 @@ pub(super) const C_EDF: Scheduler = Scheduler {
 
 pub(super) const G_FL: Scheduler = Scheduler {
     name: "g-fl",
-    about: "global fair lateness: longer jobs go earlier; else as gsn-edf",
+    about: "global fair lateness: priority points are earlier for longer jobs; otherwise like \
+            gsn-edf",
     source: "Erickson and Anderson, ECRTS 2012",
     groups: false,
     tunables: &[INTERRUPTS, TIE, PROFILE, LOCKS],
@@ -146,9 +152,9 @@ pub(super) const G_FL: Scheduler = Scheduler {
 
 pub(super) const GFP_MP: Scheduler = Scheduler {
     name: "gfp-mp",
-    about: "global fixed priority by message passing: the first task of the file has the highest \
-        priority",
-    source: "the mechanism of gedf-mp under another policy",
+    about: "global fixed priority by message passing: the first task in the file has the highest \
+            priority",
+    source: "the mechanism of gedf-mp with a different policy",
     groups: false,
     tunables: &[MAILBOXES, PROFILE, LOCKS],
     make: Make::RealTime(|settings| real(settings, messages(settings), Order::Fixed)),

@@ -68,13 +68,13 @@ impl Tunable {
         match self.values {
             Values::Words(words) => words.join(" | "),
             Values::Span if self.shortest() > Span::ZERO => {
-                "a length of time of at least `10us`, such as `2ms`".into()
+                "a time of at least `10us`, for example `2ms`".into()
             }
-            Values::Span => "a length of time such as `2ms`".into(),
+            Values::Span => "a time, for example `2ms`".into(),
             Values::Count => "a whole number".into(),
             Values::Profile => {
                 let names = Profile::NAMED.map(|(name, _)| name).join(" | ");
-                format!("{names}, or the file of a profile, which ends in .toml")
+                format!("{names}, or the path of a profile that ends in .toml")
             }
         }
     }
@@ -115,14 +115,18 @@ impl WrongSetting {
         WrongSetting {
             tunable: None,
             what: format!("there is no scheduler `{}`", shown(name)),
-            help: meant(name, &names, "the schedulers are"),
+            help: meant(name, &names, "use one of"),
         }
     }
     pub(super) fn no_policy(name: &str) -> WrongSetting {
         WrongSetting {
             tunable: None,
-            what: format!("{name} schedules periodic jobs, and this workload has none"),
-            help: "run a scenario whose tasks have an `every` step: scenarios/real-time".into(),
+            what: format!(
+                "{name} schedules only periodic jobs, but this workload has no periodic jobs"
+            ),
+            help: "run a scenario whose tasks have an `every` step, for example from \
+                   scenarios/real-time"
+                .into(),
         }
     }
     fn unknown_tunable(scheduler: &Scheduler, name: &str) -> WrongSetting {
@@ -131,8 +135,8 @@ impl WrongSetting {
             tunable: Some(name.into()),
             what: format!("{} has no tunable `{}`", scheduler.name, shown(name)),
             help: match names.is_empty() {
-                true => format!("{} has no tunables", scheduler.name),
-                false => meant(name, &names, "its tunables are"),
+                true => format!("remove this setting: {} has no tunables", scheduler.name),
+                false => meant(name, &names, "use one of its tunables:"),
             },
         }
     }
@@ -141,15 +145,15 @@ impl WrongSetting {
         WrongSetting {
             tunable: Some(name.into()),
             what: format!("{}: `{name}` cannot be `{}`", scheduler.name, shown(value)),
-            help: format!("`{name}` is {}", tunable.describe()),
+            help: format!("set `{name}` to {}", tunable.describe()),
         }
     }
     fn unread(scheduler: &Scheduler, tunable: &Tunable, file: &str) -> WrongSetting {
         WrongSetting {
             tunable: Some(tunable.name.into()),
-            what: format!("{}: `{}` was not read", scheduler.name, shown(file)),
+            what: format!("{}: the profile file `{}` was not read", scheduler.name, shown(file)),
             help: format!(
-                "name the file in a scenario; elsewhere `{}` must be a built-in name",
+                "give the file in a scenario; elsewhere, set `{}` to a built-in name",
                 tunable.name
             ),
         }

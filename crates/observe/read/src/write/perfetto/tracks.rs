@@ -24,7 +24,7 @@ impl Tracks {
     /// Describes the tracks; they all begin at zero.
     pub(super) fn begin<W: Write>(history: &History, packets: &mut Packets<W>) -> Tracks {
         let machine = &history.head.machine;
-        group(packets, ROOT, None, "tasks waiting, by CPU", 0);
+        group(packets, ROOT, None, "waiting tasks per CPU", 0);
         groups(machine, packets);
         for (rank, cpu) in machine.socket_order().into_iter().enumerate() {
             let (name, about) = (format!("CPU {cpu} waiting"), place(&machine.cpus[cpu.index()]));

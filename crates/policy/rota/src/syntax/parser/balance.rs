@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.need("(")?;
         let me = self.name("a name for the CPU that takes tasks")?;
         self.need(",")?;
-        let other = self.name("a name for the CPU from which it takes them")?;
+        let other = self.name("a name for the CPU that has the tasks")?;
         self.need(")")?;
         self.need("=")?;
         Ok(Clause::Filter { me, other, condition: self.expr()? })

@@ -86,15 +86,15 @@ impl Parser<'_> {
     }
 
     fn too_long<T>(&mut self) -> Read<T> {
-        let message = format!("a chain of more than {DEPTH}");
-        let help = "give parts of it names with `let` or `metric`";
-        self.fault("R013", self.now().span, message, "one too many", help)
+        let message = format!("the expression has a chain of more than {DEPTH} operators");
+        let help = "give names to parts of the expression with `let` or `metric`";
+        self.fault("R013", self.now().span, message, "one operator too many", help)
     }
 
     fn chained<T>(&mut self) -> Read<T> {
-        let help = "compare two and two: `a <= b and b <= c`";
+        let help = "compare two values at a time: `a <= b and b <= c`";
         let span = self.now().span;
-        self.fault("R016", span, "comparisons do not chain", "a second comparison", help)
+        self.fault("R016", span, "comparisons cannot be chained", "second comparison", help)
     }
 
     /// `primary { "." NAME }`
@@ -123,16 +123,14 @@ impl Parser<'_> {
                 self.sub(ExprKind::Name(name.text), token.span, 0)
             }
             _ if self.is("(") => self.parentheses(),
-            _ if self.is("-") => {
-                self.negative("subtract instead: `a - b`, or compare the other way round")
-            }
+            _ if self.is("-") => self.negative("subtract (`a - b`), or reverse the comparison"),
             _ => self.expected("an expression", "write a number, a name or a call"),
         }
     }
 
     /// Reports a sign before a number.
     pub(super) fn negative<T>(&mut self, help: &str) -> Read<T> {
-        self.fault("R017", self.now().span, "no number is negative", "here", help)
+        self.fault("R017", self.now().span, "negative numbers are not allowed", "here", help)
     }
 
     fn parentheses(&mut self) -> Read<Sub> {
@@ -148,7 +146,7 @@ impl Parser<'_> {
         let from = self.now();
         let word = self.word();
         if FOLDS.contains(&word) && !["min", "max"].contains(&word) {
-            let message = format!("`{word}` asks each CPU of a set");
+            let message = format!("`{word}` is not a call: it needs a set of CPUs");
             let about =
                 if ["exists", "forall", "count"].contains(&word) { "idle" } else { "running" };
             let help = format!("write `{word} c in machine : {about}(c)`");
@@ -178,7 +176,7 @@ impl Parser<'_> {
     fn fold(&mut self) -> Read<Sub> {
         let from = self.now();
         let operator = self.take();
-        let name = self.name("a name for each of the set")?;
+        let name = self.name("a name for each CPU of the set")?;
         self.need("in")?;
         let set = self.with_fields()?;
         self.colon()?;

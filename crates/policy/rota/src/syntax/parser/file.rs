@@ -31,9 +31,9 @@ impl Parser<'_> {
             "policy" => file.policies.push(self.policy()?),
             "partition" => file.partitions.push(self.partition()?),
             "}" => {
-                let help = "leave it out, or look for the `{` that it should close";
+                let help = "remove it, or look for the block that it should close";
                 let span = self.now().span;
-                return self.fault("R010", span, "this `}` closes nothing", "here", help);
+                return self.fault("R010", span, "this `}` has no `{`", "here", help);
             }
             _ if self.now().kind == Kind::Name => return self.unknown(&PARTS, "`policy`"),
             _ => {

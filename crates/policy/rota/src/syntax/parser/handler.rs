@@ -30,9 +30,9 @@ impl Parser<'_> {
         }
         if !from.first && after != "{" && after != ";" {
             let word = shortened(self.word());
-            let message = format!("expected the end of the statement, but `{word}` stands there");
+            let message = format!("expected the end of the statement, but found `{word}`");
             let help = "begin a new line, or write `;` between statements";
-            return self.fault("R011", from.span, message, "one statement too many", help);
+            return self.fault("R011", from.span, message, "second statement", help);
         }
         let kind = self.statement_kind()?;
         Ok(Statement { kind, span: self.since(from) })
@@ -67,14 +67,17 @@ impl Parser<'_> {
             return self.no_piece("a statement", &help);
         }
         if self.next_is("=") || self.next_is("==") {
-            let message = "`=` compares and sets nothing";
-            let help = format!("write `let {word} = ...`, or `{word} := ...` of a variable");
+            let message = "`=` compares, but does not set a variable";
+            let help = format!(
+                "write `let {word} = ...` for a new name, or `{word} := ...` for a variable"
+            );
             return self.fault("R014", self.next().span, message, "here", help);
         }
         if ["while", "for", "loop"].contains(&word) {
-            let help = "nothing is repeated; ask CPUs with `exists c in machine : idle(c)`";
-            let message = format!("there is no `{word}`");
-            return self.fault("R008", token.span, message, "no statement", help);
+            let help = "use an expression over CPUs instead of a loop: `exists c in machine : \
+                        idle(c)`";
+            let message = format!("Rota has no `{word}`");
+            return self.fault("R008", token.span, message, "not a statement", help);
         }
         match self.dispatches {
             true => self.unknown(&STATEMENTS, "a statement"),
@@ -88,7 +91,13 @@ impl Parser<'_> {
         if self.is("=") || self.is("==") {
             let help = "write `:=` to set a variable";
             let span = self.now().span;
-            return self.fault("R014", span, "`=` compares and sets nothing", "here", help);
+            return self.fault(
+                "R014",
+                span,
+                "`=` compares, but does not set a variable",
+                "here",
+                help,
+            );
         }
         let foreign = ["-=", "*=", "/="].contains(&self.word());
         let add = self.is("+=");
@@ -165,8 +174,8 @@ impl Parser<'_> {
 
     /// Reports a task that is run on a CPU that was not found idle.
     fn not_claimed<T>(&mut self, place: Span) -> Read<T> {
-        let message = "this CPU was not claimed: it may run another task";
-        let help = "claim one: `let c = idle cpu in allowed(t) near t.prev by [llc]`";
+        let message = "this CPU was not claimed, so it may run another task";
+        let help = "claim a CPU: `let c = idle cpu in allowed(t) near t.prev by [llc]`";
         self.fault("R301", place, message, "not claimed", help)
     }
 
@@ -181,8 +190,8 @@ impl Parser<'_> {
         if matches!(place.kind, ExprKind::Field(..)) {
             return Ok(place);
         }
-        let help = "write where the queue is: `home(t).ready`, `c.ready`, `machine.ready`";
-        let message = "a queue without its place";
+        let help = "write the place of the queue: `home(t).ready`, `c.ready`, `machine.ready`";
+        let message = "the queue has no place";
         let span = self.since(from);
         self.fault("R015", span, message, "which of these queues?", help)
     }

@@ -45,7 +45,7 @@ impl Parser<'_> {
                 Ok(Item::Protocol(settings, self.since(from)))
             }
             "protocol" => {
-                let help = "write `unsafe protocol { ... }`: nothing else can be set of it";
+                let help = "write `unsafe protocol { ... }`";
                 self.fault("R007", from.span, "`unsafe` is missing", "before this", help)
             }
             "prove" => {
@@ -107,15 +107,16 @@ impl Parser<'_> {
     fn number(&mut self, dimension: &Name) -> Read<Expr> {
         let token = self.now();
         if self.is("-") {
-            return self.negative("write the number without it, and subtract it where it is used");
+            return self
+                .negative("write the number without a sign, and subtract it where you use it");
         }
         let Kind::Number(value, unit) = token.kind else {
-            return self.expected("a number", "write a number, such as `0` or `20ms`");
+            return self.expected("a number", "write a number, for example `0` or `20ms`");
         };
         if dimension.text == "time" && unit.is_none() && value != 0 {
-            let help = format!("write `{value}ms`, or ns, us, s");
+            let help = format!("write `{value}ms`, or use the unit ns, us or s");
             let _: Read<()> =
-                self.fault("R004", token.span, "a time needs a unit", "of what?", help);
+                self.fault("R004", token.span, "a time needs a unit", "a unit is missing", help);
         }
         self.step();
         Ok(Expr { kind: ExprKind::Number(value, unit), span: token.span })
@@ -179,7 +180,7 @@ impl Parser<'_> {
 
     /// `NAME ":" NAME { "," NAME }`
     fn setting(&mut self) -> Read<Setting> {
-        let key = self.name("what is set")?;
+        let key = self.name("what to set")?;
         self.need(":")?;
         let mut words = vec![self.name("a word")?];
         // After a comma comes either another word, or the next setting.

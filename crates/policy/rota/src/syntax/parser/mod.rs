@@ -210,9 +210,9 @@ impl Parser<'_> {
         }
         let word = self.word();
         if words::is_reserved(word) {
-            let message = format!("`{word}` is a word of the language and no name");
-            let help = format!("choose another name, such as `{word}_1`");
-            return self.fault("R012", token.span, message, format!("{what} is expected"), help);
+            let message = format!("`{word}` is a reserved word, not a name");
+            let help = format!("choose another name, for example `{word}_1`");
+            return self.fault("R012", token.span, message, format!("expected {what}"), help);
         }
         Ok(self.take())
     }
@@ -235,8 +235,8 @@ impl Parser<'_> {
     fn unknown<T>(&mut self, known: &[&'static str], what: &str) -> Read<T> {
         let (token, word) = (self.now(), self.word());
         if word == "core" && known.contains(&"cpu") {
-            let message = "`core` is not what runs a task";
-            let help = "write `cpu`: a core is a set of SMT siblings, `smt`";
+            let message = "a task runs on a `cpu`, not on a `core`";
+            let help = "write `cpu`, or `smt` for the set of SMT siblings";
             return self.fault("R009", token.span, message, "here", help);
         }
         let help = match nearest(word, known.iter().copied()) {
@@ -244,7 +244,7 @@ impl Parser<'_> {
             None => format!("write one of {}", known.join(", ")),
         };
         let message = format!("unknown word `{}`", shortened(word));
-        self.fault("R008", token.span, message, format!("{what} is expected"), help)
+        self.fault("R008", token.span, message, format!("expected {what}"), help)
     }
 
     /// The name at hand.
@@ -294,9 +294,9 @@ impl<'a> Parser<'a> {
     fn expected<T>(&mut self, what: &str, help: &str) -> Read<T> {
         let (token, word) = (self.now(), shortened(self.word()));
         let found = match token.kind {
-            Kind::End => "the text ends".to_string(),
+            Kind::End => "the file ends".to_string(),
             _ if token.first => "the line ends".to_string(),
-            _ => format!("`{word}` stands there"),
+            _ => format!("found `{word}`"),
         };
         let after = token.kind == Kind::End || token.first;
         let (span, label) = match after && self.at > 0 {
@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
             return self.expected(what, help);
         }
         let (span, word) = (self.now().span, shortened(self.word()));
-        let message = format!("expected {what}, but `{word}` stands there");
+        let message = format!("expected {what}, but found `{word}`");
         self.fault("R007", span, message, "here", help)
     }
 
@@ -353,8 +353,8 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep<T>(&mut self) -> Read<T> {
-        let message = format!("nested more than {DEPTH} deep");
-        let help = "give parts of it names with `let` or `metric`";
+        let message = format!("blocks or expressions are nested deeper than {DEPTH} levels");
+        let help = "give names to parts of the expression with `let` or `metric`";
         self.fault("R013", self.now().span, message, "here", help)
     }
 
@@ -400,8 +400,8 @@ impl<'a> Parser<'a> {
         if self.lost.replace(self.at) == Some(self.at) {
             return Err(Told);
         }
-        let help = "write `}` where it should end";
-        self.fault("R010", opened.span, "this `{` is not closed", "opened here", help)
+        let help = "write `}` where the block ends";
+        self.fault("R010", opened.span, "this `{` has no `}`", "opened here", help)
     }
 
     /// Skips to where parsing can resume, at least one token.

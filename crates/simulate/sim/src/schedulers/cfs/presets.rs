@@ -7,7 +7,7 @@ use crate::schedulers::{Make, Scheduler, Settings, Tunable, Values};
 /// Linux 4.1: the kernel that "A Decade of Wasted Cores" patched.
 pub(in crate::schedulers) const CFS_4_1: Scheduler = Scheduler {
     name: "cfs-4.1",
-    about: "the Completely Fair Scheduler of Linux 4.1, with its four faults",
+    about: "the Completely Fair Scheduler of Linux 4.1, with its four published bugs",
     source: "kernel/sched/{fair,core,proc}.c of Linux 4.1; Lozi et al., EuroSys 2016",
     groups: true,
     tunables: &tunables([
@@ -77,47 +77,59 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
     [
         words(
             "imbalance",
-            "the measure by which one group of CPUs is busier than another",
+            "the measure that compares the load of two groups of CPUs",
             &["average", "minimum", "minimum-literal", "v5.5"],
             defaults[0],
         ),
         words(
             "groups",
-            "the CPU from whose view the scheduling groups are built; with `own` every CPU may \
-             balance",
+            "the CPU from which scheduling groups are built; with `own`, each CPU builds its own \
+             groups and any CPU may balance",
             &["core0", "own", "own-balanced"],
             defaults[1],
         ),
         words(
             "numa-levels",
-            "whether domains keep the levels between nodes when a CPU goes off or on",
+            "whether scheduling domains keep the levels between nodes when a CPU goes offline or \
+             online",
             &["lose", "keep"],
             defaults[2],
         ),
         words(
             "wakeup",
-            "where a woken task looks for an idle CPU",
+            "the CPUs that are searched for an idle CPU when a task wakes up",
             &["llc", "longest-idle", "global"],
             defaults[3],
         ),
         words(
             "wake-affine-idle",
-            "whether an idle previous CPU decides which cache to search (d8fcb81f1acf)",
+            "whether an idle previous CPU decides which cache is searched (d8fcb81f1acf)",
             &["before", "after"],
             defaults[4],
         ),
-        words("autogroup", "whether sessions are groups", &["on", "off"], defaults[5]),
+        words(
+            "autogroup",
+            "whether each session becomes a task group",
+            &["on", "off"],
+            defaults[5],
+        ),
         words(
             "blocked-load",
-            "whether tasks that sleep count in the load of their CPU",
+            "whether sleeping tasks count in the load of their CPU",
             &["on", "off"],
             defaults[6],
         ),
-        words("hz", "ticks a second", &["100", "250", "1000"], defaults[7]),
-        words("queue", "which task runs next on a CPU", &["cfs", "eevdf"], defaults[8]),
+        words("hz", "timer ticks per second", &["100", "250", "1000"], defaults[7]),
+        words(
+            "queue",
+            "the rule that selects the next task on a CPU",
+            &["cfs", "eevdf"],
+            defaults[8],
+        ),
         words(
             "delay-dequeue",
-            "whether a task that sleeps stays on an EEVDF queue while it is ahead (6.12)",
+            "whether a task that falls asleep stays on the EEVDF queue while it is ahead of its \
+             fair share (6.12)",
             &["on", "off"],
             defaults[9],
         ),

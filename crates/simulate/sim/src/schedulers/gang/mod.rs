@@ -22,25 +22,26 @@ use matrix::{Cell, Matrix};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "gang",
-    about: "Ousterhout's matrix: all tasks of a job at the same time, row after row",
+    about: "Ousterhout's matrix: all tasks of a job run at the same time, row after row",
     source: "J. Ousterhout, Scheduling Techniques for Concurrent Systems, 1982",
     groups: false,
     tunables: &[
         Tunable {
             name: "quantum",
-            about: "how long a row runs",
+            about: "the time for which each row runs",
             values: Values::Span,
             default: "100ms",
         },
         Tunable {
             name: "alternative",
-            about: "whether a CPU whose cell is empty or asleep runs any other task",
+            about: "whether a CPU runs other tasks while the task in its cell is missing or sleeps",
             values: Values::Words(&["off", "on"]),
             default: "off",
         },
         Tunable {
             name: "order",
-            about: "in which order columns are filled: by number, or every core before siblings",
+            about: "the order in which columns are filled: by CPU number, or one CPU of each core \
+                    first",
             values: Values::Words(&["cpu", "cores"]),
             default: "cpu",
         },

@@ -25,20 +25,21 @@ use tasks::{After, Tasks};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.6-o1",
-    about: "active and expired arrays per CPU, a bonus for sleepers, balancing by queue length",
+    about: "active and expired arrays on each CPU, a bonus for tasks that sleep, balancing by \
+            queue length",
     source: "Linux 2.6.9 kernel/sched.c",
     groups: false,
     tunables: &[
         Tunable {
             name: "hz",
-            about: "ticks a second",
+            about: "timer ticks per second",
             values: Values::Words(&["1000", "100"]),
             default: "1000",
         },
         Tunable {
             name: "boost",
-            about: "`sleep`: in proportion to the time slept; `block`: the full boost after every \
-                block, as in Tru64",
+            about: "the rule for the bonus: `sleep`: in proportion to the sleep time; `block`: the \
+                    full bonus after every block, as in Tru64",
             values: Values::Words(&["sleep", "block"]),
             default: "sleep",
         },

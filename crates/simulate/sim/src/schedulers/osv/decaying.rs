@@ -18,25 +18,26 @@ use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     name: "osv",
-    about: "OSv: least decaying average of runtime first, per-CPU queues",
+    about: "OSv: the thread with the least decaying average of runtime runs first; one queue per \
+            CPU",
     source: "OSv commit dbc0d5073 (core/sched.cc, include/sched.hh), November 2013",
     groups: false,
     tunables: &[
         Tunable {
             name: "tau",
-            about: "how far back runtime is remembered",
+            about: "the time over which runtime is averaged",
             values: Values::Span,
             default: "200ms",
         },
         Tunable {
             name: "thyst",
-            about: "half the shortest slice; 5ms since August 2014",
+            about: "half of the shortest slice; 5ms since August 2014",
             values: Values::Span,
             default: "2ms",
         },
         Tunable {
             name: "float",
-            about: "precision of the averages; OSv's is f32",
+            about: "the precision of the averages; OSv uses f32",
             values: Values::Words(&["f64", "f32"]),
             default: "f64",
         },

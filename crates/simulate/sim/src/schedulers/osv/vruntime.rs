@@ -15,27 +15,28 @@ use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     name: "osv-vruntime",
-    about: "the predecessor of osv: least cumulative runtime first, with corrections",
+    about: "the predecessor of osv: the thread with the least total runtime runs first, with \
+            corrections",
     source: "OSv, the parent of commit dbc0d5073 (core/sched.cc)",
     groups: false,
     tunables: &[
         Tunable {
             name: "wake-floor",
-            about: "whether a woken thread starts with at least the run time of the current one, \
-                minus 10 ms",
+            about: "whether a woken thread gets at least the runtime of the current thread, minus \
+                    10 ms",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
         Tunable {
             name: "cap",
-            about: "whether a run is charged at most 10 ms",
+            about: "whether at most 10 ms are charged for one run",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
         Tunable {
             name: "clock-jump",
-            about: "the run time that a clock jump at boot charges to a balancing thread with \
-                probability 1/2",
+            about: "the runtime that a clock jump at boot charges to a balancing thread with \
+                    probability 1/2",
             values: Values::Span,
             default: "0s",
         },
