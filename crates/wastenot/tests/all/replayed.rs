@@ -22,7 +22,7 @@ fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
     ] {
         let desk = desk(wrong);
         let (text, code) = said(&desk.bash("wastenot prove --replay cex.wn"));
-        assert!(code == 1 && text.contains("It goes wrong as recorded: "), "{text}");
+        assert!(code == 1 && text.contains("The policy fails as recorded: "), "{text}");
         let mended = "wastenot prove --replay cex.wn --scheduler mended.rota";
         let (text, code) = said(&desk.bash(mended));
         assert_eq!(code, 0, "{text}");
