@@ -38,7 +38,7 @@ fn verdict(replay: &Replay) -> String {
         return format!("The policy fails as recorded: {}.", replay.why);
     }
     let mut sentence = match replay.same < replay.steps.len() {
-        true => format!("Step {} differs from the recorded step", replay.same + 1),
+        true => format!("Step {} differs", replay.same + 1),
         false => "All steps are as recorded, but the end differs".to_owned(),
     };
     if let Some(first) = replay.otherwise.first() {

@@ -105,7 +105,7 @@ fn a_mend_that_only_moves_the_fault_is_told() {
     assert_eq!((replay.is_reached(), replay.same), (false, 1));
     assert!(replay.still.as_ref().is_some_and(|why| why.contains("goes to sleep")));
     let told = report("cex.wn", &replay).verdict;
-    assert!(told.contains("Step 2 differs") && told.contains("still break the claim"));
+    assert!(told.contains("Step 2 differs: ") && told.contains("still break the claim"));
 }
 
 /// Claims and ways in which the gallery breaks none.

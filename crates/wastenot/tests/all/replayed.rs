@@ -17,8 +17,8 @@ fn desk(wrong: &str) -> Desk {
 #[test]
 fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
     for (wrong, says) in [
-        ("one-try", "Step 5 goes otherwise: CPU 2 takes task 0 from `ready` of CPU 0."),
-        ("no-rescan", "Step 4 goes otherwise: the enqueuer of task 0 claims CPU 0"),
+        ("one-try", "Step 5 differs: CPU 2 takes task 0 from `ready` of CPU 0."),
+        ("no-rescan", "Step 4 differs: the enqueuer of task 0 claims CPU 0"),
     ] {
         let desk = desk(wrong);
         let (text, code) = said(&desk.bash("wastenot prove --replay cex.wn"));
