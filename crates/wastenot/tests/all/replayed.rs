@@ -71,7 +71,7 @@ fn its_picture_tells_every_step() {
         "       8  the enqueuer of task 1 claims CPU 0 for it and kicks it\n",
         "      10  CPU 1 sleeps\n",
         "task1 │",
-        "so  task 1 waits, CPU 1 sleeps that would take it",
+        "so  task 1 waits, CPU 1 sleeps",
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
