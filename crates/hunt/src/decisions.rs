@@ -26,7 +26,7 @@ pub fn words(kind: u32) -> String {
         return format!("{how} placed {far}, on a CPU that is {onto}, {}", has(kind));
     }
     let kind = kind - PLACEMENTS;
-    let far = one(kind / 4, &["in the same cache", "in the same node", "on another node"]);
+    let far = one(kind / 4, &["within one cache", "within one node", "to another node"]);
     let to = one((kind / 2) & 1, &["busy", "idle"]);
     let left = one(kind & 1, &["with no other waiting task", "with other waiting tasks"]);
     format!("waiting task moved {far}, from a CPU {left}, to a CPU that is {to}")
