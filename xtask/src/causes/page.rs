@@ -91,7 +91,7 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          cases with at most that left | {little_left} of {positive} | all | {} |\n\nSome classes \
          are easy: the kind of loss identifies affinity, quota and the host's causes, and the name \
          of the scheduler\nidentifies policy and design. Balancing and placement are the hard \
-         classes. For these two alone, precision is {} and recall is {}.\n\n",
+         classes. For these two alone, precision is {} and\nrecall is {}.\n\n",
         POSITIVE * 100.0,
         LEFT * 100.0,
         machines.len(),
@@ -146,7 +146,7 @@ fn confusion(page: &mut String, scores: &Scores) {
     let found: BTreeSet<&str> =
         scores.confusion.values().flat_map(|row| row.keys().copied()).collect();
     *page += "\n## Confusion\n\nRows are the class of the fault. Columns are the class in which \
-              `check` found the lost time, in CPU seconds (for quotas: in\ntask seconds).\n\n| \
+              `check` found the lost time, in CPU seconds (for\nquotas: in task seconds).\n\n| \
               fault of | truth |";
     found.iter().for_each(|class| *page += &format!(" {class} |"));
     *page += "\n|---|---|";
@@ -217,7 +217,7 @@ fn leaves(page: &mut String, cases: &[Case]) {
         let _ = writeln!(
             page,
             "\nThe causes that `check` found {about} in positive cases with the fault on, as \
-             shares of all losses. This includes losses that\nthe fault did not cause:\n\n| fault \
+             shares of all\nlosses. This includes losses that the fault did not cause:\n\n| fault \
              | found |\n|---|---|"
         );
         found(page, cases, *view);
