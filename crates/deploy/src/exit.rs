@@ -33,20 +33,17 @@ impl Exit {
     /// What it means, and where to look.
     pub fn help(&self) -> &'static str {
         match self.kind {
-            _ if self.restarts() => {
-                "deploy the scheduler again, because the CPUs of the machine changed"
-            }
-            SYSRQ => "a user pressed SysRq-S, which ends any sched_ext scheduler",
+            _ if self.restarts() => "the CPUs of the machine changed: deploy it again",
+            SYSRQ => "SysRq-S ends any scheduler of sched_ext",
             ERROR_STALL => {
-                "a runnable task did not run for ten seconds: no CPU takes from its queue, or the \
-                 policy starves the task; check with `wastenot prove`, and read the dump in the \
-                 kernel's log"
+                "a task that could run did not for ten seconds: no CPU takes from its queue, or \
+                 the policy starves it; `wastenot prove`, and the kernel's log has a dump"
             }
             ERROR | ERROR_BPF => {
-                "the scheduler did something that sched_ext forbids; please report this with the \
-                 policy and the kernel's version"
+                "it did what sched_ext forbids; please report it, with the policy and the kernel's \
+                 version"
             }
-            _ => "another program unloaded the scheduler",
+            _ => "something else unloaded it",
         }
     }
 }

@@ -61,21 +61,17 @@ impl Seen {
         let mut all = Registry::with_prefix("wastenot_deploy");
         let kernel = wastenot_host::kernel();
         let build = vec![("policy", self.name.clone()), ("kernel", kernel)];
-        all.register(
-            "scheduler",
-            "The policy, and the kernel where it schedules",
-            Info::new(build),
-        );
+        all.register("scheduler", "The policy and the kernel that it schedules", Info::new(build));
         let ran = ConstCounter::new(self.ran.as_secs_f64());
-        all.register_with_unit("ran", "Time during which the policy scheduled", Unit::Seconds, ran);
-        let help = "Number of times that each step of the protocol was taken";
+        all.register_with_unit("ran", "How long it scheduled", Unit::Seconds, ran);
+        let help = "How often each step of the protocol was taken";
         let steps = STEPS.iter().zip(self.steps).map(|(name, count)| (*name, count));
         all.register("steps", help, family("step", steps));
         let waiting = i64::try_from(self.waiting()).unwrap_or(i64::MAX);
         all.register("waiting", "Tasks in queues of the policy", ConstGauge::new(waiting));
         let events = self.events.iter().map(|(name, count)| (name.as_str(), *count));
-        all.register("events", "Counters of sched_ext", family("event", events));
-        let help = "Number of reloads because a CPU went online or offline";
+        all.register("events", "What sched_ext counts", family("event", events));
+        let help = "Loaded again because a CPU came or went";
         all.register("reloads", help, ConstCounter::new(self.reloads));
         let mut text = String::new();
         encode(&mut text, &all).expect("a String takes everything");

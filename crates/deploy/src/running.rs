@@ -89,7 +89,7 @@ impl Running {
         if !proc.is_alike() {
             return Err(Error::Failed {
                 doing: "place tasks by their commands",
-                why: "this process is in a PID namespace, so tasks have different numbers".into(),
+                why: "this process is in a PID namespace, where they have other numbers".into(),
             });
         }
         let mut gone: BTreeSet<Vec<u8>> = map.keys().collect();

@@ -90,9 +90,10 @@ impl Implementation {
         let names: Vec<&str> = linux.map(|it| it.name()).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "not global EDF at all times: {} (the CPU that a search finds may change before it \
-                 is locked, a push gives up after three tries, equal deadlines do not preempt, \
-                 servers throttle); the verdict is for global EDF with the same overheads",
+                "not global EDF at all times: {} (a CPU that a search finds may have changed \
+                 before it is locked, a push gives up after three tries, equal deadlines do not \
+                 preempt, servers throttle); the verdict is about global EDF with the same \
+                 overheads",
                 names.join(", ")
             )
         })
@@ -122,13 +123,13 @@ impl FromStr for Implementation {
         let all = Implementation::ALL;
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
             if PARTS.contains(&text) {
-                return "for global EDF in each cluster, use `wastenot bounds test --cluster N`; 1 \
-                        is partitioned EDF"
+                return "that is global EDF in each cluster: `wastenot bounds test --cluster N`, \
+                        1 is partitioned EDF"
                     .into();
             }
             match nearest(text, all.map(Implementation::name)) {
-                Some(near) => format!("unknown implementation; did you mean `{near}`?"),
-                None => format!("implementations are {}", all.map(Implementation::name).join(", ")),
+                Some(near) => format!("there is no such implementation; did you mean `{near}`?"),
+                None => format!("there are {}", all.map(Implementation::name).join(", ")),
             }
         })
     }

@@ -28,16 +28,16 @@ impl Accounting {
 #[non_exhaustive]
 pub enum TooMuch {
     /// Interrupts alone take all of a CPU.
-    #[error("interrupts alone need more than a CPU")]
+    #[error("interrupts alone take more than a CPU")]
     Interrupts,
     /// A timer may be late by more than a task's period or deadline.
-    #[error("task {task}: a release may be late by more than the task's period or deadline")]
+    #[error("task {task}: a release may be late by more than its period or deadline")]
     Latency {
         /// Counted from 1.
         task: usize,
     },
     /// What a job takes with overheads is longer than a number may be.
-    #[error("task {task}: with overheads, a job executes for too long for any period")]
+    #[error("task {task}: with overheads a job takes too long for any period")]
     Long {
         /// Counted from 1.
         task: usize,
@@ -45,7 +45,7 @@ pub enum TooMuch {
     /// No more than that: what a job takes with overheads is too close to a whole number, and too
     /// many fractions would have to be added up.
     #[error(
-        "an execution time with overheads is too close to a whole number for an exact computation"
+        "an execution time with overheads is too close to a whole number to be computed exactly"
     )]
     Close,
 }

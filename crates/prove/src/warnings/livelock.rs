@@ -88,11 +88,11 @@ impl Instant {
             code: "livelock",
             span: policy.handler_spans[taker as usize],
             what: format!(
-                "tasks are interrupted forever at one instant: `{}` takes the CPU from a task",
+                "tasks are interrupted for ever at one instant: `{}` takes the CPU from a task",
                 taker.name()
             ),
             evidence: format!("on {on}: {}; and so on", self.told[from..to].join("; ")),
-            help: "use `kick ... preempt` only in `new` and `wake`",
+            help: "`kick ... preempt` in `new` and `wake` alone",
         })
     }
 
@@ -129,7 +129,7 @@ impl Instant {
 
     fn dispatch(&mut self, cpu: CpuId) {
         if let Some(task) = self.forced.dispatches(cpu) {
-            self.told.push(format!("CPU {cpu} starts to run task {}", task.ordinal()));
+            self.told.push(format!("CPU {cpu} begins to run task {}", task.ordinal()));
         }
         self.carry_out(Event::Start);
     }

@@ -21,9 +21,8 @@ pub(super) fn endless(policy: &Policy, bounds: Bounds) -> Option<Warning> {
     Some(Warning {
         code: "endless-moves",
         span: periodic.balance.spans.whole,
-        what: "`balance every` moves tasks forever although nothing happens".into(),
+        what: "`balance every` moves tasks for ever though nothing happens".into(),
         evidence: format!("on {}: {}; and so on", found.machine(), steps.join("; ")),
-        help: "write `filter(me, g) = queued(g.q) - queued(me.q) >= 2`, and steal at most half of \
-               the difference",
+        help: "`filter(me, g) = queued(g.q) - queued(me.q) >= 2`, and steal half of that at most",
     })
 }

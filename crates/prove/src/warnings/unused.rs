@@ -22,8 +22,7 @@ pub(super) fn never_filled(policy: &Policy) -> Vec<Warning> {
         code: "never-filled",
         span,
         what: format!("{who} from `{}`, where no task ever waits", policy.queues[queue].name),
-        evidence: "no handler puts tasks into this queue, and no `balance every` moves tasks there"
-            .into(),
+        evidence: "no handler has a `put` into it, and no `balance every` moves tasks there".into(),
         help: "put tasks into that queue, or leave it out",
     };
     empty.map(warning).collect()
@@ -46,15 +45,15 @@ pub(super) fn never_passes(policy: &Policy, options: &Options) -> Result<Vec<War
         }
         let who: Vec<String> = options.solvers.iter().map(ToString::to_string).collect();
         let evidence = match who.as_slice() {
-            [] => "the text alone shows this".to_owned(),
-            _ => format!("{}: the filter is false in every state of any machine", who.join(", ")),
+            [] => "the text shows it".to_owned(),
+            _ => format!("{}: it is false in every state of any machine", who.join(", ")),
         };
         found.push(Warning {
             code: "never-passes",
             span,
             what: judged.obligation.what,
             evidence,
-            help: "write a filter that is true where a task waits: `queued(v.ready) >= 1`",
+            help: "a filter that holds where a task waits: `queued(v.ready) >= 1`",
         });
     }
     Ok(found)
@@ -65,11 +64,11 @@ fn passes(policy: &Policy, balance: &Balance, level: Level) -> Result<Question, 
     if balance.filter == Bool::Const(false) {
         return Ok(Question::Holds);
     }
-    let mut encoder = Encoder::new(policy, "Negation: no candidate ever passes the filter.");
+    let mut encoder = Encoder::new(policy, "Not so: no candidate ever passes the filter.");
     let (names, me, _) = taking(&mut encoder, policy.queues[balance.from].per);
     let names = Names { me: Some((level, me)), ..names };
     let filter = encoder.bool(&balance.filter, &names)?;
-    encoder.assert("The candidate passes.", filter);
+    encoder.assert("It passes.", filter);
     Ok(Question::Unsatisfiable(encoder.finish()))
 }
 

@@ -61,12 +61,12 @@ impl Unusable {
     pub fn help(&self) -> &'static str {
         match self {
             Unusable::Other { .. } => {
-                "use SCHED figures of coarse-ticket and coarse-queued (`wastenot bounds measure`), \
-                 or of GSN-EDF (Feather-Trace)"
+                "it takes SCHED of coarse-ticket and coarse-queued (`wastenot bounds measure`), or \
+                 of GSN-EDF (Feather-Trace)"
             }
-            Unusable::Machines { .. } => "choose a machine: `--machine` and a part of its name",
-            Unusable::Mixed => "fit each kind of figures separately",
-            Unusable::Large(_) => "leave out some of the figures",
+            Unusable::Machines { .. } => "say which: `--machine` and a part of its name",
+            Unusable::Mixed => "fit each kind by itself",
+            Unusable::Large(_) => "leave some out",
         }
     }
 }

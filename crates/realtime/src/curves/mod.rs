@@ -116,7 +116,7 @@ impl Column {
         let found = among.iter().find(|column| column.name() == typed).copied();
         found.ok_or_else(|| match nearest(typed, names()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the columns are {}", names().collect::<Vec<_>>().join(", ")),
+            None => format!("columns are {}", names().collect::<Vec<_>>().join(", ")),
         })
     }
 }
@@ -134,8 +134,7 @@ impl FromStr for Only {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Only, String> {
-        let (column, value) =
-            text.split_once('=').ok_or("write COLUMN=VALUE, for example `cpus=8`")?;
+        let (column, value) = text.split_once('=').ok_or("write COLUMN=VALUE: `cpus=8`")?;
         let column = Column::find(column.trim(), &Column::ALL)?;
         Ok(Only { column, value: value.trim().to_owned() })
     }
@@ -152,10 +151,7 @@ fn chosen<'l>(all: &'l [Judged], only: &[Only]) -> Result<Vec<&'l Judged>, Undra
         let kept: Vec<&Judged> = kept.copied().collect();
         if kept.is_empty() {
             let what = format!("no line has {}={}", column.name(), values.join(" or "));
-            return Err(Undrawable::new(
-                what,
-                format!("the values are {}", known(&lines, *column)),
-            ));
+            return Err(Undrawable::new(what, format!("values are {}", known(&lines, *column))));
         }
         lines = kept;
     }

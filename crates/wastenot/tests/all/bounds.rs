@@ -248,7 +248,7 @@ fn what_is_shown_of_sched_deadline_is_shown_of_global_edf() {
         let (answer, code) = asked(&implicit(&[(2, 10)]), &words);
         assert_eq!(code, 0, "{answer}");
         let all = answer["assumptions"].to_string();
-        all.contains(&format!("not global EDF at all times: {name} (the CPU"))
+        all.contains(&format!("not global EDF at all times: {name} (a CPU"))
     };
     assert!(["", "-v8", "-dedicated"].iter().all(|it| assumed(&format!("sched-deadline{it}"))));
     assert!(!["gsn-edf", "gsn-edf-dedicated", "gedf-mp"].into_iter().any(assumed));
@@ -382,7 +382,7 @@ fn partitions_are_of_tasks_that_pay_under_global_edf() {
     let (text, code) =
         said(&desk.bash("wastenot bounds test t.csv --cpus 2 --implementation p-edf"));
     assert!(
-        code == 2 && text.contains("`wastenot bounds test --cluster N`; 1 is partitioned EDF"),
+        code == 2 && text.contains("`wastenot bounds test --cluster N`, 1 is partitioned EDF"),
         "{text}"
     );
 }
