@@ -104,8 +104,8 @@ impl<'l> Sheet<'l> {
         let best = || own.into_iter().find(|&column| varies(column)).unwrap_or(one);
         let over = over.unwrap_or_else(best);
         if over == Column::Total && !has_totals {
-            let what = "some sets have no total utilization, so no curve over it can be drawn";
-            return Err(Undrawable::new(what, "use `--over tasks` to draw the sets"));
+            let what = "some sets have no total, so they cannot be drawn over total";
+            return Err(Undrawable::new(what, "`--over tasks` draws them"));
         }
         let tasks = match over {
             // Machines of different size have as many tasks for each CPU, if anything.
@@ -207,7 +207,7 @@ impl<'l> Sheet<'l> {
     }
 
     fn too_many(&self, count: usize) -> Undrawable {
-        let mut help = "draw only a part:".to_owned();
+        let mut help = "draw a part:".to_owned();
         let own =
             [(Column::Criterion, self.criteria.len()), (Column::CacheDelay, self.delays.len())];
         let apart = self.apart.iter().map(|&column| (column, values(&self.lines, column)));
@@ -220,7 +220,7 @@ impl<'l> Sheet<'l> {
             let word = if word.contains(' ') { format!("'{word}'") } else { word };
             let _ = write!(help, " `--only {word}` (1 of {count})"); // to a String: cannot fail
         }
-        Undrawable::new(format!("the limit is {MOST_PANELS} panels, but there are {count}"), help)
+        Undrawable::new(format!("{count} panels are too many: the limit is {MOST_PANELS}"), help)
     }
 
     /// A panel of these lines, if there are any.
