@@ -337,13 +337,13 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
 /// The common sentence of several obligations of one name.
 fn about(name: &str) -> Option<&'static str> {
     Some(match name {
-        "served" => "every enqueued task has a CPU that may run it and that looks into its queue",
+        "served" => "for every enqueued task, some CPU that may run the task looks into its queue",
         "woken" => {
             "a sleeping CPU that may run an enqueued task and would find it is among the CPUs that \
              can be woken for it"
         }
         "protocol" => "every step of the wakeup protocol preserves the invariant",
-        "reached" => "an idle CPU looks into every queue in which a task that it may run can wait",
+        "reached" => "an idle CPU looks into every queue that can hold a task allowed on this CPU",
         "in_order" => "queues are first in, first out",
         "first" => "some CPU that may run an enqueued task takes from the task's queue first",
         "rises" => "no handler decreases a key",

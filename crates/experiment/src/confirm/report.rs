@@ -78,7 +78,7 @@ impl Confirmation {
         let answer = match (&self.trial, self.asked()) {
             (Some(trial), _) => self.words_of(trial),
             (None, Some(most)) => format!(
-                "No claim: Wastenot knows no change of {} that should remove the lost time. The \
+                "No claim: Wastenot knows no change to {} that should remove the lost time. The \
                  largest loss is {}.",
                 choice::label(&self.model),
                 lost_words(most)
@@ -255,10 +255,10 @@ impl Confirmation {
             "each interval contains the median with a confidence of at least 95 %; the sign test \
              gives its ends, which are two of the sorted values"
                 .into(),
-            "`confirmed` requires all of these: before the change, the model loses between half \
-             and twice the recorded loss; after it, the intervals lie below those before, and the \
+            "`confirmed` means: before the change, the model loses between half and twice the \
+             recorded loss; after the change, the intervals lie below those before, and the \
              medians are at most half, both for this cause and for all causes; the control does \
-             not differ; and the run does not get longer"
+             not differ; the run does not get longer"
                 .into(),
         ];
         if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {

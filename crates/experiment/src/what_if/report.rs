@@ -79,9 +79,9 @@ impl WhatIf {
             }
             Basis::Tasks => {
                 "lower bound: the total work divided by the number of CPUs, and the work of each \
-                 task that shares its work with no other task. Tasks count as possibly sharing \
-                 work if they have equal names, belong to one process, were forked without an exec \
-                 since, or have an unknown origin"
+                 task that shares its work with no other task. Tasks may share work if they have \
+                 equal names, belong to one process, were forked without a later exec, or have an \
+                 unknown origin"
             }
             Basis::NoWakers => return Vec::new(),
         };

@@ -28,7 +28,7 @@ pub(super) fn conserving(policy: &Policy, meanwhile: Meanwhile) -> Vec<Obligatio
 pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
     let kind = &policy.queues[queue];
     let what = format!(
-        "an idle CPU looks into every queue `{}` in which a task that it may run can wait",
+        "an idle CPU looks into every queue `{}` that can hold a task allowed on this CPU",
         kind.name
     );
     let mut encoder = Encoder::new(policy, &format!("Negation: {what}."));
@@ -140,8 +140,8 @@ fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
         span: balance.spans.retry,
         question: Question::settled_or(
             balance.retry.is_none() || no_task_waits,
-            "not all candidates are tried; the prover does not check, for any number of CPUs, \
-             whether tasks that may not run there can use up all tries",
+            "not all candidates are tried; for arbitrary numbers of CPUs, the prover does not \
+             check whether tasks that may not run there can use up all tries",
         ),
         model_only: false,
     }

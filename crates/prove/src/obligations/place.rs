@@ -41,7 +41,7 @@ fn found(comes: &str, span: Span, script: Result<Script, NotEncoded>) -> Obligat
     Obligation {
         name: "served",
         what: format!(
-            "every task {comes} has a CPU that may run it and that looks into this queue"
+            "for every task {comes}, some CPU that may run the task looks into this queue"
         ),
         span,
         question: Question::of(script),

@@ -24,8 +24,8 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
             span,
             question: Question::settled_or(
                 policy.periodic.is_empty(),
-                "periodic balancing moves tasks, too; the prover does not check, for any number of \
-                 CPUs, whether this ever hides a task from all CPUs that look for one",
+                "periodic balancing moves tasks, too; for arbitrary numbers of CPUs, the prover \
+                 does not check whether this ever hides a task from all CPUs that look for one",
             ),
             model_only: false,
         });

@@ -149,7 +149,7 @@ impl Run<'_> {
         let lost = explore(self.system, STATES).lost;
         let still = lost.map(|trace| {
             let steps = trace.steps.len();
-            format!("a wakeup can be lost here in {steps} steps, which differ from these steps")
+            format!("another sequence of {steps} steps can lose a wakeup here")
         });
         Forced { same, otherwise, left_out: Vec::new(), still }
     }

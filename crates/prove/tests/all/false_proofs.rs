@@ -160,8 +160,8 @@ fn a_cpu_takes_from_queues_into_which_balancing_moves() {
             let open = verdict.obligations.iter().filter(|it| it.finding != Finding::Holds);
             open.map(|it| it.obligation.what.clone()).collect::<Vec<_>>()
         };
-        let what = "every task moved into `z` by `balance every` has a CPU that may run it and \
-                    that looks into this queue";
+        let what = "for every task moved into `z` by `balance every`, some CPU that may run the \
+                    task looks into this queue";
         assert_eq!(open("take c.q"), [what]);
         assert!(open("take c.q else take c.z").is_empty());
     }

@@ -166,8 +166,9 @@ pub(super) fn unknown(tasks: &TaskSet, outcome: &Outcome, asked: &Asked) -> Stri
 pub(super) fn refused(asked: &Asked, task: usize, it: &Sporadic) -> String {
     format!(
         "{} allows no deadline that is longer than its period: Linux rejects such a task \
-         (`sched_setattr` fails with EINVAL), because jobs would be late that global EDF completes \
-         in time. Jobs of task {} are released every {} us, but their deadline is {} us.",
+         (`sched_setattr` fails with EINVAL). With such a deadline, some jobs would be late \
+         although global EDF completes them in time. Jobs of task {} are released every {} us, but \
+         their deadline is {} us.",
         asked.implementation.name(),
         task + 1,
         it.period_us,
