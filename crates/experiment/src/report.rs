@@ -51,8 +51,7 @@ impl Experiment {
         let same = self.variants.iter().filter(|variant| !variant.same.is_empty());
         let same = same.map(|it| {
             format!(
-                " These variants are identical then and ran once:\
-                                    {}.",
+                " With this change these variants are identical, so they ran once: {}.",
                 listed(&names(it))
             )
         });

@@ -219,8 +219,8 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         ),
         step(
             "owe-no-more",
-            "a task no longer waits for the wakeup that a CPU owes it, or no CPU is left to look \
-             at",
+            "a task to which a CPU owes a wakeup no longer waits, or no CPU is left to look at for \
+             it",
             and([passes(), owes(), or([not(s.of("waits", &["it"])), none_left])]),
             vec![paid()],
         ),

@@ -69,8 +69,8 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
             match outcome.judged.refused {
                 Some(_) => format!("Unknown: {why}"),
                 None => format!(
-                    "Unknown: {on}, no test shows that jobs meet all deadlines{}, and the \
-                     simulation found no late job. {why}",
+                    "Unknown: {on}, no test shows that jobs meet all deadlines{}, and no late job \
+                     was found. {why}",
                     words::with_overheads(asked)
                 ),
             }
