@@ -102,8 +102,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot run a.toml --from 1s", "unexpected argument", "run --help"),
     ("wastenot run", "run needs a scenario", "scenarios/seeds/workpile.toml"),
     ("wastenot run one.toml --on moon", "invalid value 'moon'", "run --help"),
-    ("wastenot run program.toml", "runs `hackbench -g 2`, a program that", "the scenario on a \
-                                                                            kernel: --on"),
+    ("wastenot run program.toml", "runs `hackbench -g 2`, and the sim", "on a kernel: --on"),
     ("wastenot run -- hackbench -g 2", "runs `hackbench -g 2`, and the sim", "--on 7.2"),
     ("wastenot run --set limit=1s -- true", "--set limit: a command has no such", "run COMMAND"),
     ("wastenot run --on host -- ./nothing", "runs `./nothing`, which cannot be", "install it"),
