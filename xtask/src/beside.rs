@@ -165,8 +165,8 @@ fn loads() -> String {
 
 fn table(rows: &[Row]) -> String {
     let mut text =
-        "| recording | beside | fork | makespan, ms | waste, ms | wakeups onto a busy CPU \
-                    | migrations |\n|---|---|---|---|---|---|---|\n"
+        "| trace | ambient load | fork | makespan, ms | waste, ms | wakeups onto a busy CPU | \
+         migrations |\n|---|---|---|---|---|---|---|\n"
             .to_owned();
     let ms = |span: Span| format!("{:.1}", span.0 as f64 / 1e6);
     for row in rows {
@@ -191,12 +191,12 @@ fn table(rows: &[Row]) -> String {
         let times =
             rows.iter().map(|row| of(row).makespan.0 as f64 / row.real.makespan.0.max(1) as f64);
         let mean = times.sum::<f64>() / rows.len().max(1) as f64;
-        format!("{share:.0} % of the waste and {mean:.2} of the time on average")
+        format!("{share:.0} % of this waste, and {mean:.2} times the makespan on average")
     };
     let _ = writeln!(
         text,
-        "\nTogether the recordings waste {}. Simulated:\n\n- on a quiet machine: {};\n\
-         - beside ambient load: {};\n- and when creating a task takes time, too: {}.",
+        "\nTogether, the traces waste {}. The simulation gives\n\n- on a quiet machine: {};\n- \
+         with ambient load: {};\n- if creating a task takes time, too: {}.",
         Span(real),
         told(|row| &row.quiet),
         told(|row| &row.beside),

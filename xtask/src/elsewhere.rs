@@ -24,20 +24,21 @@ const FAULTS: [Fault; 5] = [
         switch: "imbalance",
         faulty: "average",
         mended: "minimum",
-        reach: "minima change more often than averages, so that more is moved everywhere",
+        reach: "minima change more often than averages, so the balancer moves more tasks \
+                everywhere",
     },
     Fault {
         switch: "groups",
         faulty: "core0",
         mended: "own-balanced",
-        reach: "every CPU may balance, not only the first idle CPU of its group, so tasks are \
-            moved sooner everywhere",
+        reach: "every CPU may balance, not only the first idle CPU of its group, so tasks move \
+                sooner everywhere",
     },
     Fault {
         switch: "numa-levels",
         faulty: "lose",
         mended: "keep",
-        reach: "it does nothing where no CPU goes off",
+        reach: "the fix has no effect where no CPU goes offline",
     },
     Fault {
         switch: "wakeup",
@@ -122,10 +123,9 @@ impl Elsewhere {
     /// The part of the page.
     pub(crate) fn section(&self) -> String {
         let mut text = format!(
-            "\n## Fixes elsewhere\n\nEach fix is applied alone to every variant that has its \
-             fault but does not study it: {} figures were compared\n(the fix changed the run \
-             in {} of them), {} changed \
-             by more than {:.0} %.\n",
+            "\n## Fixes elsewhere\n\nEach fix is applied alone to every variant that has its fault \
+             but does not study it. Of {} compared figures (the fix\nchanged the run in {} of \
+             them), {} changed by more than {:.0} %.\n",
             self.compared,
             self.at_work,
             self.changed.len(),

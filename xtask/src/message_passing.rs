@@ -233,10 +233,10 @@ fn curves_told(names: &[&str], lines: &BTreeMap<Group, Vec<Line>>) -> String {
     let mut text = String::new();
     for criterion in [Criterion::Hard, Criterion::Soft] {
         let what = match criterion {
-            Criterion::Hard => "Deadlines, with the longest overheads that were seen",
-            Criterion::Soft => "Bounded tardiness, with averages: no guarantee",
+            Criterion::Hard => "Deadlines, with the longest observed overheads",
+            Criterion::Soft => "Bounded tardiness, with average overheads (no guarantee)",
         };
-        text += &format!("{what}; per cent of the sets:\n\n");
+        text += &format!("{what}; accepted share of the sets in per cent:\n\n");
         text += &format!("| CPUs | cache delay | lines, fetches | {} |\n", names.join(" | "));
         text += &format!("|---|---|---|{}\n", "---|".repeat(names.len()));
         for ((_, cpus, delay), lines) in lines.iter().filter(|(group, _)| group.0 == criterion) {
@@ -268,7 +268,7 @@ fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> Stri
         orders.push(format!("{name}: {}", word.unwrap_or("not determined")));
     }
     let mut text =
-        format!("- {cpus} CPUs, cache delay x {}: message passing beside ", delay / 1000);
+        format!("- {cpus} CPUs, cache delay x {}: message passing compared with ", delay / 1000);
     text += &orders.join("; ");
     if criterion == Criterion::Soft {
         let share = |line: &Line, name| {
@@ -277,7 +277,8 @@ fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> Stri
         };
         let part = |line: &Line| share(line, PASSING) / share(line, SPARE);
         let least = lines.iter().map(part).fold(f64::INFINITY, f64::min);
-        text += &format!("; {:.0} % of what is accepted on m - 1, at least", 100.0 * least);
+        text +=
+            &format!("; at least {:.0} % of the sets that are accepted on m - 1", 100.0 * least);
     }
     text + ".\n"
 }
@@ -291,8 +292,8 @@ const LATE: f64 = 0.01;
 /// and as it comes out.
 fn ends() -> Result<String, String> {
     let mut text = String::from(
-        "| CPUs | tasks | a job takes, if there are few | so load 1 is at | in time up to | period \
-         | a job takes there | load |\n|---|---|---|---|---|---|---|---|\n",
+        "| CPUs | tasks | time per job at low load | load 1 at | in time up to | period | time per \
+         job there | load |\n|---|---|---|---|---|---|---|---|\n",
     );
     for cpus in ENDS {
         let tasks = 4 * cpus;

@@ -57,24 +57,23 @@ pub(crate) fn write(seeds: &Path, own: &Path, output: &Path) -> Result<String, S
     Ok(format!("{}: {rows} workloads under {} schedulers", output.display(), COLUMNS.len()))
 }
 
-const OWN: &str = "\n## Each on a scenario of its own\n\n\
-    The scenarios are in scenarios/rota and run with the seeds that they name; a test checks that \
-    every figure is in its band.\n\n| policy | figure | ours | band | why \
-    |\n|---|---|---|---|---|\n";
+const OWN: &str = "\n## Each policy on its own scenario\n\nThe scenarios are in scenarios/rota. \
+                   They run with the seeds in their files; a test checks that every figure is in \
+                   its\nband.\n\n| policy | figure | ours | band | why |\n|---|---|---|---|---|\n";
 
 fn head() -> String {
     let mut page = format!(
-        "# Policies, simulated\n\n\
-         Completion times of two policies and of Linux's schedulers, for the workloads of the \
-         seeds on a machine of 64 CPUs\n({MACHINE}). Both policies are proved: in a model and \
-         under listed assumptions, no idle CPU stays idle while a\ntask that it may run waits, \
-         beyond a stated number of balancing attempts. Written by\n`make long-policies`; not by \
-         hand. Medians of {SEEDS} seeds; in parentheses the wasted CPU time (CPUs\nidle while \
-         tasks waited elsewhere), if there was any.\n\n\
-         *With faults* is Linux 4.1 as it was; *mended* has the four fixes of \"A Decade of Wasted \
-         Cores\"; *pinned* binds\neach thread to one CPU, round robin. Migrations take no time \
-         here: caches and memory have no overheads unless the\nscenario sets them, so the table \
-         does not show what work conservation costs in locality.\n\n| workload |"
+        "# Policies, simulated\n\nThis page compares completion times of two policies and of \
+         Linux's schedulers, for the workloads of the seeds on a\nmachine of 64 CPUs ({MACHINE}). \
+         Both policies are proved: in a model and under listed assumptions, no idle CPU \
+         stays\nidle while a task that it may run waits, beyond a stated number of balancing \
+         attempts. `make long-policies` writes this\npage; do not edit it by hand. The table gives \
+         medians of {SEEDS} seeds. In parentheses is the wasted CPU time (CPUs idle\nwhile tasks \
+         waited elsewhere), if it is not zero.\n\n*With faults* is Linux 4.1 as it was. *Mended* \
+         has the four fixes of \"A Decade of Wasted Cores\". *Pinned* binds each\nthread to one \
+         CPU, round robin. Migrations take no time here, because caches and memory have no \
+         overheads unless the\nscenario sets them. So the table does not show the cost of work \
+         conservation in locality.\n\n| workload |"
     );
     COLUMNS.iter().for_each(|column| {
         let _ = write!(page, " {} |", column.head);

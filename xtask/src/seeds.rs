@@ -147,16 +147,15 @@ impl Count {
     /// The beginning of the page; `figures`: nothing else was measured.
     fn head(&self, figures: bool) -> String {
         let mut text = format!(
-            "# The table of the seeds\n\n\
-             Every number that the papers and slides of the seeds publish, beside the result of \
-             the same experiment here.\nWritten by `make long-seeds`; not by hand. {} of {} \
-             figures lie in their band; {} of {} that have a formula\nare within {:.0} % of it.\n\n\
-             *Ours* is the median over the random seeds that the scenario names (unless a figure \
-             states another statistic),\nwith the minimum and the maximum. *Formula* is the \
-             prediction without a simulator, and the deviation of ours from it.\n*Sensitive to* \
-             names the two parameters that change the figure most: with -0.5,\na parameter that \
-             is 1 % larger makes the figure \
-             0.5 % smaller (measured at +{:.0} %, seed 1).\n",
+            "# The table of the seeds\n\nThis page has every number that the papers and slides of \
+             the seeds publish, next to the result of the same experiment in\nWastenot. `make \
+             long-seeds` writes it; do not edit it by hand. {} of {} figures lie in their bands; \
+             {} of {} figures\nwith a formula are within {:.0} % of it.\n\n*Ours* is the median \
+             over the random seeds in the scenario (unless a figure states another statistic), \
+             with the minimum\nand the maximum. *Formula* is a prediction without a simulator, \
+             with the deviation of our result from it. *Sensitive\nto* names the two parameters \
+             that change the figure most: with -0.5, a parameter that is 1 % larger makes the \
+             figure\n0.5 % smaller (measured at +{:.0} %, seed 1).\n",
             self.inside,
             self.banded,
             self.near,
@@ -165,12 +164,12 @@ impl Count {
             TURN * 100.0
         );
         if figures {
-            text += "\nThis time only the figures were measured, neither sensitivities nor what fixes do \
-                     elsewhere.\n";
+            text += "\nThis run measured only the figures, not the sensitivities or the effects of \
+                     fixes elsewhere.\n";
         }
         if !self.out.is_empty() {
-            text += "\n## Not in the band\n\n| scenario | figure | ours | band | formula |\n\
-                     |---|---|---|---|---|\n";
+            text += "\n## Outside the band\n\n| scenario | figure | ours | band | formula \
+                     |\n|---|---|---|---|---|\n";
         }
         for (scenario, worked) in &self.out {
             let figure = &worked.figure;

@@ -18,70 +18,73 @@ const KNOWN: &[Miss] = &[
     Miss {
         class: "scheduler/balancing",
         found: "scheduler/placement",
-        why: "A task that is put on a busy CPU while another one is idle waits because of the \
-              placement and because balancing does not take it away. Balancing is established by \
-              four passes, 4 x (2 ms x CPUs + 4 ms): half a second on 64 CPUs, a quarter of these \
-              runs. It is missed mostly on 48 and 64 CPUs, and where no CPU stays idle for so \
-              long. What would tell: the passes themselves (`sched_balance_rq`), or that in the \
-              whole recording no task is moved from some CPUs to some others.",
+        why: "A task is placed on a busy CPU while another CPU is idle. It waits because of this \
+              placement, and because balancing does not move it. `check` needs four passes, 4 x (2 \
+              ms x CPUs + 4 ms), to establish a balancing cause: half a second on 64 CPUs, a \
+              quarter of these runs. It misses the cause mostly on 48 and 64 CPUs, and where no \
+              CPU stays idle for so long. Better evidence would be the passes themselves \
+              (`sched_balance_rq`), or that no task moves from some CPUs to some others in the \
+              whole trace.",
     },
     Miss {
         class: "scheduler/placement",
         found: "scheduler/balancing",
-        why: "Tasks are overloaded in turn under a search of one cache. A CPU elsewhere is idle \
-              beside this waste for many passes, although no task waits for a millisecond (in a \
-              case that was looked into). What would tell: that each single wait ends before a \
-              tick comes.",
+        why: "A wakeup searches one cache only, so different tasks are overloaded in turn. A CPU \
+              elsewhere is idle for many passes during this waste, although no task waits for a \
+              millisecond (in a case that was examined). Better evidence would be that each single \
+              wait ends before a tick.",
     },
     Miss {
         class: "design/reserved",
         found: "scheduler/policy",
-        why: "Partitions in Rota: a History names the policy, not that it divides CPUs. What would \
-              tell: the sets of CPUs on which the tasks of each cgroup ever run do not meet.",
+        why: "The policy divides the CPUs into partitions (Rota). A History records the name of \
+              the policy, but not the partitions. Better evidence would be that the tasks of \
+              different cgroups never run on the same CPUs.",
     },
     Miss {
         class: "configuration/quota",
         found: "host/late-start",
-        why: "A task that balancing moves to a CPU where its group has just run out of quota is \
-              held back without a row about it (a gap in simulated Histories), so that the CPU \
-              seems to start it late. What would tell: other tasks of its group on that CPU are \
-              held back.",
+        why: "Balancing moves a task to a CPU where its group has just used up its quota. The task \
+              is held back there without an event about it (a gap in simulated Histories), so the \
+              CPU seems to start the task late. Better evidence would be that other tasks of the \
+              group are held back on that CPU.",
     },
     Miss {
         class: "configuration/quota",
         found: "scheduler/balancing",
-        why: "CPUs where the group has run out of quota are idle, and its tasks wait on CPUs that \
-              have some left. They count as movable, but would be held back there, too. In two \
-              cases that were looked into this is 95 % of the waste and more. What would tell: \
-              the idle CPU is the place of tasks of the same cgroup that are held back.",
+        why: "CPUs where the group has used up its quota are idle, and its tasks wait on CPUs that \
+              still have quota. These tasks count as movable, but they would be held back on the \
+              idle CPUs, too. In two cases that were examined this is at least 95 % of the waste. \
+              Better evidence would be that tasks of the same cgroup are held back on the idle \
+              CPU.",
     },
     Miss {
         class: "configuration/quota",
         found: "scheduler/placement",
-        why: "The same as with balancing.",
+        why: "The reason is the same as with balancing.",
     },
     Miss {
         class: "configuration/affinity",
         found: "scheduler/placement",
-        why: "Affinities leave few CPUs to the tasks, and among these the scheduler makes its \
-              usual faults, which cost more than where all CPUs are free. The fault leads to the \
-              loss, but each wait had an idle CPU that was allowed.",
+        why: "Affinities leave few CPUs to the tasks, and on these CPUs the scheduler makes its \
+              usual mistakes. They cost more there than with all CPUs. The fault leads to the \
+              loss, but during each wait an allowed CPU was idle.",
     },
     Miss {
         class: "configuration/affinity",
         found: "scheduler/balancing",
-        why: "The same as with placement.",
+        why: "The reason is the same as with placement.",
     },
     Miss {
         class: "scheduler/balancing",
         found: "configuration/affinity",
-        why: "CPUs that balancing leaves idle stand beside bound tasks that wait elsewhere.",
+        why: "While balancing leaves some CPUs idle, pinned tasks wait on other CPUs.",
     },
     Miss {
         class: "scheduler/policy",
         found: "configuration/affinity",
-        why: "CPUs that the wrong policy leaves idle stand beside bound tasks that wait elsewhere. \
-              With the right policy the same bound tasks wait, but no CPU is idle meanwhile.",
+        why: "While the wrong policy leaves some CPUs idle, pinned tasks wait on other CPUs. With \
+              the right policy the same pinned tasks wait, but no CPU is idle meanwhile.",
     },
 ];
 
@@ -106,8 +109,8 @@ pub(super) fn section(page: &mut String, seed: u64, cases: &[Case]) {
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
-    *page += "\n## Misses\n\nThe largest confusions; the case that has most of each; and what was \
-              learned about it, where it was looked into.\n\n";
+    *page += "\n## Misses\n\nThis section lists the largest confusions, the case with the largest \
+              part of each, and the reason where it was examined.\n\n";
     for ((class, other), (sum, worst, case)) in sums.into_iter().take(SHOWN) {
         let Case { fault, number, machine, scheduler, .. } = case;
         let why = KNOWN.iter().find(|it| it.class == class && it.found == other);
@@ -125,10 +128,11 @@ pub(super) fn section(page: &mut String, seed: u64, cases: &[Case]) {
 }
 
 /// Why a class gets time with its fault off.
-const REST: &str = "**Left with the fault off**: A class has more causes than the fault. With \
-    `wake-affine-idle` off, wakeups still search one cache only, which is placement, too; with \
-    `groups` and `imbalance` off, balancing still leaves tasks for other reasons. Only leaves \
-    would tell these from the fault.";
+const REST: &str = "**Left with the fault off**: a class has more causes than the fault. With \
+                    `wake-affine-idle` off, wakeups still search one cache only, which is also a \
+                    placement cause. With `groups` and `imbalance` off, balancing still leaves \
+                    tasks waiting for other reasons. Only leaves can separate these causes from \
+                    the fault.";
 
 /// An entry of a list, in lines of the page's width.
 fn entry(page: &mut String, text: &str) {

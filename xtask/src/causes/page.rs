@@ -28,7 +28,7 @@ pub(super) fn page(seed: u64, cases: &[Case], failed: &[String]) -> String {
     views(&mut page, &scores);
     misses::section(&mut page, seed, cases);
     if !failed.is_empty() {
-        let _ = writeln!(page, "\n## Runs that failed\n\nThey are in no table.\n");
+        let _ = writeln!(page, "\n## Runs that failed\n\nNo table includes these runs.\n");
     }
     for error in failed {
         let _ = writeln!(page, "- {}", error.lines().next().unwrap_or_default());
@@ -54,53 +54,44 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
     let precise = reached(&|class, _| whole.precision(class) >= Some(PRECISION));
     let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
     format!(
-        "# Causes, measured\n\n\
-         How often `check` finds the right [cause](../reference/causes.md) of lost time. \
-         Written by `make long-causes`; not by hand.\n\n\
-         ## How\n\n\
-         The truth comes from interventions. A fault is planted in a simulation; the same \
-         machine, work, scheduler and seed\nrun again with only that fault off. What is lost with \
-         the fault and not without it is the fault's; what is lost\nin both runs belongs to no \
-         fault under test. Machine, work and numbers are drawn by chance from the seed. \
-         `check`\ngets the Histories without what only a simulator knows: no \
-         programs, decisions only where this page says\nso, and of the scheduler its name without its tunables.\n\n\
-         - *Lost* is waste, wake delay, idle CPU time kept from tasks by affinities, and task time \
-         held back by quotas: all that\n  has causes. If both runs finished their work, what they \
-         lost is compared as it is; otherwise the loss without the\n  fault is scaled to the CPU \
-         time of the run with it.\n\
-         - *Truth* is how much more is lost with the fault than without. A case is *positive* if \
-         that is at least {:.0} % of its CPU\n  time.\n\
-         - *Found* in a class is what `check` gives it with the fault on, less what it gives it \
-         with the fault off. Found in\n  the fault's class, up to the truth, is *right*. All else \
-         found is *wrong*, in the fault's class beyond the truth,\n  too; except in a node above \
-         the class or as `unknown`: that is *open*, neither right nor wrong.\n\
-         - *Precision* is right / (right + wrong), *recall* is right / truth, over the time of all \
-         cases, so large machines\n  count most. *Mean* is the mean of the positive cases, which \
-         count alike.\n\
-         - *Left* is what the class of the fault still gets with the fault off, per CPU time, as a \
-         share of what it gets\n  with the fault on (positive cases). The goal is {:.0} %.\n\
-         - A cause is *named* if at least {ENOUGH} cases are positive, otherwise *suspected*.\n\n\
-         Every part sums up: in every run and view the causes of each loss sum to that loss, to \
-         the nanosecond.\n\n\
-         Seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases are \
-         positive. {LOOKED_AT} were looked at\nwhile the rules were written. Another seed gives other \
-         cases. The second command prints the scenarios of one case,\nfor `wastenot run`:\n\n\
-         ```sh\n\
-         cargo run --release --package xtask -- causes 7 causes-7.md\n\
-         cargo run --release --package xtask -- causes 7 numa-levels 12\n\
-         ```\n\n\
-         Figures of each case are in target/causes/SEED.csv.\n\n\
-         ## Result\n\n\
-         | | here | goal | reached |\n|---|---|---|---|\n\
-         | precision | {} | {PRECISION} | {} |\n\
-         | recall | {} | {RECALL} | {} |\n\
-         | classes with that precision | {precise} of {classes} | all | {} |\n\
-         | classes with that recall | {recalled} of {classes} | all | {} |\n\
-         | left with the fault off | {:.1} % | {:.0} % | {} |\n\
-         | positive cases with at most that left | {little_left} of {positive} | all | {} |\n\n\
-         Some classes are easy: the kind of the loss gives affinity, quota and the host's, and \
-         the scheduler's name gives policy\nand design. Balancing and placement are the hard \
-         ones. These two alone: precision {}, recall {}.\n\n",
+        "# Causes, measured\n\nThis page shows how often `check` finds the right \
+         [cause](reference/causes.md) of lost time. `make long-causes`\nwrites it; do not edit it \
+         by hand.\n\n## How\n\nThe truth comes from interventions. Each case is simulated twice \
+         with the same machine, work, scheduler and seed: once\nwith a planted fault, and once \
+         with only this fault off. Time that is lost only with the fault belongs to the \
+         fault.\nTime that is lost in both runs belongs to no fault under test. The seed chooses \
+         machines, work and numbers at random.\n`check` gets the Histories without the facts that \
+         only a simulator knows: they have no programs, no tunables of the\nscheduler, and \
+         decisions only where this page says so.\n\n- *Lost* time is all time that has causes: \
+         waste, wake delay, idle CPU time kept from tasks by affinities, and task\n  time held \
+         back by quotas. If both runs finished their work, their losses are compared directly. \
+         Otherwise the loss\n  without the fault is scaled to the CPU time of the run with the \
+         fault.\n- *Truth* is the loss with the fault minus the loss without it. A case is \
+         *positive* if its truth is at least {:.0} %\n  of its CPU time.\n- *Found* in a class is \
+         the time that `check` assigns to the class with the fault on, minus the time with the \
+         fault\n  off. Time found in the fault's class is *right*, up to the truth. Time found in \
+         a node above this class, or as\n  `unknown`, is *open*: neither right nor wrong. All \
+         other found time is *wrong*, also in the fault's class beyond the\n  truth.\n- \
+         *Precision* is right / (right + wrong), and *recall* is right / truth. Both use the time \
+         of all cases, so large\n  machines count most. *Mean* is the mean of the positive cases, \
+         where all cases have the same weight.\n- *Left* is the time that the fault's class still \
+         gets with the fault off, per CPU time, as a share of its time with\n  the fault on \
+         (positive cases). The goal is {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases \
+         are positive; otherwise it is *suspected*.\n\nAll parts add up: in every run and view, \
+         the causes of each loss sum to that loss, to the nanosecond.\n\nSeed {seed}: {count} \
+         cases, {} machines, {} schedulers and policies; {positive} cases are positive. \
+         {LOOKED_AT} were examined\nwhile the rules were written. Another seed gives other cases. \
+         The second command prints the scenarios of one case\nfor `wastenot run`:\n\n```sh\ncargo \
+         run --release --package xtask -- causes 7 causes-7.md\ncargo run --release --package \
+         xtask -- causes 7 numa-levels 12\n```\n\nThe file target/causes/SEED.csv has the figures \
+         of each case.\n\n## Result\n\n| | here | goal | reached |\n|---|---|---|---|\n| precision \
+         | {} | {PRECISION} | {} |\n| recall | {} | {RECALL} | {} |\n| classes with that precision \
+         | {precise} of {classes} | all | {} |\n| classes with that recall | {recalled} of \
+         {classes} | all | {} |\n| left with the fault off | {:.1} % | {:.0} % | {} |\n| positive \
+         cases with at most that left | {little_left} of {positive} | all | {} |\n\nSome classes \
+         are easy: the kind of loss identifies affinity, quota and the host's causes, and the name \
+         of the scheduler\nidentifies policy and design. Balancing and placement are the hard \
+         classes. For these two alone, precision is {} and\nrecall is {}.\n\n",
         POSITIVE * 100.0,
         LEFT * 100.0,
         machines.len(),
@@ -122,11 +113,11 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
 
 /// A row for each class.
 fn classes(page: &mut String, scores: &Scores) {
-    *page += "By class. Precision of a class counts what is found in it of the faults of all \
-              classes, so it depends on how much time\nthese took; *alike* is the same where what \
-              is found in each positive case counts as one.\n\n\
-              | class | cases | positive | truth | precision | recall | open | alike | mean recall \
-              | left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+    *page += "Results by class. The precision of a class uses all time that is found in it for \
+              faults of all classes, so it depends\non the time lost to these faults. *Equal \
+              weight* is the same, but the time found in each positive case counts as one.\n\n| \
+              class | cases | positive | truth | precision | recall | open | equal weight | mean \
+              recall | left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (class, score) in &scores.by_class {
         let named = if score.positive >= ENOUGH { "named" } else { "suspected" };
         let cells = cells(score, scores.precision(class), scores.precision_alike(class));
@@ -154,8 +145,9 @@ fn cells(score: &Score, precision: Option<f64>, alike: Option<f64>) -> String {
 fn confusion(page: &mut String, scores: &Scores) {
     let found: BTreeSet<&str> =
         scores.confusion.values().flat_map(|row| row.keys().copied()).collect();
-    *page += "\n## Confusion\n\nRows: the class of the fault. Columns: where its time was found, \
-              in CPU seconds (with quotas: seconds of tasks).\n\n| fault of | truth |";
+    *page += "\n## Confusion\n\nRows are the class of the fault. Columns are the class in which \
+              `check` found the lost time, in CPU seconds (for\nquotas: in task seconds).\n\n| \
+              fault of | truth |";
     found.iter().for_each(|class| *page += &format!(" {class} |"));
     *page += "\n|---|---|";
     found.iter().for_each(|_| *page += "---|");
@@ -191,11 +183,10 @@ fn faults(page: &mut String, scores: &Scores) {
 fn leaves(page: &mut String, cases: &[Case]) {
     let views = [View::Whole, View::WithDecisions];
     let scores = views.map(|view| Scores::of(cases, view, Grain::Leaf));
-    *page += "\n## Leaves\n\nThe same, where only the cause itself is right. Precision and recall \
-              without the scheduler's decisions, and with them\n(`--decisions`). A fault of a \
-              policy has no leaf.\n\n\
-              | fault | cause | positive | without | with decisions | left | |\n\
-              |---|---|---|---|---|---|---|\n";
+    *page += "\n## Leaves\n\nHere only the cause itself counts as right. The table gives precision \
+              and recall without the decisions of the scheduler,\nand with them (`--decisions`). A \
+              fault of a policy has no leaf.\n\n| fault | cause | positive | without | with \
+              decisions | left | |\n|---|---|---|---|---|---|---|\n";
     for fault in FAULTS {
         let Some(leaf) = fault.leaf else { continue };
         let [without, with] = scores.each_ref().map(|it| it.by_fault.get(fault.name));
@@ -225,8 +216,9 @@ fn leaves(page: &mut String, cases: &[Case]) {
     for (view, about) in views.iter().zip(["without decisions", "with decisions"]) {
         let _ = writeln!(
             page,
-            "\nWhere the losses of positive cases were found {about} with the fault on, as \
-             shares; what the fault did not take is\namong them:\n\n| fault | found |\n|---|---|"
+            "\nThe causes that `check` found {about} in positive cases with the fault on, as \
+             shares of all\nlosses. This includes losses that the fault did not cause:\n\n| fault \
+             | found |\n|---|---|"
         );
         found(page, cases, *view);
     }
@@ -254,13 +246,12 @@ fn found(page: &mut String, cases: &[Case], view: View) {
 }
 
 fn views(page: &mut String, scores: &[Scores]) {
-    *page += "\n## With less or more in the recording\n\nThe same runs, of which `check` sees less, \
-              or more. The truth is what all that was recorded shows; of a third, in that third.\n\n\
-              - *a third*: the middle third, as `wastenot convert --from --to` cuts it out\n\
-              - *without wakings*: no `sched_waking`, and not who woke a task\n\
-              - *without affinities*: no affinity of any task\n\
-              - *with decisions*: and what the scheduler considered\n\n\
-              Precision and recall:\n\n| class |";
+    *page += "\n## With less or more in the trace\n\n`check` sees less, or more, of the same runs. \
+              The truth is what the whole recording shows; for *a third*, what this\nthird \
+              shows.\n\n- *a third*: the middle third, as `wastenot convert --from --to` cuts it \
+              out\n- *without wakings*: no `sched_waking`, and no wakers\n- *without affinities*: \
+              no affinity of any task\n- *with decisions*: also the alternatives that the \
+              scheduler considered\n\nPrecision and recall:\n\n| class |";
     View::ALL.iter().for_each(|view| *page += &format!(" {} |", view.name()));
     *page += "\n|---|";
     View::ALL.iter().for_each(|_| *page += "---|");

@@ -30,8 +30,8 @@ pub(crate) fn write(folder: &Path, policy: &Path, page: &Path) -> Result<String,
     let (guests, version) = guests()?;
     let policy = policy.file_stem().unwrap_or_default().to_string_lossy();
     let mut text = format!(
-        "| scenario | cause | simulated | its control | Linux {version} | by that cause | under {policy} | confirmed |\n\
-         |---|---|---|---|---|---|---|---|\n"
+        "| scenario | cause | simulated | control | Linux {version} | by this cause | under \
+         {policy} | confirmed |\n|---|---|---|---|---|---|---|---|\n"
     );
     let (scenarios, mut confirmed) = (read(folder)?, 0);
     for (name, scenario) in &scenarios {
@@ -57,7 +57,7 @@ pub(crate) fn write(folder: &Path, policy: &Path, page: &Path) -> Result<String,
             percent(&other, wasted),
             match (is_lost, is_cause) {
                 (true, true) => "yes",
-                (true, false) => "the loss, not its cause",
+                (true, false) => "only the loss, not the cause",
                 (false, _) => "no",
             }
         );

@@ -53,8 +53,8 @@ fn choice(kernel: &str, set: &[(&str, &str)]) -> Choice {
 /// Hunts, and writes the tables of `page`. The verdict in a line.
 pub(crate) fn write(page: &Path) -> Result<String, String> {
     let mut text = String::from(
-        "| fault | seed | trials | at random | time | CPUs | programs | steps | gone with |\n\
-         |---|---|---|---|---|---|---|---|---|\n",
+        "| fault | seed | trials, search | trials, random | time | CPUs | programs | steps | \
+         disappears with |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut found = 0;
     for Fault(name, kernel, set, cause) in FAULTS {
@@ -70,8 +70,8 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
         }
     }
     let mut without = String::from(
-        "| scheduler | trials | in an hour | gone with a change | gone with the reference only |\n\
-         |---|---|---|---|---|\n",
+        "| scheduler | trials | trials per hour | disappear with a change | disappear only with \
+         the reference |\n|---|---|---|---|---|\n",
     );
     for kernel in ["cfs-4.1", "cfs-6.1"] {
         let question = Question { trials: TRIALS, ..Question::of(choice(kernel, &[])) };
@@ -92,7 +92,7 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
 fn row(outcome: &Outcome, cause: &str, took: Duration) -> String {
     let after = |arm: &Arm| {
         let found = arm.found.iter().find(|(it, _)| it.cause.ends_with(cause));
-        found.map_or(format!("over {}", arm.trials), |(_, trials)| trials.to_string())
+        found.map_or(format!("more than {}", arm.trials), |(_, trials)| trials.to_string())
     };
     let (search, random) = (after(&outcome.search), after(&outcome.random));
     let Some(it) = outcome.shrunk.first() else {

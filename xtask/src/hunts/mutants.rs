@@ -26,7 +26,7 @@ const BUDGETS: [u64; 4] = [8, 64, 512, TRIALS / 2];
 /// Hunts each, held against the scheduler without the error, and writes the tables of `page`. The
 /// verdict in a line.
 pub(crate) fn write(page: &Path) -> Result<String, String> {
-    let head = "| mutant | it | trials | at random |\n|---|---|---|---|\n";
+    let head = "| mutant | finding | trials, search | trials, random |\n|---|---|---|---|\n";
     let mut text = head.to_owned();
     // After how many trials the search and random work found each.
     let mut all: Vec<[Option<u64>; 2]> = Vec::new();
@@ -72,8 +72,8 @@ fn mutants(name: &str) -> Vec<Choice> {
 fn compared(all: &[[Option<u64>; 2]]) -> String {
     let of = all.len();
     let mut text = format!(
-        "| trials | search, of {of} | at random | only by search | only at random | p |\n\
-         |---|---|---|---|---|---|\n"
+        "| trials | search, of {of} | random | only by search | only by random trials | p \
+         |\n|---|---|---|---|---|---|\n"
     );
     for budget in BUDGETS {
         let within = |it: &Option<u64>| it.is_some_and(|trials| trials <= budget);

@@ -19,8 +19,8 @@ pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     let mut found = [0, 0];
     let wrong = files(&folder.join("wrong"), "rota")?;
     let right = files(folder, "rota")?;
-    let head = "| policy | it | trials | at random | time | CPUs | programs | steps |\n\
-                |---|---|---|---|---|---|---|---|\n";
+    let head = "| policy | finding | trials, search | trials, random | time | CPUs | programs | \
+                steps |\n|---|---|---|---|---|---|---|---|\n";
     for (n, (name, files)) in [("wrong", &wrong), ("proved", &right)].into_iter().enumerate() {
         let mut text = head.to_owned();
         for file in files {
@@ -60,7 +60,7 @@ pub(super) fn row(outcome: &Outcome, took: Duration) -> String {
     };
     let [by_search, by_random] = [search, random].map(|arm| {
         let found = arm.found.first();
-        found.map_or(format!("over {}", arm.trials), |(_, trials)| trials.to_string())
+        found.map_or(format!("more than {}", arm.trials), |(_, trials)| trials.to_string())
     });
     let what = if it.kind.is_waste() { it.cause.as_str() } else { "" };
     let (kind, cpus, programs) = (it.kind.name(), it.genome.machine().cpus(), it.genome.kinds());

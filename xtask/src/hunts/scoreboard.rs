@@ -21,11 +21,11 @@ const DRAWS: usize = 2000;
 
 /// The measures, and what is measured.
 const MEASURES: [(&str, &str); 5] = [
-    ("waste", "CPU time wasted, of that used, in %"),
-    ("time", "time until all is done, of that under the reference"),
-    ("wait", "the wait for a CPU that 99 % of waits do not exceed, in ms"),
-    ("fairness", "when the first of tasks alike ends, of when the last one does"),
-    ("migrations", "migrations for each second of CPU time used"),
+    ("waste", "wasted CPU time, in % of the used CPU time"),
+    ("time", "time until all work is done, relative to the reference"),
+    ("wait", "99th percentile of the wait for a CPU, in ms"),
+    ("fairness", "end of the first of several equal tasks, relative to the end of the last"),
+    ("migrations", "migrations per second of used CPU time"),
 ];
 
 /// Runs `suite` under all schedulers and the policies of `folder`, and writes the tables of `page`
@@ -85,7 +85,7 @@ pub(crate) fn write(suite: &Path, folder: &Path, page: &Path) -> Result<String, 
         }
         late += "\n";
     }
-    let mut measures = String::from("| measure | |\n|---|---|\n");
+    let mut measures = String::from("| measure | meaning |\n|---|---|\n");
     MEASURES.iter().for_each(|(name, what)| measures += &format!("| {name} | {what} |\n"));
     put(page, &[("scoreboard", text), ("deadlines", late), ("measures", measures)])?;
     let table = page.with_extension("csv");

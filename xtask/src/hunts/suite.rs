@@ -58,7 +58,8 @@ pub(crate) fn write(suite: &Path, page: &Path) -> Result<String, String> {
     }
     clusters.sort_by_key(|(genomes, _)| Reverse(*genomes));
     let mut text = String::from(
-        "| genomes | scheduler | cause | it | CPUs | programs | gone with |\n|---|---|---|---|---|---|---|\n",
+        "| genomes | scheduler | cause | kind | CPUs | programs | disappears with \
+         |\n|---|---|---|---|---|---|---|\n",
     );
     clusters.iter().take(CLUSTERS).for_each(|(_, row)| text += row);
     put(page, &[("clusters", text)])?;
@@ -176,7 +177,7 @@ fn coverage(all: &[Scene]) -> String {
         let _ = writeln!(text, "| {} | {}{more} |", words(kind), first.join(", "));
     }
     if !missed.is_empty() {
-        let _ = writeln!(text, "\nIn no run: {}.", missed.join("; "));
+        let _ = writeln!(text, "\nNo run showed these decisions: {}.", missed.join("; "));
     }
     text
 }

@@ -37,7 +37,7 @@ const SEED: u64 = 24;
 const OF_IDLE_CPUS: [&str; 3] = ["no_lost_task", "no_lost_wakeup", "work_conservation"];
 /// What the prover says.
 const SAID: [&str; 4] =
-    ["refuted: a claim of idle CPUs", "refuted: other claims only", "proved", "unknown"];
+    ["refuted: a claim about idle CPUs", "refuted: only other claims", "proved", "unknown"];
 
 /// What is written instead of what.
 const CHANGES: &[(&str, &[&str])] = &[
@@ -86,8 +86,8 @@ pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     let options = Options { solvers, cache, patience: PATIENCE, bounds: Bounds::default() };
     let mutants = chosen(folder)?;
     let mut text = String::from(
-        "| policy | now | prover | it | trials | at random | time | CPUs | programs | steps |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+        "| policy | changed text | prover | finding | trials, search | trials, random | time | \
+         CPUs | programs | steps |\n|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut table = [[0; 2]; SAID.len()];
     for it in &mutants {
@@ -118,7 +118,7 @@ pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     }
     let [_, proved_broken] = table[2];
     Ok(format!(
-        "{}: {} mutants, {proved_broken} proved and yet broken in a run",
+        "{}: {} mutants, {proved_broken} proved but broken in a run",
         page.display(),
         mutants.len()
     ))

@@ -83,13 +83,17 @@ fn kernels(rows: &[Row]) -> String {
             if last != model {
                 line(&mut text, &format!("`{model}`, simulated"), &simulated(FIRST));
             }
-            line(&mut text, &format!("`{model}` beside `{ambient}`"), &simulated(ambient));
+            line(&mut text, &format!("`{model}` with `{ambient}`"), &simulated(ambient));
             let same = |it: &&Known| (it.model, it.ambient) == (model, ambient);
             for Known { kernel, .. } in KERNELS.iter().filter(same) {
                 let priced = simulated(&format!("{PRICED} {kernel}"));
                 if let Some(row) = priced.first() {
                     let us = row.scan_ns as f64 / 1e3;
-                    line(&mut text, &format!("the same, {us:.0} us a CPU as in {kernel}"), &priced);
+                    line(
+                        &mut text,
+                        &format!("the same, {us:.0} us per CPU as in {kernel}"),
+                        &priced,
+                    );
                 }
             }
             last = model;

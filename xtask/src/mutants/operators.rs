@@ -40,7 +40,12 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(Guards, "compare", "each other of <, <=, =, != in a guard", expressions::compare),
         operator(Guards, "turn", "the sides of a comparison are swapped", expressions::turn),
         operator(Guards, "connective", "and for or; one side alone", expressions::connective),
-        operator(Guards, "off by one", "a constant is one more, or less", expressions::off_by_one),
+        operator(
+            Guards,
+            "off by one",
+            "a constant is one more or one less",
+            expressions::off_by_one,
+        ),
         operator(Steps, "drop", "a statement is left out", statements::drop_statement),
         operator(Steps, "no attempt", "dispatch skips one attempt", statements::drop_attempt),
         operator(Steps, "twice", "a task is put, or run, twice", statements::twice),
@@ -87,7 +92,7 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(Choice, "double slice", "twice as long", statements::double_slice),
         operator(Choice, "half period", "twice as often", balances::half_period),
         operator(Choice, "double period", "half as often", balances::double_period),
-        operator(Choice, "half parameter", "half of it", balances::half_parameter),
-        operator(Choice, "double parameter", "twice of it", balances::double_parameter),
+        operator(Choice, "half parameter", "half of the value", balances::half_parameter),
+        operator(Choice, "double parameter", "twice the value", balances::double_parameter),
     ]
 };

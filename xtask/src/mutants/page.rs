@@ -65,7 +65,8 @@ pub(crate) fn write(folder: &Path, output: &Path) -> Result<String, String> {
     fs::write(output, page).map_err(|error| format!("{}: {error}", output.display()))?;
     let all = sum(found.counts.iter().flat_map(|(_, families)| families.values()));
     let unused = (0..ARGUMENTS.len()).filter(|argument| !found.argued.contains_key(argument));
-    let unused = unused.map(|argument| format!("nobody needs this: {}", ARGUMENTS[argument].why));
+    let unused = unused
+        .map(|argument| format!("no mutant needs this argument: {}", ARGUMENTS[argument].why));
     let faults: Vec<String> = found.unexplained.iter().cloned().chain(unused).collect();
     match faults.as_slice() {
         [] => Ok(format!("{}: {} mutants, all explained", output.display(), all.made)),
@@ -134,38 +135,40 @@ fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
     })
 }
 
-const HEAD: &str = "# Mutants\n\n\
-    A prover must not prove wrong policies. To test this, each operator of a fixed list changes \
-    every right policy at one\nsite of its IR, at every site that it fits, and each of these \
-    mutants is judged. Written by\n`make long-mutants`; not by hand.\n\n\
-    - *type*: the text has an error: a path that places its task never or twice, a CPU that is \
-    claimed and\n  forgotten, an unknown name, or a claim that the text contradicts.\n\
-    - *explorer*: a small machine has a counterexample.\n\
-    - *replay*: a solver finds a state of a small machine with more tasks than the explorer \
-    enumerates, and the\n  explorer confirms that the state breaks a claim.\n\
-    - *solver*: an obligation fails in some state, but no explored small machine has such a \
-    state.\n\
-    - *equivalent*: a solver finds no state in which mutant and original differ.\n\
-    - *contained*: a solver finds no state in which the mutant does more than the original may \
-    do: the original may\n  make each put of the mutant for the same task, and may move each task \
-    that the mutant's periodic balancing\n  moves. So claims about everything that the original \
-    may do hold for the mutant, too.\n\
-    - *argued*: all claims still hold, by an argument below, which lists its mutants.\n\n\
-    Mutants of *choice* change nothing that a claim depends on, only which task runs first, or \
-    for how long. All of\nthem must be proved like the original (*proved*), and are counted \
-    separately. Whatever the operator, a mutant is one\nof choice if its slice equals that of the \
-    original. The slice is the part of a policy that decides\n\n\
-    - into which queue a task is put, and how far a put searches for a CPU to wake; which idle \
-    CPUs are claimed, run\n  a task directly, or are kicked because they were claimed;\n\
-    - where an idle CPU looks for tasks, and when it continues with the next queue; the order of \
-    queues only if `wait`\n  is claimed, or if not all queues are tried;\n\
-    - which tasks periodic balancing moves, from where to where;\n\
-    - keys of ordered queues, only if `vt_monotone` or `lag` is claimed;\n\
-    - whether slices end, only if `hierarchy` is claimed of a leader.\n\n\
-    The slice therefore leaves out which candidate, idle CPU or task comes first, which CPUs \
-    balance and how often,\nhow long slices are, whether a running task is interrupted, and \
-    values of parameters. No mutant without errors in its\ntext may be both refuted and \
-    equivalent, contained or of choice; the program checks this.\n";
+const HEAD: &str = "# Mutants\n\nA prover must not prove wrong policies. To test this, a fixed \
+                    list of operators makes mutants of every right policy. An\noperator changes \
+                    the IR of the policy at one site, and it is applied at every site that it \
+                    fits. The prover judges each\nmutant. `make long-mutants` writes this page; do \
+                    not edit it by hand.\n\n- *type*: the text has an error: a path that places \
+                    its task never or twice, a CPU that is claimed and\n  forgotten, an unknown \
+                    name, or a claim that the text contradicts.\n- *explorer*: a small machine has \
+                    a counterexample.\n- *replay*: a solver finds a state of a small machine with \
+                    more tasks than the explorer enumerates, and the\n  explorer confirms that the \
+                    state breaks a claim.\n- *solver*: an obligation fails in some state, but no \
+                    explored small machine has such a state.\n- *equivalent*: a solver finds no \
+                    state in which the mutant differs from the original.\n- *contained*: a solver \
+                    finds no state in which the mutant does more than the original may do. The \
+                    original may\n  make each put of the mutant for the same task, and may move \
+                    each task that the mutant's periodic balancing\n  moves. So claims about \
+                    everything that the original may do hold for the mutant, too.\n- *argued*: all \
+                    claims still hold; an argument below shows this and lists its \
+                    mutants.\n\nMutants of the family *choice* change nothing that a claim depends \
+                    on: they change only which task runs first, or for\nhow long. The prover must \
+                    prove all of them like the original (*proved*), and they are counted \
+                    separately. A mutant of\nany operator belongs to this family if its slice \
+                    equals that of the original. The slice is the part of a policy \
+                    that\ndecides\n\n- into which queue a task is put, and how far a put searches \
+                    for a CPU to wake; which idle CPUs are claimed, run\n  a task directly, or are \
+                    kicked because they were claimed;\n- where an idle CPU looks for tasks, and \
+                    when it continues with the next queue; the order of queues only if `wait`\n  \
+                    is claimed, or if not all queues are tried;\n- which tasks periodic balancing \
+                    moves, from where to where;\n- keys of ordered queues, only if `vt_monotone` \
+                    or `lag` is claimed;\n- whether slices end, only if `hierarchy` is claimed of \
+                    a leader.\n\nThe slice therefore leaves out which candidate, idle CPU or task \
+                    comes first, which CPUs balance and how often,\nhow long slices are, whether a \
+                    running task is interrupted, and values of parameters. No mutant without \
+                    errors in its\ntext may be both refuted and one of equivalent, contained or \
+                    choice; the program checks this.\n";
 
 const COLUMNS: &str =
     "| made | type | explorer | replay | solver | equivalent | contained | argued | proved |\n";

@@ -10,8 +10,8 @@ use super::Judged;
 /// What is between the markers of the page.
 pub(super) fn page(all: &[Judged]) -> String {
     let mut page = String::from(
-        "| policy | refuted, can be emitted | found | share | missed, by reason |\n\
-         |---|---|---|---|---|\n",
+        "| policy | refuted mutants that can be emitted | found | share | missed, by reason \
+         |\n|---|---|---|---|---|\n",
     );
     let mut names: Vec<&str> = all.iter().map(|it| it.file.as_str()).collect();
     names.dedup();
@@ -27,7 +27,7 @@ pub(super) fn page(all: &[Judged]) -> String {
     rules.sort_by_key(|(count, _)| usize::MAX - count);
     let rules = rules.into_iter().map(|(count, rule)| format!("{} {count}", rule.name()));
     let rules: Vec<String> = rules.collect();
-    let _ = writeln!(page, "\nThe rule that the first step broke: {}.", rules.join(", "));
+    let _ = writeln!(page, "\nRules that the first forbidden step broke: {}.", rules.join(", "));
     let missed = all.iter().filter(|it| it.found.is_none()).map(|it| {
         let (operator, site) = (it.mutant.operator, &it.mutant.site.text);
         format!("{}: {operator}, {site}", it.file)

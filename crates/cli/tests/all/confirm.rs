@@ -35,7 +35,7 @@ fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     for part in [
         "bound default seed 1: no affinities, before and after",
         "Confirmed in the simulator",
-        "model of its scheduler  cfs-6.1",
+        "model of the scheduler  cfs-6.1",
         "Before and after",
         "control",
         "Assumptions",
@@ -55,7 +55,7 @@ fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     assert_eq!(figures(&again), figures(&text));
     let (text, code) = said(&desk.bash(commands[1]));
     assert_eq!(code, 0, "{text}");
-    assert!(text.starts_with("bound default seed 1: its work under cfs-6.1"), "{text}");
+    assert!(text.starts_with("bound default seed 1: its work replayed under cfs-6.1"), "{text}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn what_is_not_known_is_a_gap_and_told() {
         Some(format!("{cell}{accepted},3,{}", cells[2..].join(",")))
     });
     let told = texts(&desk, only);
-    let note = "Gaps: at 1 place tests exceeded their budget; at 1 place the file has no \
+    let note = "Gaps: at 1 place, tests exceeded their budget; at 1 place, the file has no \
                 line for a curve.";
     assert!(told.contains(note), "{told}");
 }

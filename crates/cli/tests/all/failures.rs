@@ -93,7 +93,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot what-if", "what-if needs a trace file", "`wastenot what-if trace.dat`"),
     ("wastenot what-if trace.dat --scheduler fifo", "`fifo`", "global-fifo"),
     ("wastenot what-if trace.dat --task nobody", "no task matches", "for example"),
-    ("wastenot what-if trace.dat --from 1ms --to 1001us", "this part of it", "`--from`"),
+    ("wastenot what-if trace.dat --from 1ms --to 1001us", "this part of the trace", "`--from`"),
     (
         "wastenot what-if trace.dat --target-machine abacus",
         "machine: there is no machine",
@@ -102,8 +102,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot run a.toml --from 1s", "unexpected argument", "run --help"),
     ("wastenot run", "run needs a scenario", "scenarios/seeds/workpile.toml"),
     ("wastenot run one.toml --on moon", "invalid value 'moon'", "run --help"),
-    ("wastenot run program.toml", "runs `hackbench -g 2`, a program that", "it on a kernel: --on"),
-    ("wastenot run -- hackbench -g 2", "runs `hackbench -g 2`, a program that", "--on 7.2"),
+    ("wastenot run program.toml", "runs `hackbench -g 2`, and the sim", "on a kernel: --on"),
+    ("wastenot run -- hackbench -g 2", "runs `hackbench -g 2`, and the sim", "--on 7.2"),
     ("wastenot run --set limit=1s -- true", "--set limit: a command has no such", "run COMMAND"),
     (
         "wastenot run --on host -- ./nothing",

@@ -42,7 +42,7 @@ fn a_table_has_the_columns_of_the_page_and_grows_only_if_asked() {
     let short = "measure --span 5ms --cpus 1 --design coarse-ticket,per-cpu";
     let (text, code) = asked(&desk, &format!("{short} -o here.csv"));
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("interrupts and context switches are not in the figures"), "{text}");
+    assert!(text.contains("the figures do not include interrupts and context switches"), "{text}");
     let first = read(&desk, "here.csv");
     let page = fs::read_to_string(root().join("docs/reference/profile.md")).expect("the page");
     let section = page.split("## The table").nth(1).and_then(|rest| rest.split("\n## ").next());
@@ -121,7 +121,10 @@ fn of_one_cpu_that_it_may_use_it_asks_no_more() {
     let line = "taskset -c 0 wastenot bounds measure --span 5ms";
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("messages and lines are not measured: they need two CPUs"), "{text}");
+    assert!(
+        text.contains("messages and lines are not measured, because they need two CPUs"),
+        "{text}"
+    );
     let (text, code) = said(&desk.bash(&format!("{line} --cpus 2")));
     assert_eq!(code, 2, "{text}");
     assert!(

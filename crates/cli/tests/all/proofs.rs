@@ -37,10 +37,10 @@ fn a_file_without_policy_or_claim_is_told_what_it_lacks() {
     desk.put("empty.rota", "// nothing\n");
     desk.put("none.sh", "sed '/^ *prove/d; /^ *wait(/d' policies/global-fifo.rota > none.rota");
     let (text, code) = says(&desk, "wastenot prove empty.rota");
-    assert!(code == 3 && text.contains("There is no policy in it: begin with"), "{text}");
+    assert!(code == 3 && text.contains("The file has no policy: begin with"), "{text}");
     assert!(!text.contains("Assumptions"), "{text}");
     let (text, code) = says(&desk, "sh none.sh; wastenot prove none.rota");
-    assert!(code == 3 && text.contains("Nothing is claimed: write `prove "), "{text}");
+    assert!(code == 3 && text.contains("The file makes no claim: write `prove "), "{text}");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn policies_of_one_file_are_told_apart() {
                 wastenot prove p.rota --solver none";
     let (text, code) = says(&desk, line);
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("Against work_conservation of batch"), "{text}");
+    assert!(text.contains("Counterexample to work_conservation of batch"), "{text}");
     assert!(text.contains("Refuted: "), "{text}");
     let (text, _) = says(&desk, "wastenot prove p.rota --solver none --json");
     assert!(text.contains("\"against_work_conservation_batch\""), "{text}");
@@ -208,7 +208,7 @@ fn a_certificate_of_what_is_not_shown_fails() {
         assert_eq!(code, answer, "{file}\n{text}");
         let row = format!("p work_conservation {word}");
         let found = text.lines().any(|line| line.split_whitespace().eq(row.split(' ')));
-        assert!(found && text.contains("it does not show every claim"), "{text}");
+        assert!(found && text.contains("the certificate does not"), "{text}");
         let only = format!("wastenot prove --recheck {file} --claim hierarchy");
         let (text, code) = says(&desk, &only);
         assert_eq!(code, 0, "{file}\n{text}");

@@ -96,7 +96,7 @@ fn it_says_which_curve_is_above_which() {
     assert_eq!(answer["schema"], "wastenot.bounds-sweep/1");
     assert_eq!((&answer["points"], &answer["missing"]), (&12.into(), &0.into()));
     assert_eq!(answer["curves"].as_array().map(Vec::len), Some(2 * 6), "{answer}");
-    assert!(answer["assumptions"].to_string().contains("beyond where they were measured"));
+    assert!(answer["assumptions"].to_string().contains("beyond the measured range"));
 }
 
 /// One point, and one curve, of global EDF or of partitions.
@@ -156,7 +156,7 @@ fn what_was_not_measured_is_told() {
     let said = answer["assumptions"].to_string();
     let kinds = "switch, tick, release, ipi, latency, request, cache_delay, cache_load";
     assert!(said.contains(kinds) && said.contains("count as 0"), "{said}");
-    assert!(said.contains("of which machine"), "{said}");
+    assert!(said.contains("no table states its machine"), "{said}");
     assert!(!said.contains("schedule,"), "{said}");
 }
 

@@ -10,44 +10,48 @@ use crate::{Finding, Judged, Judgement, Options, Outcome, Scope, Verdict};
 
 /// The assumptions of every proof.
 const ASSUMPTIONS: [&str; 6] = [
-    "a queue is put into, taken from and stolen from under its lock, and all else is read without: \
-     every read may be older than the one before",
+    "tasks enter and leave a queue only under its lock; all other reads take no lock, so each read \
+     may return an older state than the read before it",
     "atomic operations on idle flags and queues are sequentially consistent",
-    "a change of affinity takes a task that waits out of its queue and puts it anew, and no CPU goes \
-     on or off",
-    "the kernel's queues, the verifier and the JIT work as documented",
-    "no number reaches 2^63: proofs know no end of numbers, and what runs saturates there",
-    "a task that was given to a CPU directly is that CPU's; it may wait there up to a slice",
+    "a change of affinity takes a waiting task out of its queue and enqueues the task again; no \
+     CPU goes online or offline",
+    "the kernel's queues, the BPF verifier and the JIT work as documented",
+    "no number reaches 2^63: proofs use unbounded integers, but running code saturates there",
+    "a task that was given directly to a CPU stays on that CPU; it may wait there for up to one \
+     slice",
 ];
 
 /// The meaning of `model only`.
-const MODEL_ONLY: &str = "model only: in the model something is asked again under the lock that \
-     emitted code asks without it";
+const MODEL_ONLY: &str = "model only: the model repeats a check under the lock, but the emitted \
+                          code makes this check without the lock";
 
 /// The meaning of `as given`.
-const AS_GIVEN: &str = "as given: these parameters are as the text gives them; with another value \
-     the claim need not hold";
+const AS_GIVEN: &str = "as given: the proof uses the values of these parameters in the text; with \
+                        other values the claim need not hold";
 
 /// What `lag` does not bound.
-const LAG: &str = "lag: it bounds how far behind the others a task is put that is new or wakes, and \
-     for which others then wait; it does not bound how long a task waits. A task that comes to a \
-     queue because its affinity changed, its CPU went off, or it was displaced keeps its key, and \
-     where that is ahead it may wait until the others have caught up";
+const LAG: &str = "lag: the claim bounds how far behind the other tasks of its queue a new or \
+                   woken task is enqueued, since these tasks then wait for it; the claim does not \
+                   bound how long a task waits. A task keeps its key if it changes its queue \
+                   because its affinity changed, its CPU went offline, or it was displaced. If \
+                   this key is ahead of the others, the task may wait until the other tasks have \
+                   caught up";
 
 /// The meaning of `explored`.
-const EXPLORED: &str = "explored: without a solver, every situation was examined on every machine of \
-     up to so many CPUs, with up to so many tasks, and one wakeup or move during an attempt where \
-     the claim is about such events; less than --cpus and --tasks allow where a solver proved the \
-     claim meanwhile";
+const EXPLORED: &str = "explored: without a solver, the prover examined every situation on every \
+                        machine with up to this number of CPUs and tasks; if the claim is about \
+                        wakeups or moves, one of them may happen during an attempt. The numbers \
+                        are smaller than --cpus and --tasks allow if a solver proved the claim \
+                        meanwhile";
 
 fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only
 }
 
 /// What no proof covers.
-const NOT_COVERED: &str = "not covered: real-time, deadline and stop class tasks in the way; \
-     bypass mode; migration-disabled tasks; latency in ms; fairness under arbitrary arrivals; \
-     cache effects";
+const NOT_COVERED: &str = "not covered: tasks of the real-time, deadline and stop classes that \
+                           take CPUs; bypass mode; migration-disabled tasks; latency in ms; \
+                           fairness under arbitrary arrivals; cache effects";
 
 /// The verdicts on the policies of one file.
 pub fn report(
@@ -87,23 +91,26 @@ fn verdict(judged: &[Judgement<'_>]) -> String {
     let no = named(|it| matches!(it, Outcome::Refuted(_) | Outcome::Contradicted(_)));
     let open = named(|it| matches!(it, Outcome::Unknown(_)));
     if judged.iter().all(|it| it.policy.is_none()) {
-        return "There is no policy in it: begin with `policy NAME { ... }`.".into();
+        return "The file has no policy: begin with `policy NAME { ... }`.".into();
     }
     if all().next().is_none() {
         let help = "`prove no_lost_task, no_lost_wakeup, work_conservation`";
-        return format!("Nothing is claimed: write {help} into the policy.");
+        return format!("The file makes no claim: write {help} into the policy.");
     }
     if !no.is_empty() {
         return format!("Refuted: {no}.");
     }
     if !open.is_empty() {
-        return format!("Cannot tell: {open}.");
+        return format!("Unknown: the prover could neither prove nor refute {open}.");
     }
     let any = |it: &&Verdict| matches!(it.outcome, Outcome::Proved(Scope::Any));
     let of = match (all().filter(any).count(), all().count()) {
         (any, every) if any == every => "for any number of CPUs",
-        (0, _) => "but for small machines only: beside each claim stands how small",
-        _ => "but in part for small machines only: beside each claim stands how small",
+        (0, _) => "but only for small machines: the table of claims gives their number of CPUs",
+        _ => {
+            "but some claims only for small machines: the table of claims gives their number of \
+             CPUs"
+        }
     };
     format!("Proved, in the model and under the assumptions below, {of}.")
 }
@@ -198,9 +205,9 @@ fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tabl
         Column::for_programs("policy", Unit::None),
         Column::new("line", "line", Unit::None),
         Column::new("code", "warning", Unit::None),
-        Column::new("what", "what is so", Unit::None),
-        Column::new("evidence", "what shows it", Unit::None),
-        Column::new("help", "what to write instead", Unit::None),
+        Column::new("what", "finding", Unit::None),
+        Column::new("evidence", "evidence", Unit::None),
+        Column::new("help", "suggestion", Unit::None),
     ];
     let mut table = Table::new("warnings", "Warnings", columns);
     table.shown = usize::MAX;
@@ -224,7 +231,7 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
     let columns = [
         Column::for_people("claim", Unit::None),
         Column::for_people("line", Unit::None),
-        Column::for_people("why it is not proved", Unit::None),
+        Column::for_people("reason", Unit::None),
     ];
     let mut table = Table::new("", "Not proved", columns);
     table.shown = usize::MAX;
@@ -251,9 +258,9 @@ fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tab
     let columns = [
         Column::for_people("obligation", Unit::None),
         Column::for_people("line", Unit::None),
-        Column::for_people("what to write instead", Unit::None),
+        Column::for_people("suggestion", Unit::None),
     ];
-    let mut table = Table::new("", "To mend it", columns);
+    let mut table = Table::new("", "How to fix the policy", columns);
     table.shown = usize::MAX;
     for (_, judged, _) in told(judged).filter(|(_, it, _)| it.finding == Finding::Fails) {
         let Some(hint) = hint(judged.obligation.name) else { continue };
@@ -273,9 +280,9 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
         Column::for_people("obligation", Unit::None),
         Column::for_people("line", Unit::None),
         Column::for_people("answer", Unit::None),
-        Column::for_people("what holds", Unit::None),
+        Column::for_people("statement", Unit::None),
     ];
-    let mut table = Table::new("", "What they follow from", columns);
+    let mut table = Table::new("", "Obligations behind the claims", columns);
     table.shown = usize::MAX;
     let needless: Vec<&Judged> = each(judged).flat_map(|(_, it)| &it.remarks).collect();
     let all: Vec<&Judged> = told(judged).map(|(_, it, _)| it).collect();
@@ -317,7 +324,7 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             (Finding::Open(_), _) => "open",
         };
         let what = match together {
-            true if some_differ => "all others of this name",
+            true if some_differ => "all other obligations of this name",
             true => about(one.obligation.name).unwrap_or(&one.obligation.what),
             false => &one.obligation.what,
         };
@@ -330,15 +337,18 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
 /// The common sentence of several obligations of one name.
 fn about(name: &str) -> Option<&'static str> {
     Some(match name {
-        "served" => "for each task that is put somewhere a CPU that may run it looks there",
-        "woken" => "a CPU that may run a task that is put and would find it is woken if it sleeps",
-        "protocol" => "every step of the wakeup protocol keeps its invariant",
-        "reached" => "an idle CPU looks wherever a task may wait that it may run",
+        "served" => "for every enqueued task, some CPU that may run the task looks into its queue",
+        "woken" => {
+            "a sleeping CPU that may run an enqueued task and would find it is among the CPUs that \
+             can be woken for it"
+        }
+        "protocol" => "every step of the wakeup protocol preserves the invariant",
+        "reached" => "an idle CPU looks into every queue that can hold a task allowed on this CPU",
         "in_order" => "queues are first in, first out",
-        "first" => "a CPU that may run a task that is put takes from there first",
-        "rises" => "no handler lets a key fall",
-        "calm" => "no handler that runs without events takes a CPU from a task",
-        "part" => "of every partition all is proved that each of their policies claims",
+        "first" => "some CPU that may run an enqueued task takes from the task's queue first",
+        "rises" => "no handler decreases a key",
+        "calm" => "handlers that run without an event do not preempt tasks",
+        "part" => "in every partition, the claims that all policies have in common are proved",
         _ => return None,
     })
 }
@@ -393,7 +403,7 @@ fn counterexample(policy: &Policy, verdict: &Verdict, several: bool) -> Option<T
     let name = verdict.claim.kind.name();
     let of = if several { format!(" of {}", policy.name) } else { String::new() };
     let key = if several { format!("_{}", policy.name) } else { String::new() };
-    let label = format!("Against {name}{of}, on {}", found.machine());
+    let label = format!("Counterexample to {name}{of}, on {}", found.machine());
     let columns =
         [Column::new("step", "step", Unit::None), Column::new("what", "what happens", Unit::None)];
     let mut table = Table::new(&format!("against_{name}{key}"), &label, columns);
@@ -415,8 +425,8 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     }
     match options.solvers.as_slice() {
         [] => all.push(
-            "no solver was run: what the text alone does not show is proved for small machines \
-             only"
+            "no solver was run: claims that do not follow from the text alone are proved only for \
+             small machines"
                 .to_owned(),
         ),
         solvers => {
@@ -434,7 +444,7 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
         all.push(LAG.to_owned());
     }
     if judged.iter().filter_map(|it| it.policy).any(|policy| !policy.protocol.is_safe()) {
-        all.push("the protocol is unsafe by request: nothing of this is ever emitted".to_owned());
+        all.push("the policy asks for an unsafe protocol, so its code is never emitted".to_owned());
     }
     if each(judged).any(|(_, verdict)| verdict.obligations.iter().any(is_model_only)) {
         all.push(MODEL_ONLY.to_owned());

@@ -60,4 +60,4 @@ impl Answer {
 }
 
 /// Why tests with constrained deadlines are silent.
-const ARBITRARY: &str = "a deadline is beyond its period";
+const ARBITRARY: &str = "a deadline is longer than its period";

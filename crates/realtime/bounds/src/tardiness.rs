@@ -52,7 +52,7 @@ pub fn is_bounded(tasks: &TaskSet, cpus: u32) -> Option<bool> {
 /// Devi and Anderson's bound: T + x + C, with one x for all. Of implicit deadlines.
 pub fn devi_anderson(tasks: &TaskSet, cpus: u32) -> Tardiness {
     if !tasks.is_implicit() {
-        return Tardiness::NotApplicable("a deadline is not its period");
+        return Tardiness::NotApplicable("a deadline differs from its period");
     }
     match is_bounded(tasks, cpus) {
         Some(true) => {}
@@ -69,7 +69,7 @@ pub fn devi_anderson(tasks: &TaskSet, cpus: u32) -> Tardiness {
 }
 
 /// Why there is no bound where fractions would be too long.
-const LONG: &str = "numbers too long";
+const LONG: &str = "the numbers are too long";
 
 /// x, rounded up.
 fn late<N: Number>(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Result<i128, Halt> {

@@ -47,8 +47,8 @@ impl Run {
         let (design, cpus) = (self.benchmark.name(), self.on.len());
         let of = |kind: &Overhead| {
             format!(
-                "{} of {design} on {cpus} CPUs has no figure, because its threads did not meet \
-                 within this time (increase `--span`)",
+                "the figures leave out {} of {design} on {cpus} CPUs, because its threads did not \
+                 meet within this time (increase `--span`)",
                 kind.name()
             )
         };
@@ -155,8 +155,8 @@ impl Here {
         let on = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let s = if most == 1 { "" } else { "s" };
         report.verdict = format!(
-            "Time to select the next task on {on} CPU{s}, if nothing else is done there; \
-             measured for {span} each."
+            "Time to select the next task on {on} CPU{s} that do nothing else; each figure was \
+             measured for {span}."
         );
         report.measure("machine", "", origin.machine.as_str(), Unit::None);
         report.measure("machine_cpus", "CPUs", origin.machine_cpus, Unit::None);
@@ -172,13 +172,13 @@ impl Here {
 
     fn assumptions(&self, most: usize) -> Vec<String> {
         let mut said = vec![
-            "interrupts and context switches are not in the figures: threads make decisions and \
-             run nothing; a kernel has these overheads in addition"
+            "the figures do not include interrupts and context switches: the threads make \
+             decisions and run no tasks; a kernel has these overheads in addition"
                 .to_owned(),
-            "an interruption of a thread lengthens its current operation, and delays the threads \
+            "an interruption of a thread lengthens its current operation and delays the threads \
              that wait for it: means and maxima depend on the current load, medians on the machine"
                 .to_owned(),
-            "every figure except those of lines includes reading the clock once".to_owned(),
+            "every figure except that of lines includes one reading of the clock".to_owned(),
         ];
         if self.origin.machine.ends_with(VIRTUAL) {
             said.push("the machine is virtual: the hypervisor may preempt its CPUs".to_owned());
@@ -191,7 +191,7 @@ impl Here {
             said.push("the kernel does not report which CPUs share a socket".to_owned());
         }
         if most == 1 {
-            said.push("messages and lines are not measured: they need two CPUs".to_owned());
+            said.push("messages and lines are not measured, because they need two CPUs".to_owned());
         }
         said
     }

@@ -257,7 +257,7 @@ fn reports_say_which_curve_is_above_which() {
     let sweep = twelve();
     let swept = whole(&plan(&sweep, 10), &Working::default());
     let report = swept.report();
-    assert_eq!(report.verdict, "120 task sets at 12 points are judged.");
+    assert_eq!(report.verdict, "The sweep judged 120 task sets at 12 points.");
     let curves = report.table("curves").expect("curves");
     assert_eq!(curves.rows.len(), 2 * 12);
     let pairs = report.table("pairs").expect("pairs");
@@ -286,14 +286,17 @@ fn people_see_words_and_numbers_whole_however_long_names_are() {
     let report = whole(&plan(&sweep, 10), &Working::default()).report();
     let text = report.text();
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
-    let heads = ["curve", "cache", "delay", "accepted", "interval, 95 %", "weighted", "beside"];
+    let heads = ["curve", "cache", "delay", "accepted", "95 % interval", "weighted", "beside"];
     let known: BTreeSet<&str> = names.iter().flat_map(|(_, name)| name.split(' ')).collect();
     for word in heads.into_iter().chain(known) {
         assert!(text.contains(&format!(" {word}")), "{word} is whole\n{text}");
     }
     for part in ["2 CPUs, hard", "2 CPUs, soft", "3 CPUs, hard", "3 CPUs, soft"] {
-        assert!(text.contains(&format!("Accepted on {part}, of 60 sets\n")), "{part}\n{text}");
-        assert!(text.contains(&format!("above which on {part}\n")), "{part}\n{text}");
+        assert!(
+            text.contains(&format!("Accepted shares on {part}, of 60 sets\n")),
+            "{part}\n{text}"
+        );
+        assert!(text.contains(&format!("Comparison of curves on {part}\n")), "{part}\n{text}");
     }
     // A row of a program's table is one of people's.
     let shown = |title: &str| {
@@ -301,7 +304,7 @@ fn people_see_words_and_numbers_whole_however_long_names_are() {
         tables.map(|table| table.rows.len()).sum::<usize>()
     };
     assert_eq!(shown("Accepted"), report.table("curves").expect("curves").rows.len());
-    assert_eq!(shown("Which"), report.table("pairs").expect("pairs").rows.len());
+    assert_eq!(shown("Comparison"), report.table("pairs").expect("pairs").rows.len());
 }
 
 #[test]

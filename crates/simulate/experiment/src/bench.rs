@@ -110,8 +110,8 @@ impl Bench for Sim {
     }
 
     fn assumes(&self) -> Vec<String> {
-        let what = "simulated: what the model leaves out (caches, memory, interrupts) costs nothing \
-                    unless [costs] says so";
+        let what = "simulated: caches, memory and interrupts cost no time, unless [costs] gives \
+                    their costs";
         vec![what.into()]
     }
 
@@ -170,12 +170,12 @@ impl Bench for Sim {
 fn runs_no_program(variant: &Variant) -> Result<(), Error> {
     let Some(command) = variant.workload.commands.first() else { return Ok(()) };
     let what = format!(
-        "variant `{}` runs `{command}`, a program that the simulator cannot run",
+        "variant `{}` runs `{command}`, and the simulator cannot run real programs",
         variant.name
     );
     let help = format!(
-        "run it on a kernel: --on 7.2; or `wastenot record -o it.wn -- {command}`, and simulate what it \
-         did: `wastenot what-if it.wn`"
+        "run the scenario on a kernel: --on 7.2; or record the program, `wastenot record -o it.wn \
+         -- {command}`, and simulate the recorded work: `wastenot what-if it.wn`"
     );
     Err(Error::Bench { what, help })
 }
@@ -192,15 +192,16 @@ fn classes_fit(variant: &Variant, made: &Made) -> Result<(), Error> {
     let unknown = variant.workload.templates.iter().find(|it| !is_known(it.class));
     let Some(task) = unknown else { return Ok(()) };
     let what = format!(
-        "variant `{}`: `{}` is in the class `{}`, which {} does not have in the simulator",
+        "variant `{}`: task `{}` has the scheduling class `{}`; {} does not support this class in \
+         the simulator",
         variant.name, task.name, task.class, variant.scheduler.name
     );
     let help = match task.class {
         Class::Deadline { .. } => {
-            "run it on a kernel: --on 7.2; or under a real-time scheduler: --scheduler \
+            "run the scenario on a kernel: --on 7.2; or use a real-time scheduler: --scheduler \
              sched-deadline"
         }
-        _ => "run it on a kernel: --on 7.2",
+        _ => "run the scenario on a kernel: --on 7.2",
     };
     Err(Error::Bench { what, help: help.into() })
 }
@@ -222,16 +223,16 @@ pub(crate) fn bad_end(outcome: &Outcome, history: &History) -> Option<(String, S
         End::Done | End::Limit => return None,
         End::Deadlock(stuck) => deadlock(stuck, history),
         End::Livelock { task } => (
-            format!("{} goes on for ever without any time passing", history.task_label(*task)),
-            "put a `compute`, a `sleep` or something to wait for into its loop".into(),
+            format!("{} runs an endless loop in which no time passes", history.task_label(*task)),
+            "put a `compute`, a `sleep` or a wait into the loop".into(),
         ),
         End::Crowd { parent } => (
-            format!("there are a million tasks, and {} forks more", history.task_label(*parent)),
-            "let it fork fewer, or a smaller `limit` end the run".into(),
+            format!("a million tasks exist, and {} forks another one", history.task_label(*parent)),
+            "make the task fork fewer children, or set a smaller `limit`".into(),
         ),
         End::Fault(fault) => (
-            format!("at {} the scheduler {}", fault.time, fault.what),
-            "this is a bug of the scheduler: try another one".into(),
+            format!("at {}, the scheduler {}", fault.time, fault.what),
+            "this is a bug in the scheduler; try another scheduler".into(),
         ),
     })
 }
@@ -252,7 +253,7 @@ fn deadlock(stuck: &[Stuck], history: &History) -> (String, String) {
     let more = stuck.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let help = match stuck.first().is_some_and(|it| it.for_cpu) {
-        true => "let the spinning tasks block, or use fewer of them than CPUs",
+        true => "let the spinning tasks block, or use fewer spinning tasks than CPUs",
         false => "add the unlock, put, signal or arrival that these tasks wait for",
     };
     (format!("deadlock: {listed}{more}"), help.into())

@@ -148,9 +148,8 @@ pub(crate) fn unread(choice: &Choice, workload: &Workload) -> Option<String> {
     let used = workload.templates.iter().any(|template| template.group != GroupId(0));
     // What is neither one of the simulator nor a policy is the scheduler of a real kernel.
     let reads = Scheduler::named(&choice.name).map_or(choice.text.is_none(), |kind| kind.groups);
-    (told && used && !reads).then(|| {
-        format!("{} does not look at groups: neither at shares nor at quotas", choice.name)
-    })
+    (told && used && !reads)
+        .then(|| format!("{} ignores groups, including their shares and quotas", choice.name))
 }
 
 /// The scheduler of a choice; a fresh one for each run.

@@ -36,7 +36,7 @@ pub(crate) fn sentences(all: &[Experiment]) -> String {
             };
             text += &format!("Linux {}: {}{of}.", kernel(experiment), fault.what);
             if let Some(dump) = &fault.dump {
-                text += &format!(" The dump: {dump}");
+                text += &format!(" Kernel dump: {dump}");
             }
             text += " ";
         }
@@ -82,7 +82,8 @@ pub(crate) fn faults_table(all: &[Experiment]) -> Table {
 /// The lines that decide, of the first run that failed on each bench.
 pub(crate) fn lines_table(all: &[Experiment]) -> Table {
     let columns = [Column::for_people("on", Unit::None), Column::for_people("line", Unit::None)];
-    let mut table = Table::new("", "What its program and the kernel said", columns);
+    let mut table =
+        Table::new("", "Last messages of the scheduler's program and the kernel", columns);
     table.shown = usize::MAX;
     for experiment in all {
         let mut cells = experiment.variants.iter().flat_map(|it| &it.cells);
@@ -124,9 +125,9 @@ pub(crate) fn waits_table(all: &[Experiment]) -> Table {
         Column::new("variant", "variant", Unit::None),
         Column::new("p99_ns", "p99 wait", Unit::Ns),
         Column::new("max_ns", "longest", Unit::Ns),
-        Column::new("longest", "which", Unit::None),
+        Column::new("longest", "task", Unit::None),
         Column::new("busy_wakeups", "onto busy", Unit::None),
-        Column::new("causes", "waste because of", Unit::None),
+        Column::new("causes", "causes of the waste", Unit::None),
     ];
     let mut table = Table::new("waits", "Waits for a CPU, and wakeups onto busy CPUs", columns);
     table.shown = 40;
@@ -159,7 +160,7 @@ fn waits_row(bench: &str, variant: &Outcome) -> Option<Vec<wastenot_model::Value
 
 fn of_wait(wait: &Wait) -> String {
     let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
-    let open = if wait.is_open { ", still at the end" } else { "" };
+    let open = if wait.is_open { ", not over at the end" } else { "" };
     format!("{}{cpu} from {}{open}", wait.task, Span(wait.from_ns))
 }
 
@@ -219,7 +220,7 @@ impl Compared {
             Change::Better => "better",
             Change::Worse => "worse",
             Change::Other => "different",
-            Change::NotTold => "not told apart",
+            Change::NotTold => "no significant difference",
         };
         format!("{}: {before} -> {after}, {word} (p = {:.3})", self.figure, self.chance)
     }
@@ -286,8 +287,8 @@ pub(crate) fn too_few(before: &Experiment, after: &Experiment) -> Option<String>
     let is_few = figures > 0 && runs(before).min(runs(after)).is_some_and(|runs| runs < least);
     is_few.then(|| {
         format!(
-            "{least} runs of each are the least that can tell {figures} figures apart: --repeat \
-             {least}"
+            "use --repeat {least}: comparing {figures} figures needs at least {least} runs per \
+             scheduler"
         )
     })
 }
@@ -298,14 +299,15 @@ pub(crate) fn compared_table(all: &[Compared]) -> Table {
         Column::for_programs("before", Unit::None),
         Column::new("after", "on", Unit::None),
         Column::new("figure", "figure", Unit::None),
-        Column::for_people("was", Unit::None),
-        Column::for_people("is", Unit::None),
+        Column::for_people("before", Unit::None),
+        Column::for_people("after", Unit::None),
         Column::for_programs("before_range", Unit::None),
         Column::for_programs("after_range", Unit::None),
         Column::new("p", "p", Unit::None),
         Column::new("change", "change", Unit::None),
     ];
-    let mut table = Table::new("compared", "Each scheduler against the one before it", columns);
+    let mut table =
+        Table::new("compared", "Each scheduler compared with the previous one", columns);
     table.shown = 60;
     for it in all {
         let [before, after] = &it.benches;

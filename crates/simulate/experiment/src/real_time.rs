@@ -210,8 +210,8 @@ fn deadlines(variants: &[&Outcome]) -> Table {
         Column::new("jobs", "jobs", Unit::None),
         Column::new("missed", "missed", Unit::None),
         Column::for_programs("overdue", Unit::None),
-        Column::new("tardiness_ns_max", "latest", Unit::Ns),
-        Column::new("response_ns_max", "longest response", Unit::Ns),
+        Column::new("tardiness_ns_max", "max tardiness", Unit::Ns),
+        Column::new("response_ns_max", "max response", Unit::Ns),
     ];
     let mut table = Table::new("deadlines", "Deadlines", columns);
     table.shown = 40;
@@ -287,13 +287,13 @@ fn locks(variants: &[&Outcome]) -> Table {
         Column::new("variant", "variant", Unit::None),
         Column::new("locks", "locks", Unit::None),
         Column::new("taken", "taken", Unit::None),
-        Column::new("waited", "waited for", Unit::None),
+        Column::new("waited", "contended", Unit::None),
         Column::for_programs("wait_ns", Unit::Ns),
         Column::new("wait_ns_max", "longest wait", Unit::Ns),
-        Column::new("contenders_max", "CPUs at one", Unit::None),
-        Column::new("transfers", "lines moved", Unit::None),
+        Column::new("contenders_max", "max waiters", Unit::None),
+        Column::new("transfers", "line transfers", Unit::None),
     ];
-    let mut table = Table::new("locks", "Locks of the scheduler", columns);
+    let mut table = Table::new("locks", "Locks in the scheduler", columns);
     table.shown = 40;
     for variant in variants {
         let all = Waited::of_all(variant);
@@ -321,7 +321,7 @@ fn lock_waits(variants: &[&Outcome]) -> Table {
         Column::new("to_ns", "to", Unit::Ns),
         Column::new("waits", "waits", Unit::None),
     ];
-    let mut table = Table::new("lock_waits", "Waits for locks of the scheduler", columns);
+    let mut table = Table::new("lock_waits", "Waits for locks in the scheduler", columns);
     table.shown = 40;
     for variant in variants {
         for (from, to, waits) in Waited::of_all(variant).histogram() {

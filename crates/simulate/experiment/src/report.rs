@@ -26,19 +26,19 @@ impl Experiment {
         let (inside, unknown) = (count(Some(true)), count(None));
         let judged = match (inside, unknown, banded.len()) {
             (_, _, 0) if about.is_empty() => format!(
-                "{} of {}, {} with {} each.",
+                "The table shows {} of {}, {} with {} each.",
                 counted(self.variants.len(), "variant"),
                 self.scenario,
                 self.how,
                 counted(self.seeds.len(), "seed")
             ),
             (_, _, 0) => String::new(),
-            (1, _, 1) => "Its figure lies in its band.".into(),
-            (_, 1, 1) => "Its figure is unknown.".into(),
-            (_, _, 1) => "Its figure does not lie in its band.".into(),
-            (inside, 0, all) => format!("{inside} of {all} figures lie in their band."),
+            (1, _, 1) => "The figure lies in its band.".into(),
+            (_, 1, 1) => "The figure is unknown.".into(),
+            (_, _, 1) => "The figure lies outside its band.".into(),
+            (inside, 0, all) => format!("{inside} of {all} figures lie in their bands."),
             (inside, unknown, all) => format!(
-                "{inside} of {all} figures lie in their band, {unknown} {} unknown.",
+                "{inside} of {all} figures lie in their bands; {unknown} {} unknown.",
                 if unknown == 1 { "is" } else { "are" }
             ),
         };
@@ -49,10 +49,14 @@ impl Experiment {
     fn verdict_of_changes(&self) -> String {
         let changes: Vec<&str> = self.changes.iter().map(String::as_str).collect();
         let same = self.variants.iter().filter(|variant| !variant.same.is_empty());
-        let same =
-            same.map(|it| format!(" {} are then the same and ran once.", listed(&names(it))));
+        let same = same.map(|it| {
+            format!(
+                " With this change these variants are identical, so they ran once: {}.",
+                listed(&names(it))
+            )
+        });
         format!(
-            "{} with {}. Its own expectations do not apply.{}",
+            "{} ran with {}, so the expectations in the scenario file do not apply.{}",
             self.scenario,
             listed(&changes),
             same.collect::<String>()
@@ -122,7 +126,7 @@ fn changes(all: &[Compared]) -> String {
     for it in all.iter().filter(is_told) {
         if last != Some(&it.benches) {
             let [before, after] = &it.benches;
-            text += &format!(" {after} against {before}:");
+            text += &format!(" {after} compared with {before}:");
             last = Some(&it.benches);
         }
         text += &format!(" {}.", it.sentence());
@@ -173,8 +177,8 @@ impl<'e> Benches<'e> {
         let is_simulated = self.all.iter().all(|it| it.bench == Sim.name());
         let time = if is_simulated { "simulated time" } else { "time" };
         format!(
-            " {who} ended at the limit of {time}, before their tasks ended: a completion \
-             is unknown, and the other figures are of the time until then."
+            " {who} reached the limit of {time} before all tasks ended. Completion times of these \
+             runs are unknown; all other figures cover the time up to the limit."
         )
     }
 
@@ -188,9 +192,9 @@ impl<'e> Benches<'e> {
             false => String::new(),
         };
         format!(
-            " Completions{on} are left out: QEMU counted instructions, so a program takes another \
-             time than on hardware; waits, placements, migrations and waste show what the \
-             scheduler decided."
+            " The report leaves out completion times{on}, because QEMU counted instructions: \
+             programs take a different time there than on hardware. Waits, placements, migrations \
+             and waste do show what the scheduler decided."
         )
     }
 

@@ -42,10 +42,10 @@ pub(crate) fn table(all: &[Experiment]) -> Table {
     let columns = [
         Column::new("bench", "on", Unit::None),
         Column::new("figure", "figure", Unit::None),
-        Column::new("values", "at 1, 2, 4 ... ns an instruction", Unit::None),
-        Column::new("found", "it", Unit::None),
+        Column::new("values", "at 1, 2, 4 ... ns per instruction", Unit::None),
+        Column::new("found", "result", Unit::None),
     ];
-    let mut table = Table::new("shifts", "Figures and the price of an instruction", columns);
+    let mut table = Table::new("shifts", "Figures at several times per instruction", columns);
     table.shown = 60;
     let mut done: Vec<String> = Vec::new();
     for experiment in all {
@@ -80,9 +80,9 @@ fn rows(bench: &str, same: &[(u8, &Experiment)]) -> Vec<Vec<wastenot_model::Valu
         let values: Vec<Vec<f64>> =
             all.iter().map(|it| it.values.iter().flatten().copied().collect()).collect();
         let found = match judge(&values) {
-            Found::Moves => "moves".to_owned(),
-            Found::Stands => "stands".to_owned(),
-            Found::TooFew(least) => format!("unknown: --repeat {least}"),
+            Found::Moves => "depends on it".to_owned(),
+            Found::Stands => "no difference".to_owned(),
+            Found::TooFew(least) => format!("unknown: use --repeat {least}"),
         };
         let name = figure.figure.name.as_str();
         Some(vec![bench.into(), name.into(), shown.join(", ").into(), found.into()])

@@ -120,7 +120,7 @@ fn a_quota_that_the_run_does_not_wait_for_is_refuted() {
     let text = said(&answer);
     assert_eq!(answer.verdict(), Verdict::Refuted, "{text}");
     assert!(
-        text.contains("with no quotas the run is not shorter, so the loss did not matter"),
+        text.contains("with no quotas the run does not get shorter, so the loss did not matter"),
         "{text}"
     );
 }
@@ -134,7 +134,7 @@ fn nothing_is_claimed_where_the_model_does_not_lose_what_was_lost() {
     let answer = answered(&run, &question);
     let text = said(&answer);
     assert_eq!(answer.verdict(), Verdict::NotReproduced, "{text}");
-    assert!(text.contains("Nothing is claimed: the model does not lose"), "{text}");
+    assert!(text.contains("No claim: the model does not reproduce the loss"), "{text}");
     assert!(text.contains("cfs-4.1 groups=own"), "{text}");
 }
 
@@ -143,7 +143,7 @@ fn where_nothing_was_lost_or_no_change_is_known_this_is_the_answer() {
     let text = BOUND.replace(", cpus = \"0\"", "").replace("cfs-6.1", "work-conserving");
     let answer = confirm(&small("free", &text));
     assert_eq!(answer.verdict(), Verdict::NothingLost, "{}", said(&answer));
-    assert!(said(&answer).contains("Nothing was lost"), "{}", said(&answer));
+    assert!(said(&answer).contains("No time was lost"), "{}", said(&answer));
     let answer = confirm(&small("late", &format!("{text}\n[costs]\nipi = \"50us\"")));
     let text = said(&answer);
     assert_eq!(answer.verdict(), Verdict::NoChange, "{text}");
@@ -167,7 +167,7 @@ fn a_cause_can_be_named_and_the_same_question_has_the_same_answer() {
     let none = Question { cause: Some("configuration"), ..question };
     let answer = answered(&run, &none);
     assert_eq!(answer.verdict(), Verdict::NothingLost);
-    assert!(said(&answer).contains("Nothing was lost by configuration"), "{}", said(&answer));
+    assert!(said(&answer).contains("No time was lost to configuration"), "{}", said(&answer));
 }
 
 #[test]

@@ -80,16 +80,17 @@ fn what_is_no_set_of_sporadic_tasks_is_refused_before_it_runs() {
 fn classes_that_the_simulator_does_not_have_are_refused_with_a_kernel_that_has_them() {
     let with = |from: &str, to: &str| TWO_FOR_ONE.replace(from, to);
     let (what, help) = refused(&with("name = \"b\"", "name = \"b\"\nclass = \"fifo 50\""));
-    let expected = "variant `default`: `b` is in the class `fifo 50`, which gsn-edf does not have \
-                    in the simulator";
-    assert_eq!((what.as_str(), help.as_str()), (expected, "run it on a kernel: --on 7.2"));
+    let expected = "variant `default`: task `b` has the scheduling class `fifo 50`; gsn-edf \
+                    does not support this class in the simulator";
+    let on = "run the scenario on a kernel: --on 7.2";
+    assert_eq!((what.as_str(), help.as_str()), (expected, on));
     let in_class = with("deadline = \"8ms\"", "class = \"deadline\"\nwcet = \"6ms\"");
     read("t.toml", &in_class);
     let fair = "name = \"eevdf-6.12\"";
     let fair = in_class.replace("name = \"gsn-edf\", profile = \"x7550-assumed\"", fair);
     let (what, help) = refused(&fair);
-    assert!(what.contains("`a` is in the class `deadline`, which eevdf-6.12"), "{what}");
-    assert!(help.contains("--on 7.2; or under a real-time scheduler"), "{help}");
+    assert!(what.contains("task `a` has the scheduling class `deadline`; eevdf-6.12"), "{what}");
+    assert!(help.contains("--on 7.2; or use a real-time scheduler"), "{help}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn a_run_waits_for_whoever_came_or_ended_and_runs_from_one_end_to_the_other_for_
     assert_eq!(awaited(&answer), ["job", "piece"]);
     let share = answer.at_most().expect("the same machine");
     assert!(share > 0.2, "pieces of 3 ms wait for each other on one CPU: {share}");
-    assert!(says(&answer, "began or ended within the recording"));
+    assert!(says(&answer, "began or ended within the trace"));
     assert!(says(&answer, "`hog`"), "who runs beside them is named");
 }
 
@@ -120,7 +120,7 @@ scheduler = { name = "global-fifo" }
 tasks = [{ name = "a", count = 4, program = ["compute 10ms"] }]"#,
     );
     let verdict = answer(&history).report().verdict;
-    assert!(verdict.contains("because the work of CPUs 0-1 fills them"), "{verdict}");
+    assert!(verdict.contains("because the work keeps CPUs 0-1 busy"), "{verdict}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
     assert_eq!(answer.asked.makespan, Some(extracted.recorded));
     assert!(says(&answer, "throttling by quotas"));
     let verdict = answer.report().verdict;
-    assert!(verdict.contains("held back by a quota"), "{verdict}");
+    assert!(verdict.contains("throttled by a quota"), "{verdict}");
 }
 
 #[test]
@@ -371,9 +371,9 @@ fn cgroups_become_groups_within_each_other() {
     );
     assert_eq!((group("b").name.as_str(), parent("b").parent), ("/user.slice", None));
     assert_eq!(group("c").parent, None);
-    assert!(says(&answer, "global-fifo does not look at groups"));
+    assert!(says(&answer, "global-fifo ignores groups"));
     let grouping = what_if(&history, &question("cfs-4.1")).expect("work");
-    assert!(!says(&grouping, "does not look at groups"));
+    assert!(!says(&grouping, "ignores groups"));
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn what_was_lost_is_sleep_of_that_length_and_stands_in_the_report() {
     assert_eq!(answer.bound.span(), Some(Span::ms(5)), "it may have waited for anything");
     let report = answer.report();
     assert_eq!(report.losses[0].count, Some(5), "{:?}", report.losses);
-    assert!(says(&answer, "events were lost"));
+    assert!(says(&answer, "the trace lost events"));
 }
 
 fn trace(name: &str) -> History {
@@ -481,10 +481,10 @@ fn nothing_is_a_bound_where_nothing_tells_who_woke_whom() {
     assert_eq!((mute.bound.span(), mute.as_recorded(), mute.at_most()), (None, None, None));
     let report = mute.report();
     let verdict = &report.verdict;
-    for words in ["is unknown", "sched_waking would decide"] {
+    for words in ["cannot state", "Record sched_waking to get a bound"] {
         assert!(verdict.contains(words), "{verdict}");
     }
-    assert!(!verdict.contains("no scheduler finishes"), "{verdict}");
+    assert!(!verdict.contains("no scheduler can finish"), "{verdict}");
     nothing_is_known(&report);
 }
 
@@ -529,8 +529,8 @@ fn a_few_wakings_do_not_tell_who_woke_all_others() {
         let answer = answer(&with_some_wakings(&whole, first, then));
         let verdict = answer.report().verdict;
         assert_eq!(answer.bound.span(), None, "{first} {then}: {verdict}");
-        assert!(verdict.contains("is unknown"), "{verdict}");
-        assert!(verdict.contains("wakeups of tasks that are waited for"), "{verdict}");
+        assert!(verdict.contains("cannot state"), "{verdict}");
+        assert!(verdict.contains("wakeups of awaited tasks"), "{verdict}");
         nothing_is_known(&answer.report());
     }
     // Where all of them are there, none lacks one.
@@ -629,7 +629,7 @@ tasks = [
     };
     // `b` spins for 19 ms, which looks like work; another schedule gives it the lock first.
     let report = answer(&spun("spin")).report();
-    let (verdict, condition) = (&report.verdict, "no task waited by spinning");
+    let (verdict, condition) = (&report.verdict, "no task busy-waited");
     assert!(verdict.contains(&format!("if {condition}")), "{verdict}");
     assert_eq!(measured(&report, "bound.if"), Value::from(condition));
 }

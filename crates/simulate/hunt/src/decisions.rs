@@ -14,19 +14,22 @@ const MOVES: u32 = 3 * 2 * 2;
 /// A kind of decisions in words.
 pub fn words(kind: u32) -> String {
     let one = |n: u32, of: &[&'static str]| of[n as usize % of.len()];
-    let has = |n: u32| one(n & 1, &["while none is idle", "while others are idle"]);
+    let has = |n: u32| one(n & 1, &["while no CPU is idle", "while other CPUs are idle"]);
     if kind < PLACEMENTS {
-        let how = one(kind / 16, &["woken task", "new task", "task without a selection"]);
-        let far =
-            one(kind / 4 % 4, &["to its CPU", "within its cache", "within its node", "further"]);
+        let how =
+            one(kind / 16, &["woken task", "new task", "task that woke without CPU selection"]);
+        let far = one(
+            kind / 4 % 4,
+            &["on its previous CPU", "in the same cache", "in the same node", "on another node"],
+        );
         let onto = one((kind / 2) & 1, &["busy", "idle"]);
-        return format!("{how}, {far}, onto a CPU that is {onto}, {}", has(kind));
+        return format!("{how} placed {far}, on a CPU that is {onto}, {}", has(kind));
     }
     let kind = kind - PLACEMENTS;
-    let far = one(kind / 4, &["within its cache", "within its node", "further"]);
+    let far = one(kind / 4, &["within one cache", "within one node", "to another node"]);
     let to = one((kind / 2) & 1, &["busy", "idle"]);
-    let left = one(kind & 1, &["that has no other", "that has others"]);
-    format!("waiting task moved {far}, from a CPU {left}, to one that is {to}")
+    let left = one(kind & 1, &["with no other waiting task", "with other waiting tasks"]);
+    format!("waiting task moved {far}, from a CPU {left}, to a CPU that is {to}")
 }
 
 /// The decisions of a run.

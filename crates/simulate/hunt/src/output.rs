@@ -20,28 +20,31 @@ impl Finding {
         let longest = Span(self.longest_ns);
         match self.kind {
             Kind::Persists => format!(
-                "{}: a CPU is idle for {longest} while tasks wait that it may run. In all, CPUs \
-                 are idle so for {share:.1} % of the CPU time that tasks use.",
+                "{}: a CPU stays idle for {longest} while tasks that may run there wait. In total, \
+                 CPUs are idle in this way for {share:.1} % of the CPU time that the tasks use.",
                 self.cause
             ),
             Kind::Recurs => format!(
-                "{}: again and again CPUs are idle while tasks wait that they may run, for \
-                 {share:.1} % of the CPU time that tasks use.",
+                "{}: CPUs are idle again and again while tasks that may run there wait, in total \
+                 for {share:.1} % of the CPU time that the tasks use.",
                 self.cause
             ),
-            Kind::Sleeps => format!("A task waits for {longest} on a CPU that is idle."),
-            Kind::Starves => format!("A task waits {longest} for its turn, though all are alike."),
+            Kind::Sleeps => format!("A task waits for {longest} on an idle CPU."),
+            Kind::Starves => {
+                format!("A task waits {longest} for a CPU, although all tasks are equal.")
+            }
             Kind::Unfair => format!(
-                "A task that wants to run all the time runs {share:.0} % of {longest}, less than \
-                 half of its share, though all are alike."
+                "A task is runnable all the time but runs for only {share:.0} % of {longest}, less \
+                 than half of its fair share, although all tasks are equal."
             ),
             Kind::Misses => format!(
-                "Jobs miss their deadlines, though all tasks together need {:.2} of {} CPUs.",
+                "Jobs miss their deadlines, although all tasks together need only {:.2} of {} \
+                 CPUs.",
                 self.genome.load(),
                 self.genome.machine().cpus()
             ),
             Kind::Storms => {
-                "A task is moved again and again while it waits and no task comes or goes."
+                "A task migrates again and again while it waits, although no task starts or ends."
                     .to_owned()
             }
             Kind::Hangs => "The work never ends.".to_owned(),
@@ -54,10 +57,11 @@ impl Finding {
                     LATE => format!(
                         "{share:.1} % more of the jobs miss their deadlines than under {other}."
                     ),
-                    HANG => format!("The work never ends, though it does under {other}."),
+                    HANG => format!("The work never ends, but under {other} it does end."),
                     cause => format!(
-                        "{cause}: CPUs are idle while tasks wait that they may run, for \
-                         {share:.1} % more of the CPU time that tasks use than under {other}."
+                        "{cause}: CPUs are idle while tasks that may run there wait. The lost time \
+                         exceeds that under {other} by {share:.1} % of the CPU time that the tasks \
+                         use."
                     ),
                 }
             }
@@ -155,13 +159,15 @@ why = {why:?}
         match (&self.control, self.kind) {
             (Control::Change(Change::Tunable { how, .. }), _) => (*how).to_owned(),
             (Control::Other(_), Kind::Misses) => format!("{other} meets all deadlines."),
-            (Control::Reference, _) => "The work can be done in less time.".to_owned(),
+            (Control::Reference, _) => {
+                "A better schedule finishes this work in less time.".to_owned()
+            }
             _ if self.cause == HANG => format!("Under {other} the work ends."),
-            (_, Kind::Starves) => format!("Under {other} no task waits for so long."),
+            (_, Kind::Starves) => format!("Under {other} no task waits so long."),
             (_, Kind::Worse) if self.cause == SLOWER_WORK => {
                 format!("Under {other} the work takes less time.")
             }
-            _ => format!("{other} loses less with this work."),
+            _ => format!("{other} loses less time with this work."),
         }
     }
 
@@ -171,22 +177,23 @@ why = {why:?}
         let mut uses = String::new();
         uses += &match is_measured {
             true => format!(
-                "# A test, which fails as long as the scheduler has this loss:\n#   wastenot run \
-                 {name}.toml --fail-if-out-of-band{allow}\n"
+                "# This scenario is a test. It fails while the scheduler has this loss:\n#   \
+                 wastenot run {name}.toml --fail-if-out-of-band{allow}\n"
             ),
             false => "# No figure of `wastenot run` shows this loss.\n".to_owned(),
         };
         let linux = ["cfs-", "eevdf-"].iter().find_map(|it| choice.name.strip_prefix(it));
         let kernel = match linux {
             Some("4.1") => {
-                Some(("the oldest kernel that can be tried, which may not have it", "5.10"))
+                Some(("the oldest available kernel, which may not have this loss", "5.10"))
             }
             Some(linux) => Some(("a kernel", linux)),
             None => choice.text.is_some().then_some(("a kernel", "7.2")),
         };
         if let Some((what, kernel)) = kernel.filter(|_| self.kind != Kind::Hangs) {
             uses += &format!(
-                "# In {what}:\n#   wastenot run {name}.toml --variant found --on {kernel}{allow}\n"
+                "# To run it in {what}:\n#   wastenot run {name}.toml --variant found --on \
+                 {kernel}{allow}\n"
             );
         }
         uses + "\n"

@@ -13,8 +13,8 @@ impl Outcome {
     /// The answer of `wastenot hunt`.
     pub fn report(&self, question: &Question) -> Report {
         let against = question.against.as_ref();
-        let against = against.map_or(String::new(), |it| format!(" against {}", label(it)));
-        let title = format!("{}{against}: hunted", label(&question.choice));
+        let against = against.map_or(String::new(), |it| format!(" compared with {}", label(it)));
+        let title = format!("Hunt: {}{against}", label(&question.choice));
         let mut report = Report::new("hunt/1", title);
         report.verdict = self.verdict(question);
         for (name, arm) in [("search", &self.search), ("random", &self.random)] {
@@ -27,14 +27,14 @@ impl Outcome {
             report.measure(&format!("{name}.decisions"), &label, decided, Unit::None);
             report.measure(&format!("{name}.found"), "  causes found", arm.found.len(), Unit::None);
         }
-        report.measure("runs", "runs of the simulator", self.runs, Unit::None);
+        report.measure("runs", "simulator runs", self.runs, Unit::None);
         report.measure("seed", "seed", question.seed, Unit::None);
         report.tables = vec![self.findings(), self.arms()];
         report.assumptions = vec![
-            "simulated: a finding is one of the model of the scheduler; only a kernel can show \
-             that the scheduler has it"
+            "simulated: a finding holds for the model of the scheduler; only a run in a kernel can \
+             confirm it for the scheduler itself"
                 .into(),
-            "what was not found may be there: a search proves nothing".into(),
+            "a search proves nothing: losses that it did not find may still exist".into(),
         ];
         report
     }
@@ -44,12 +44,13 @@ impl Outcome {
         let what = match &*self.shrunk {
             [] => {
                 let cause = question.cause.as_ref().map_or(String::new(), |it| format!(" by {it}"));
-                format!("No loss{cause} was found")
+                format!("The hunt found no loss{cause}")
             }
-            [_] => "1 loss was found".to_owned(),
-            all => format!("{} losses were found", all.len()),
+            [_] => "The hunt found 1 loss".to_owned(),
+            all => format!("The hunt found {} losses", all.len()),
         };
-        let mut verdict = format!("{what} in {trials} trials of the search and as many at random");
+        let mut verdict =
+            format!("{what} in {trials} trials of the search and as many random trials");
         if let Some(first) = self.shrunk.first() {
             let by = |arm: &Arm| {
                 let has_it = |it: &&Finding| arm.finding(&it.cause).is_some();
@@ -57,13 +58,13 @@ impl Outcome {
             };
             let (cpus, kinds) = (first.genome.machine().cpus(), first.genome.kinds());
             verdict += &format!(
-                ": {} by the search, {} at random. Each is there with three seeds, and gone in \
-                 its control. The first, on {} with {}: {}",
+                ": {} by the search, {} by random trials. Each loss occurs with all three seeds, \
+                 but not in its control. The first loss, on {} with {}: {}",
                 by(&self.search),
                 by(&self.random),
                 if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") },
                 match kinds {
-                    1 => "tasks of one kind".to_owned(),
+                    1 => "one kind of task".to_owned(),
                     n => format!("{n} kinds of tasks"),
                 },
                 first.about(),
@@ -75,7 +76,7 @@ impl Outcome {
         let is_left_out = |cause: &&str| !self.shrunk.iter().any(|it| it.cause == *cause);
         let more: Vec<&str> = self.confirmed().filter(is_left_out).collect();
         if !more.is_empty() {
-            verdict += &format!(" Confirmed as well, but not shrunk: {}.", more.join(", "));
+            verdict += &format!(" Losses confirmed but not shrunk: {}.", more.join(", "));
         }
         verdict
     }
@@ -94,13 +95,13 @@ impl Outcome {
             "Losses",
             [
                 Column::new("cause", "cause", Unit::None),
-                Column::new("kind", "it", Unit::None),
+                Column::new("kind", "kind", Unit::None),
                 Column::new("share", "wasted", Unit::Share),
                 Column::new("longest_ns", "longest", Unit::Ns),
                 Column::new("cpus", "CPUs", Unit::None),
                 Column::new("programs", "programs", Unit::None),
                 Column::new("steps", "steps", Unit::None),
-                Column::below("control", "gone with"),
+                Column::below("control", "disappears with"),
             ],
         );
         table.shown = usize::MAX;
@@ -115,7 +116,7 @@ impl Outcome {
                 it.genome.machine().cpus().into(),
                 it.genome.kinds().into(),
                 it.genome.longest().into(),
-                format!("gone with {}", it.control.words()).into(),
+                format!("disappears with {}", it.control.words()).into(),
             ]);
         }
         table
@@ -125,7 +126,7 @@ impl Outcome {
     fn arms(&self) -> Table {
         let mut table = Table::new(
             "trials",
-            "Trials until a cause was found",
+            "Number of trials until a cause was found",
             [
                 Column::new("cause", "cause", Unit::None),
                 Column::for_programs("search", Unit::None),
@@ -140,7 +141,7 @@ impl Outcome {
             for arm in [&self.search, &self.random] {
                 let after = arm.finding(cause).map(|(_, trials)| *trials);
                 let words =
-                    after.map_or_else(|| format!("over {}", arm.trials), |it| it.to_string());
+                    after.map_or_else(|| format!("more than {}", arm.trials), |it| it.to_string());
                 row.extend([after.into(), words.into()]);
             }
             let all = [&self.search, &self.random].map(|arm| arm.candidates.get(cause));

@@ -27,9 +27,14 @@ pub(crate) fn fault(evidence: &Evidence, history: Option<&History>) -> Fault {
     } else if let Some(exit) = exit.as_ref().filter(|it| it.reason != BY_LOADER) {
         (exit.sentence(name), exit.help().to_owned(), exit.lines.clone())
     } else if evidence.scheduled || exit.is_some() {
-        let how = evidence.ended.as_deref().unwrap_or("it still runs");
-        let what = format!("the program of {name} unloaded it{} ({how})", after(after_ns));
-        (what, "the last lines of its program may say why".into(), last(&evidence.said))
+        let how = evidence.ended.as_deref().unwrap_or("it is still running");
+        let what =
+            format!("the program of {name} unloaded its scheduler{} ({how})", after(after_ns));
+        (
+            what,
+            "read the last lines of the program's output for the reason".into(),
+            last(&evidence.said),
+        )
     } else {
         unloaded(evidence)
     };
@@ -71,7 +76,7 @@ impl Exit {
 
     fn sentence(&self, name: &str) -> String {
         let when = match self.after_ns {
-            None => " before it scheduled (in its init)".to_owned(),
+            None => " during its init, before it scheduled".to_owned(),
             some => after(some),
         };
         let message = self.message.as_ref().map_or(String::new(), |it| format!(": {}", files(it)));
@@ -81,15 +86,17 @@ impl Exit {
     fn help(&self) -> &'static str {
         match self.reason.as_str() {
             "runnable task stall" => {
-                "`wastenot explain` of the run's History (-o DIR/) shows which CPUs could have run \
-                 the task"
+                "run `wastenot explain` on the History of this run (-o DIR/) to see which CPUs \
+                 could have run the task"
             }
-            "scx_bpf_error" => "the scheduler called scx_bpf_error itself: see the line it names",
+            "scx_bpf_error" => {
+                "the scheduler itself called scx_bpf_error: read the line that the message names"
+            }
             reason if reason.ends_with("main kernel") => {
-                "a CPU came or went, and the scheduler has no cpu_online and cpu_offline: its \
-                 program has to load it again"
+                "a CPU went online or offline, and the scheduler has no cpu_online and cpu_offline \
+                 operations, so its program must load it again"
             }
-            _ => "docs/how-to/sched_ext.md explains the kernel's reasons",
+            _ => "see docs/how-to/sched_ext.md for the meaning of the kernel's reasons",
         }
     }
 }
@@ -112,27 +119,30 @@ fn after(ns: Option<u64>) -> String {
 fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
     let (name, said) = (&evidence.scheduler, &evidence.said);
     if let Some(refusal) = Refusal::of(said) {
-        let what = format!("the verifier refuses {} of {name}: {}", refusal.program, refusal.why);
-        let help = "the lines before it are in the report; `--json` has more of them".to_owned();
+        let what = format!("the verifier rejected {} of {name}: {}", refusal.program, refusal.why);
+        let help = "read the lines before the message in this report; `--json` has more of them"
+            .to_owned();
         let from = refusal.log.len().saturating_sub(LINES);
         return (what, help, refusal.log[from..].to_vec());
     }
     let ended = evidence.ended.as_deref();
     if let Some(lacks) = lacks(said) {
         let what = format!("{name} does not fit this kernel: {lacks}");
-        let help = "build it for this kernel, or choose another one with --on".to_owned();
+        let help =
+            "build the scheduler for this kernel, or choose another kernel with --on".to_owned();
         return (what, help, last(said));
     }
     if let Some(line) = lines(said).find(|line| line.contains("attach struct_ops")) {
         let why = lines(said).find_map(error_of).map_or(String::new(), |why| format!(" ({why})"));
-        let what = format!("the kernel refuses to attach {name}: {line}{why}");
-        let help = "it verified the programs, and says no reason: an operation or a flag that \
-                    this kernel has no more, or wants together with another one"
+        let what = format!("the kernel refused to attach {name}: {line}{why}");
+        let help =
+            "the kernel verified the programs and gave no reason: check for an operation or a flag \
+             that this kernel no longer has, or accepts only together with another one"
             .to_owned();
         return (what, help, last(said));
     }
     let end = lines(said).last().map(shortened);
-    let end = end.map_or("it said nothing".to_owned(), |line| format!("its last line: {line}"));
+    let end = end.map_or("it printed nothing".to_owned(), |line| format!("its last line: {line}"));
     let what = match ended {
         Some(how) => format!("the program of {name} ended before it scheduled ({how}); {end}"),
         None => {
@@ -140,7 +150,7 @@ fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
             format!("{name} did not begin to schedule within {waited} s; {end}")
         }
     };
-    let help = "`wastenot lab shell` boots the kernel with a shell, to try it by hand".to_owned();
+    let help = "boot the kernel with `wastenot lab shell` and try the scheduler by hand".to_owned();
     (what, help, last(said))
 }
 
@@ -203,12 +213,12 @@ pub(crate) fn starved(name: &str, wait: &Wait, history: &History) -> Option<Faul
     starves.then(|| {
         let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
         let what = format!(
-            "{} starved under {name}: it had waited{cpu} for {} when the run reached its limit",
+            "{} starved under {name}: when the run reached its limit, it had waited{cpu} for {}",
             wait.task,
             Span(wait.ns)
         );
-        let help = "with `--set limit=60s` the kernel's watchdog ends the scheduler, and its dump \
-                    says where the task waited"
+        let help = "use `--set limit=60s`: then the kernel's watchdog ends the scheduler, and its \
+                    dump shows where the task waited"
             .to_owned();
         let dump =
             stall::recorded(history).map(|(_, dump)| Dump { stalled: stalled(wait), ..dump });
@@ -227,8 +237,8 @@ fn stalled(wait: &Wait) -> Option<(Named, Span)> {
 pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
     let while_it = if scheduled { "scheduled" } else { "was loaded" };
     Fault {
-        what: format!("no answer came from the guest while {name} {while_it}: {why}"),
-        help: "repeat it: a scheduler that hangs the kernel does so again".into(),
+        what: format!("the guest sent no answer while {name} {while_it}: {why}"),
+        help: "repeat the run: if the scheduler hangs the kernel, it will hang again".into(),
         after_ns: None,
         dump: None,
         lines: Vec::new(),
@@ -238,8 +248,8 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
 /// One of which so many guests died that it was not tried again.
 pub(crate) fn given_up(name: &str, guests: usize) -> Fault {
     Fault {
-        what: format!("not run: {guests} guests died under {name} before"),
-        help: "the other runs of it say how".into(),
+        what: format!("not run, because {guests} guests died under {name} before"),
+        help: "see the other runs of this scheduler for the reason".into(),
         after_ns: None,
         dump: None,
         lines: Vec::new(),
@@ -278,7 +288,7 @@ mod tests {
         let told = fault(&evidence(said, &[]), None);
         assert_eq!(
             told.what,
-            "the verifier refuses foo_init of scx_foo: function calls are not allowed while \
+            "the verifier rejected foo_init of scx_foo: function calls are not allowed while \
              holding a lock, at `page = take(&arena, @ foo.bpf.c:112`"
         );
         assert_eq!(told.lines.len(), 3);
@@ -308,7 +318,7 @@ mod tests {
         let refused = "[SCX_BUG] foo.c:179 (Invalid argument)\nFailed to attach struct_ops\n";
         assert_eq!(
             what(refused, &[]),
-            "the kernel refuses to attach scx_foo: Failed to attach struct_ops (Invalid argument)"
+            "the kernel refused to attach scx_foo: Failed to attach struct_ops (Invalid argument)"
         );
         let waits = Evidence { ended: None, waited_s: 150, ..evidence("Begins.......", &[]) };
         assert_eq!(
@@ -327,7 +337,7 @@ mod tests {
         let message = "foo: /home/me/src/foo.bpf.c:312: init from another CPU";
         assert_eq!(
             what("", &[(11, disabled), (12, message), (13, "   frame+0x4f/0x70")]),
-            "the kernel ended scx_foo before it scheduled (in its init): scx_bpf_error: \
+            "the kernel ended scx_foo during its init, before it scheduled: scx_bpf_error: \
              foo.bpf.c:312: init from another CPU"
         );
         let enabled = (1_000_000, "BPF scheduler \"foo\" enabled");

@@ -167,7 +167,10 @@ impl Guests {
                     let fault = fault::lost(name, boot.heard.is_verified, &boot.why);
                     Ok(Run::faulty(variant.machine.clone(), fault))
                 }
-                (None, None) => Err((format!("it sent no such run: {}", boot.why), help())),
+                (None, None) => Err((
+                    format!("the guest did not send the result of this run: {}", boot.why),
+                    help(),
+                )),
             };
             let ran = ran.map(|mut run| {
                 run.history.head.source.notes.push((Source::GUEST.into(), how.clone()));
@@ -180,7 +183,8 @@ impl Guests {
 
     /// A cell for which no guest is booted any more.
     fn give_up(&self, (variant, options): &(&Variant, wastenot_sim::Options)) {
-        let what = format!("not run: {DEATHS} guests did not live through others of its runs");
+        let what =
+            format!("not run, because {DEATHS} guests died during other runs of this variant");
         let ran = match self.scheduler(variant) {
             None => Err((what, help())),
             Some(name) => {
@@ -207,8 +211,8 @@ impl Guests {
         let name = options.name.clone();
         let history =
             wastenot_read::read(wn, &wastenot_read::Options { name, ..Default::default() });
-        let history =
-            history.map_err(|error| (format!("the guest's recording: {error}"), help()))?;
+        let history = history
+            .map_err(|error| (format!("cannot read the trace from the guest: {error}"), help()))?;
         let mut run = real::part(&history, &told, &variant.workload);
         // The dump of one that was ended may come after the run.
         run.fault = done.evidence.as_ref().map(|it| fault::fault(it, Some(&history)));
@@ -218,7 +222,7 @@ impl Guests {
             run.fault = wait.and_then(|wait| fault::starved(scheduler, &wait, &history));
         }
         for why in &done.reloads {
-            let what = format!("Linux {}: {scheduler} was loaded again: {why}", self.of.version);
+            let what = format!("Linux {}: {scheduler} was reloaded: {why}", self.of.version);
             note(&self.notes, &[what]);
         }
         Ok(run)
@@ -270,14 +274,17 @@ fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Faile
     let name = choice.name.clone();
     if let Some((tunable, _)) = choice.tunables.first() {
         let what = format!("`{tunable}` of {name} cannot be set in a real kernel");
-        return Err(bench(what, "write its value into the text of the policy"));
+        return Err(bench(what, "set the value in the text of the policy"));
     }
     let options = wastenot_rota::emit::Options { steps };
     let emit = |it| wastenot_rota::emit::emit_with(&it, options);
     let emitted = wastenot_rota::compile(text).and_then(emit);
     let emitted = emitted.map_err(|faults| {
         let what = faults.first().map_or(String::new(), |it| it.message.clone());
-        bench(format!("{name} cannot be emitted: {what}"), "`wastenot rota emit` says where")
+        bench(
+            format!("cannot emit code for {name}: {what}"),
+            "run `wastenot rota emit` to see the line",
+        )
     })?;
     let object = wastenot_deploy::compile(&emitted);
     let object = object.map_err(|error| bench(error.to_string(), error.help()))?;
@@ -286,7 +293,7 @@ fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Faile
 
 /// What to do about a run that is not there.
 fn help() -> String {
-    "boot it again; `wastenot lab shell` shows the guest".to_owned()
+    "boot the guest again; `wastenot lab shell` opens a shell in it".to_owned()
 }
 
 impl Bench for Guests {
@@ -319,17 +326,17 @@ impl Bench for Guests {
     fn assumes(&self) -> Vec<String> {
         let emulator = &self.emulator;
         let what = format!(
-            "run in guests of QEMU {emulator}: [costs] and [ambient] of the scenario took no part"
+            "run in guests of QEMU {emulator}: [costs] and [ambient] of the scenario had no effect"
         );
         let counted = format!(
-            "QEMU counted instructions: each takes {} ns, and the CPUs of a guest take turns, so \
-             that work of the kernel takes far longer, compared with that of tasks, than on \
-             hardware; and how much longer depends on the version of QEMU",
+            "QEMU counted instructions: each instruction takes {} ns, and the CPUs of a guest take \
+             turns. So, compared with the work of tasks, kernel work takes far longer than on \
+             hardware; how much longer depends on the version of QEMU",
             1u32 << self.of.shift
         );
         let unequal = format!(
-            "in QEMU {emulator} a CPU of a guest may go on until the next timer while the others \
-             stand still; from 8.1 on they get equal turns"
+            "in QEMU {emulator}, one CPU of a guest may run until the next timer while the other \
+             CPUs stand still; QEMU 8.1 and later give all CPUs equal turns"
         );
         let unequal = Some(unequal).filter(|_| !has_equal_turns(emulator));
         let counted = [Some(counted), unequal].into_iter().flatten();
@@ -350,18 +357,24 @@ impl Bench for Guests {
     fn fits(&self, variant: &Variant) -> Result<(), Failed> {
         topology::arguments(&variant.machine, false).map_err(|unbuildable| Failed::Bench {
             what: format!(
-                "variant `{}` has a machine that no guest has: {unbuildable}",
+                "variant `{}` has a machine that QEMU cannot build: {unbuildable}",
                 variant.name
             ),
-            help: "choose another one with `--machine`, as `numa:4 core:4 pu:1`".into(),
+            help: "choose another machine with `--machine`, for example `numa:4 core:4 pu:1`"
+                .into(),
         })?;
         let has_sched_ext = Version::from(&*self.of.version).has_sched_ext();
         let loaded = self.scheduler(variant).filter(|_| !has_sched_ext);
         if let Some(name) = loaded {
             return Err(Failed::Bench {
-                what: format!("Linux {} has no sched_ext: it cannot run {name}", self.of.version),
-                help: "name a kernel from 6.13 on, as --on 7.2; `wastenot lab list` shows them"
-                    .into(),
+                what: format!(
+                    "Linux {} has no sched_ext, so it cannot run {name}",
+                    self.of.version
+                ),
+                help:
+                    "name a kernel from 6.13 on, for example --on 7.2; `wastenot lab list` shows \
+                     them"
+                        .into(),
             });
         }
         let plan = plan(variant, &wastenot_sim::Options::default())?;
@@ -414,7 +427,7 @@ impl Bench for Guests {
         let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = all.remove(&(variant.name.clone(), options.seed));
         let ran = ran.unwrap_or_else(|| {
-            Err(("no guest was booted for it".into(), "this is a bug of wastenot".into()))
+            Err(("no guest was booted for this run".into(), "this is a bug of wastenot".into()))
         });
         ran.map_err(|(what, help)| Failed::Run {
             variant: variant.name.clone(),

@@ -70,8 +70,8 @@ impl Bench for Host {
     }
 
     fn assumes(&self) -> Vec<String> {
-        let what = "run on this machine: all else that it did took part, and [costs] and [ambient] of \
-                    the scenario did not";
+        let what = "run on this machine: other activity of the machine affected the results; \
+                    [costs] and [ambient] of the scenario had no effect";
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         [what.into()].into_iter().chain(notes).collect()
     }
@@ -85,14 +85,15 @@ impl Bench for Host {
 
     fn fits(&self, variant: &Variant) -> Result<(), Error> {
         if variant.scheduler.text.is_some() {
-            let what = format!("{} is not deployed by `run --on host`", variant.scheduler.name);
-            let help =
-                "`wastenot deploy` it, and run this meanwhile; or try it in a guest: --on 7.2";
+            let what = format!("`run --on host` cannot deploy {}", variant.scheduler.name);
+            let help = "use `wastenot deploy` to load it, and run this command meanwhile; or try \
+                        it in a guest: --on 7.2";
             return Err(Error::Bench { what, help: help.into() });
         }
         if !wastenot_host::is_first_namespace() {
-            let what = "tasks have other numbers here than in the recording (a PID namespace)";
-            let help = "run it outside the container, or with `--pid=host`";
+            let what = "tasks have different numbers here than in the trace, because of a PID \
+                        namespace";
+            let help = "run it outside the container, or start the container with `--pid=host`";
             return Err(Error::Bench { what: what.into(), help: help.into() });
         }
         note(&self.notes, &plan(variant, &Options::default())?.notes);

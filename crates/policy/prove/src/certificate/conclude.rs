@@ -47,14 +47,14 @@ impl Again {
         let conclusion = Conclusion::of_all(claims.chain([asked])).unwrap_or(asked);
         let mut report = Report::new("recheck/1", format!("Certificate: {name}"));
         report.verdict = match wrong {
-            0 => format!("All {} answers are as expected", all.len()),
-            _ => format!("{wrong} of {} answers are not as expected", all.len()),
+            0 => format!("All {} solver answers are as expected", all.len()),
+            _ => format!("{wrong} of {} solver answers are not as expected", all.len()),
         };
         let left = standings.iter().filter(|it| it.conclusion != Conclusion::Yes);
         let left: Vec<String> = left.map(|it| format!("{} {}", it.of.claim, it.words)).collect();
         report.verdict += &match left.as_slice() {
             [] => ".".to_owned(),
-            left => format!("; it does not show every claim: {}.", left.join(", ")),
+            left => format!("; the certificate does not show every claim: {}.", left.join(", ")),
         };
         report.tables = vec![claims_of(&self.about, &standings), queries(all)];
         Ok((report, conclusion))

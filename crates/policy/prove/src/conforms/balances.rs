@@ -82,7 +82,7 @@ fn leads(part: &Part<'_>, leader: Option<Level>, cpu: u16, at: usize, found: &mu
     let Some(level) = leader.filter(|_| part.tree.has(CpuId(cpu))) else { return };
     let group = part.tree.group(level, CpuId(cpu));
     let wrong = part.tree.members(level, group)[0] != CpuId(cpu);
-    let why = || format!("CPU {cpu} balances, and does not lead its {}", level.name());
+    let why = || format!("CPU {cpu} balances, but it is not the leader of its {}", level.name());
     found.judge(Rule::Select, at, wrong.then(why));
 }
 
@@ -121,7 +121,7 @@ fn looks(part: &Part<'_>, steps: &[Step], at: usize, inner: &[usize], found: &mu
             _ => continue,
         };
         let Some(place) = place else {
-            let why = format!("CPU {cpu} looks for a task where its text does not look");
+            let why = format!("CPU {cpu} looks for a task in a queue where its text does not look");
             return found.judge(Rule::Look, at, Some(why));
         };
         if place < next || (next..place).any(|n| Some(n) != balance && !looked.contains(&n)) {
@@ -132,7 +132,7 @@ fn looks(part: &Part<'_>, steps: &[Step], at: usize, inner: &[usize], found: &mu
         next = place;
     }
     let missed = (0..dispatch.len()).any(|n| Some(n) != balance && !looked.contains(&n));
-    let why = || format!("an attempt of CPU {cpu} fails and leaves out a queue of its text");
+    let why = || format!("an attempt of CPU {cpu} fails after it left out a queue of its text");
     found.judge(Rule::Look, at, (attempt.value == 0 && missed).then(why));
 }
 
@@ -292,20 +292,22 @@ impl Replay<'_, '_> {
         let chosen = |level| Chosen { group, level, moves: 0, least: i64::MAX, most: i64::MAX };
         let (cpu, view) = (self.cpu, self.view.within(since, step.end));
         let Some(level) = level else {
-            let why = format!("CPU {cpu} chooses a queue that is no candidate of its balance");
+            let why = format!("CPU {cpu} chooses a queue that is not a candidate of its balance");
             return (chosen(levels), Some(why));
         };
         let name = self.name(group);
         let (begun, all) = (last.map_or(0, |it| it.level), self.balance.retry.is_none());
         let wrong = if tried.contains(&group) || level < begun {
-            Some(format!("CPU {cpu} chooses {name}, which it tried before"))
+            Some(format!("CPU {cpu} chooses {name}, which it has already tried"))
         } else if self.passes(&view, group, &self.balance.filter) == Some(false) {
-            Some(format!("CPU {cpu} chooses {name}, which the filter refuses"))
+            Some(format!("CPU {cpu} chooses {name}, which the filter rejects"))
         } else if let Some(near) =
             (begun..level).filter(|_| all).find_map(|n| self.untried(&view, n, tried))
         {
             let near = self.name(near);
-            Some(format!("CPU {cpu} chooses {name}, though {near} is nearer and passes the filter"))
+            Some(format!(
+                "CPU {cpu} chooses {name}, although {near} is nearer and passes the filter"
+            ))
         } else {
             self.best(step, &view, (group, level), tried)
         };
@@ -322,7 +324,7 @@ impl Replay<'_, '_> {
     ) -> Option<String> {
         let (cpu, name) = (self.cpu, self.name(group));
         let Choose::Best { key, greatest, .. } = &self.balance.choose else {
-            let why = || format!("CPU {cpu} chooses {name} by a key that its text does not have");
+            let why = || format!("CPU {cpu} chooses {name} by a key that is not in its text");
             return (step.value != 0).then(why);
         };
         let key = |group| match (self.number(view, group, key), greatest) {
@@ -331,7 +333,7 @@ impl Replay<'_, '_> {
         };
         let own = key(group);
         if step.value < own.least || step.value > own.most {
-            let why = "has another key than the one that it was chosen by";
+            let why = "does not have the recorded key";
             return Some(format!("CPU {cpu} chooses {name}, which {why}: {}", step.value));
         }
         let is_better = |it: &usize| {
@@ -342,7 +344,7 @@ impl Replay<'_, '_> {
         };
         let better = self.victims(level).into_iter().find(is_better)?;
         let better = self.name(better);
-        Some(format!("CPU {cpu} chooses {name}, though the text prefers {better}"))
+        Some(format!("CPU {cpu} chooses {name}, although the text prefers {better}"))
     }
 
     /// A candidate of a level that surely passes the filter and was not tried.
@@ -357,7 +359,7 @@ impl Replay<'_, '_> {
     fn steal(&self, step: &Step, chosen: &Chosen) -> Option<String> {
         let number = self.view.part.number_of(self.balance.from, chosen.group);
         let (cpu, name) = (self.cpu, self.name(chosen.group));
-        let why = || format!("CPU {cpu} chose {name}, and takes from another queue");
+        let why = || format!("CPU {cpu} chose {name}, but takes from another queue");
         (number != Some(QueueNumber::of(step.queue))).then(why)
     }
 
@@ -379,11 +381,13 @@ impl Replay<'_, '_> {
         if part.number_of(into, own) != Some(QueueNumber::of(step.queue)) {
             Some(format!("CPU {cpu} moves a task into a queue that its text does not name"))
         } else if was.is_some() && was != from {
-            Some(format!("CPU {cpu} chose {name}, and moves a task from another queue"))
+            Some(format!("CPU {cpu} chose {name}, but moves a task from another queue"))
         } else if filter == Some(false) {
-            Some(format!("CPU {cpu} moves a task from {name}, which the filter refuses by then"))
+            Some(format!(
+                "CPU {cpu} moves a task from {name} after the filter has begun to reject it"
+            ))
         } else {
-            enough.then(|| format!("CPU {cpu} moves more tasks from {name} than its text says"))
+            enough.then(|| format!("CPU {cpu} moves more tasks from {name} than its text allows"))
         }
     }
 
@@ -426,6 +430,8 @@ impl Replay<'_, '_> {
         let left =
             (begun..self.balance.levels.len()).find_map(|n| self.untried(&view, n, tried))?;
         let (cpu, name) = (self.cpu, self.name(left));
-        Some(format!("a balance of CPU {cpu} ends without {name}, which passes the filter"))
+        Some(format!(
+            "a balance of CPU {cpu} ends without {name}, although this queue passes the filter"
+        ))
     }
 }

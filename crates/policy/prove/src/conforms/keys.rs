@@ -102,12 +102,13 @@ fn put(part: &Part<'_>, at: usize, step: &Step, task: &mut Task, found: &mut Con
     let wrong = task.vars.is_none().then(|| {
         let (name, key) = (step.task.unwrap_or(0), step.value);
         let had = match before {
-            Range { least, most } if least == most => format!("it had {least}"),
-            Range { least, most: i64::MAX } => format!("it had {least} or more"),
-            Range { least, most } => format!("it had {least} to {most}"),
+            Range { least, most } if least == most => format!("the key was {least}"),
+            Range { least, most: i64::MAX } => format!("the key was {least} or more"),
+            Range { least, most } => format!("the key was {least} to {most}"),
         };
         format!(
-            "task {name} is put with the key {key}, which no path of its handler gives it: {had}"
+            "task {name} is put with the key {key}, but no path of its handler gives this key; \
+             before, {had}"
         )
     });
     found.judge(Rule::Key, at, wrong);

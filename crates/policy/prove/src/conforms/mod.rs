@@ -105,21 +105,32 @@ impl Rule {
     pub fn says(self) -> &'static str {
         match self {
             Rule::Put => {
-                "a task is put where its handler can put it, and only while it is in no queue"
+                "a task is put only where its handler can put it, and only while it is in no queue"
             }
-            Rule::Take => "a CPU runs only a task that it took, and takes only what is there",
-            Rule::Order => "the first task of a queue that a CPU may take is taken first",
-            Rule::Look => "a look finds nothing only if no such task was there all the time",
-            Rule::Attempt => "attempts fail at most as often as others removed tasks (Theorem 2)",
-            Rule::Claim => "only an idle flag that is set is claimed, and once",
-            Rule::Search => "a search finds no CPU only if no such flag was set all the time",
-            Rule::Sequence => "set the flag, look, and after a take clear it and search",
-            Rule::Handler => "a handler that places a task takes a path of its text",
-            Rule::Slice => "a task begins to run with a slice that its handler gives",
-            Rule::Key => "a task is put with a key that its handlers can give it",
-            Rule::Select => "a balance chooses, moves and leaves out candidates as its text says",
+            Rule::Take => {
+                "a CPU runs only a task that it took, and takes only tasks that are in the queue"
+            }
+            Rule::Order => "from each queue, a CPU takes the first task that it may take",
+            Rule::Look => {
+                "a CPU finds no task only if no task that it may take was in the queue all the time"
+            }
+            Rule::Attempt => {
+                "attempts fail at most as often as other CPUs removed tasks (Theorem 2)"
+            }
+            Rule::Claim => "a CPU is claimed only if its idle flag is set, and only once",
+            Rule::Search => {
+                "a search for an idle CPU fails only if no idle flag was set all the time"
+            }
+            Rule::Sequence => {
+                "a CPU sets its flag, then looks for a task; after it took a task, it clears the \
+                 flag and searches idle CPUs"
+            }
+            Rule::Handler => "a handler that places a task follows a path of its text",
+            Rule::Slice => "a task starts to run with a slice that its handler gives",
+            Rule::Key => "a task is put with a key that its handlers can give",
+            Rule::Select => "a balance chooses, moves and skips candidates as its text says",
             Rule::Wakeup => {
-                "no CPU sleeps beside a task that it would take without a wakeup under way"
+                "no CPU sleeps while a task that it would take waits without a wakeup on the way"
             }
         }
     }

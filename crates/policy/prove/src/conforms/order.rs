@@ -91,7 +91,9 @@ fn look(model: &Model<'_>, step: &Step, sweep: &Sweep<'_>) -> Option<String> {
     };
     let stay = sweep.stays().find(is)?;
     let (cpu, name, task) = (step.cpu, model.name(queue), stay.task);
-    Some(format!("CPU {cpu} finds no task in {name}, where task {task} waited all the time"))
+    Some(format!(
+        "CPU {cpu} finds no task in {name}, although task {task} waited there all the time"
+    ))
 }
 
 /// A whole attempt found nothing: the same of each queue that the CPU looks into.
@@ -102,7 +104,9 @@ fn attempt(model: &Model<'_>, step: &Step, sweep: &Sweep<'_>) -> Option<String> 
     };
     let stay = sweep.stays().find(is)?;
     let (task, name) = (stay.task, model.name(stay.queue));
-    Some(format!("an attempt of CPU {cpu} fails, though task {task} waited in {name} all the time"))
+    Some(format!(
+        "an attempt of CPU {cpu} fails, although task {task} waited in {name} all the time"
+    ))
 }
 
 /// A task was taken: none that the CPU may take was before it.
@@ -182,8 +186,8 @@ fn theorem(model: &Model<'_>, steps: &[Step], stays: &Stays, found: &mut Conform
             None => {
                 found.beyond += 1;
                 Some(format!(
-                    "an attempt of CPU {cpu} fails while tasks wait that it may take, and no other \
-                     CPU removed one (Theorem 2)"
+                    "an attempt of CPU {cpu} fails although tasks that it may take wait, and no \
+                     other CPU removed a task (Theorem 2)"
                 ))
             }
         };

@@ -26,26 +26,27 @@ pub fn report(
     report.verdict = verdict(log, found);
     report.measure("conforms", "Conforms", conforms(log, found), Unit::None);
     report.measure("steps", "Steps", log.steps.len(), Unit::None);
-    report.measure(
-        "certain",
-        "  before the first moment without a record",
-        found.certain,
-        Unit::None,
-    );
-    report.measure("lost", "Steps that were lost", log.lost, Unit::None);
+    report.measure("certain", "  before the first missing record", found.certain, Unit::None);
+    report.measure("lost", "Lost steps", log.lost, Unit::None);
     report.measure("breaks", "Steps that the model does not allow", found.breaks.len(), Unit::None);
     report.measure("failed", "Failed attempts", found.failed, Unit::None);
     report.measure("beside", "  while a task waited", found.beside, Unit::None);
-    report.measure("beyond", "  beyond removals by others", found.beyond, Unit::None);
-    report.measure("by_kernel", "Runs that the kernel began", found.by_kernel, Unit::None);
-    report.measure("span_ns", "Time of the log", wastenot_model::Span(found.span_ns), Unit::Ns);
-    report.measure("windows_share", "Share in windows", share(machine, found), Unit::Share);
+    report.measure("beyond", "  beyond removals by other CPUs", found.beyond, Unit::None);
+    report.measure("by_kernel", "Runs that the kernel started", found.by_kernel, Unit::None);
+    report.measure(
+        "span_ns",
+        "Time that the log covers",
+        wastenot_model::Span(found.span_ns),
+        Unit::Ns,
+    );
+    report.measure("windows_share", "Share of time in windows", share(machine, found), Unit::Share);
     report.tables = vec![rules(found), windows(found), context(&model, log, found)];
     report.assumptions = vec![
-        "a step took effect at some moment between the two that its record has; what no order of \
-         these moments refutes is allowed"
+        "a step took effect between the two moments of its record; a step counts as forbidden only \
+         if no order of these moments allows it"
             .into(),
-        "the machine is that of the History, and the scheduler ran from the beginning of the log"
+        "the log is from the machine of the trace, and the scheduler ran from the beginning of the \
+         log"
             .into(),
     ];
     report
@@ -74,20 +75,22 @@ fn verdict(log: &Log, found: &Conformance) -> String {
     let steps = log.steps.len();
     match (conforms(log, found), found.breaks.first()) {
         (None, _) if log.lost > 0 => {
-            format!("It cannot be told: {} of {steps} steps were lost.", log.lost)
+            format!("Unknown: {} of {steps} steps were lost.", log.lost)
         }
         (None, _) if is_cut(log, found) => format!(
-            "It cannot be told: moment {} has no record, and {} of {steps} steps follow it.",
+            "Unknown: moment {} has no record, and {} of {steps} steps come after it.",
             log.certain_until(),
             steps - found.certain
         ),
-        (None, _) => "It cannot be told: the log does not begin with the scheduler.".into(),
-        (Some(true), _) => format!("It conforms: the model allows all {} steps.", found.certain),
+        (None, _) => "Unknown: the log does not begin with the start of the scheduler.".into(),
+        (Some(true), _) => {
+            format!("The log conforms: the model allows all {} steps.", found.certain)
+        }
         (Some(false), first) => {
             let first = first.map_or(String::new(), |it| {
                 format!("step {} ({}): {}", it.at + 1, it.rule.name(), it.why)
             });
-            format!("It does not conform: {first}.")
+            format!("The log does not conform: {first}.")
         }
     }
 }
@@ -105,7 +108,7 @@ fn rules(found: &Conformance) -> Table {
         Column::new("judged", "judged", Unit::None),
         Column::new("open", "open", Unit::None),
         Column::new("broken", "broken", Unit::None),
-        Column::new("says", "what it says", Unit::None),
+        Column::new("says", "meaning", Unit::None),
     ];
     let mut table = Table::new("rules", "Rules", columns);
     table.shown = usize::MAX;
@@ -128,7 +131,7 @@ fn windows(found: &Conformance) -> Table {
         Column::new("count", "count", Unit::None),
         Column::new("longest_ns", "longest", Unit::Ns),
         Column::new("most_ns", "at most", Unit::Ns),
-        Column::new("sum_ns", "together", Unit::Ns),
+        Column::new("sum_ns", "total", Unit::Ns),
     ];
     let mut table = Table::new("windows", "Windows", columns);
     table.shown = usize::MAX;
@@ -153,7 +156,7 @@ fn context(model: &Model<'_>, log: &Log, found: &Conformance) -> Table {
         Column::new("end", "to", Unit::None),
         Column::new("what", "what", Unit::None),
     ];
-    let mut table = Table::new("context", "The step, and those before it", columns);
+    let mut table = Table::new("context", "The forbidden step and the steps before it", columns);
     table.shown = usize::MAX;
     let Some(first) = found.breaks.first() else { return table };
     let from = first.at.saturating_sub(CONTEXT);

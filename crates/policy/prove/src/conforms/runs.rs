@@ -98,14 +98,14 @@ fn started(
 ) -> Option<String> {
     task.placement.started.get_or_insert(cpu);
     if usize::from(cpu) >= model.cpus() {
-        return Some(format!("task {tid} runs on CPU {cpu}, which the machine has not"));
+        return Some(format!("task {tid} runs on CPU {cpu}, which the machine does not have"));
     }
     if let Some(other) = task.on.filter(|it| *it != cpu) {
-        return Some(format!("task {tid} begins to run on CPU {cpu} while it runs on CPU {other}"));
+        return Some(format!("task {tid} starts to run on CPU {cpu} while it runs on CPU {other}"));
     }
     if let Some(other) = beside {
         return Some(format!(
-            "task {tid} begins to run on CPU {cpu} while task {other} runs there"
+            "task {tid} starts to run on CPU {cpu} while task {other} runs there"
         ));
     }
     elsewhere(&task.placement, tid)
@@ -114,7 +114,7 @@ fn started(
 fn elsewhere(placement: &Placement, tid: i32) -> Option<String> {
     let (sent, started) = placement.sent.zip(placement.started)?;
     let wrong = sent != started;
-    wrong.then(|| format!("task {tid} was sent to CPU {sent}, and begins to run on CPU {started}"))
+    wrong.then(|| format!("task {tid} was sent to CPU {sent}, but starts to run on CPU {started}"))
 }
 
 /// The home of a task that is put is the CPU that it ran on last, if it may run there.
@@ -124,6 +124,8 @@ fn home(model: &Model<'_>, task: &Task, tid: i32, step: &Step) -> Option<String>
     let part = QueueNumber::of(step.queue).part;
     let wrong = home != last && may && model.part_of(last) == Some(part);
     wrong.then(|| {
-        format!("the home of task {tid} is CPU {last}, and it is put as if it were {home}")
+        format!(
+            "the home of task {tid} is CPU {last}, but the task is put as if its home were {home}"
+        )
     })
 }

@@ -74,8 +74,8 @@ fn search(model: &Model<'_>, step: &Step, flags: &Flags, masks: &Masks) -> Optio
     };
     let cpu = model.cpus_of(part).iter().find(is)?.0;
     Some(format!(
-        "the search for an idle CPU for task {task} finds none, though the idle flag of CPU {cpu} \
-         was set all the time"
+        "the search for an idle CPU for task {task} finds none, although the idle flag of CPU \
+         {cpu} was set all the time"
     ))
 }
 
@@ -98,8 +98,8 @@ fn chain(
         let cpu = asleep.iter().find(takes)?;
         let (by, task) = (step.cpu, stay.task);
         Some(format!(
-            "CPU {by} took a task and wakes no CPU for task {task}, which waits, though CPU {cpu} \
-             sleeps"
+            "CPU {by} took a task but wakes no CPU for task {task}, which waits, although CPU \
+             {cpu} sleeps"
         ))
     })
 }

@@ -56,12 +56,12 @@ fn one(cpu: &mut Cpu, step: &Step) -> Option<String> {
         && !(step.what == What::Claim && step.task == Some(task))
     {
         return Some(format!(
-            "task {task} is in its queue, and CPU {me} searches no idle CPU for it"
+            "task {task} is in its queue, but CPU {me} searches no idle CPU for it"
         ));
     }
     if cpu.owes == Some(Owes::Clearing) && step.what != What::Busy {
         cpu.owes = None;
-        return Some(format!("CPU {me} took a task and does not clear its idle flag"));
+        return Some(format!("CPU {me} took a task but does not clear its idle flag"));
     }
     match step.what {
         What::Idle => cpu.idle = Some(step.end),
@@ -95,18 +95,18 @@ fn attempt(cpu: &mut Cpu, step: &Step) -> Option<String> {
     let could_go_on = step.queue == 1;
     let set = idle.filter(|set| *set >= step.begin);
     if !could_go_on && set.is_none() {
-        return Some(format!("CPU {me} looks for a task and has not set its idle flag"));
+        return Some(format!("CPU {me} looks for a task but has not set its idle flag"));
     }
     if !could_go_on && looked.zip(set).is_some_and(|(looked, set)| looked < set) {
         return Some(format!("CPU {me} looks for a task before it sets its idle flag"));
     }
     if took != (step.value == 1) {
         let [does, says] = if took { ["took a task", "none"] } else { ["took none", "one"] };
-        return Some(format!("CPU {me} {does}, and its attempt says that it took {says}"));
+        return Some(format!("CPU {me} {does}, but its attempt says that it took {says}"));
     }
     if let Some(claimed) = std::mem::take(&mut cpu.claimed).first() {
-        return Some(format!("CPU {me} claimed CPU {claimed} and did not kick it"));
+        return Some(format!("CPU {me} claimed CPU {claimed} but did not kick it"));
     }
-    let why = "took a task before and searched no idle CPUs for those that still wait";
+    let why = "took a task earlier and searched no idle CPUs for the tasks that still wait";
     (!searched).then(|| format!("CPU {me} {why}"))
 }

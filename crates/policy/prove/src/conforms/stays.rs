@@ -246,7 +246,7 @@ impl Building<'_, '_> {
         let before = task.stay.replace(self.all.len());
         let mut wrong = None;
         if !self.model.has(queue) {
-            wrong = Some(format!("task {tid} is put into a queue that no text has"));
+            wrong = Some(format!("task {tid} is put into a queue that no policy has"));
         } else if let Some(before) = before {
             let where_to = self.model.name(self.all[before].queue);
             wrong = Some(format!("task {tid} is put while it waits in {where_to}"));
@@ -255,7 +255,9 @@ impl Building<'_, '_> {
         {
             let event = Step::EVENTS.get(event as usize).copied().unwrap_or("no event");
             let name = self.model.name(queue);
-            wrong = Some(format!("on {event}, task {tid} is put into {name}, which no path does"));
+            wrong = Some(format!(
+                "on {event}, task {tid} is put into {name}, but no path of the handler does this"
+            ));
         }
         self.found.judge(Rule::Put, at, wrong);
         self.all.push(Stay {
@@ -284,7 +286,7 @@ impl Building<'_, '_> {
                 stay.taken = Some((at, step.cpu));
                 None
             }
-            None => Some(format!("task {tid} is moved, and it waits nowhere")),
+            None => Some(format!("task {tid} is moved, but it does not wait in any queue")),
         };
         self.found.judge(Rule::Take, at, wrong);
         self.all.push(Stay {
@@ -337,7 +339,9 @@ impl Building<'_, '_> {
             None => {
                 (stay.until, stay.gone) = (stay.from, step.end);
                 let name = self.model.name(stay.queue);
-                Some(format!("CPU {cpu} runs task {tid}, which waits in {name} and was not taken"))
+                Some(format!(
+                    "CPU {cpu} runs task {tid}, which waits in {name} and was not taken from there"
+                ))
             }
         };
         self.found.judge(Rule::Take, at, wrong);
@@ -362,7 +366,7 @@ impl Building<'_, '_> {
             }
             let wrong = (!held && !took.maybe).then(|| {
                 let name = self.model.name(queue);
-                format!("CPU {cpu} takes a task from {name}, which held none that may run there")
+                format!("CPU {cpu} takes a task from {name}, which had no task that may run there")
             });
             self.found.judge(Rule::Take, took.at, wrong);
         }

@@ -28,9 +28,9 @@ impl Kind {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Requeued => "a waiting task is put again",
+            Kind::Requeued => "a waiting task is enqueued again",
             Kind::Switched => "a program runs on a waiting task",
-            Kind::Above => "a higher class has a claimed CPU",
+            Kind::Above => "a higher class runs on a claimed CPU",
             Kind::Direct => "a direct run meets a dispatch",
         }
     }
@@ -38,8 +38,8 @@ impl Kind {
     /// The steps that begin and end it.
     pub fn events(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Requeued => ("early", "the next step of that CPU, but its claim and kick"),
-            Kind::Switched => ("in", "the next step of that CPU, but its claim and kick"),
+            Kind::Requeued => ("early", "the next step of that CPU, except its claim and kick"),
+            Kind::Switched => ("in", "the next step of that CPU, except its claim and kick"),
             Kind::Above => ("claim of the CPU, or above 1", "attempt or busy of the CPU"),
             Kind::Direct => ("run", "start of the task"),
         }

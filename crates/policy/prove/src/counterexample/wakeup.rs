@@ -16,7 +16,10 @@ impl Lost {
     /// What is wrong, in one sentence.
     pub(super) fn why(&self) -> String {
         let (cpu, task) = (self.trace.cpu, self.trace.task);
-        format!("task {task} waits, CPU {cpu} sleeps that would take it, and no CPU is on the way")
+        format!(
+            "task {task} waits, CPU {cpu} sleeps although it would take the task, and no CPU is on \
+             the way"
+        )
     }
 
     pub(super) fn situation_in_words(&self) -> Vec<String> {

@@ -103,10 +103,10 @@ fn words(policy: &Policy, now: &Situation, step: &Step) -> String {
             format!("locks {}: {}", name(from, group), no_task(from, group))
         }
         Step::Tried { group, refused: true } => {
-            format!("locks {}: the re-check says no", name(from, group))
+            format!("locks {}: the re-check fails", name(from, group))
         }
         Step::Stole { group, task } => format!(
-            "takes task {task} from {}, and does not ask whether it may run here",
+            "takes task {task} from {} without checking whether the task may run here",
             name(from, group)
         ),
         Step::Moved { task, from, into, .. } => {
@@ -117,7 +117,7 @@ fn words(policy: &Policy, now: &Situation, step: &Step) -> String {
             let how = match event {
                 Event::New => "is new",
                 Event::Wake => "is woken",
-                _ => "has to go",
+                _ => "leaves its CPU",
             };
             format!("{how} and waits in {}", name(queue, group))
         }
@@ -138,8 +138,8 @@ fn sets(policy: &Policy, step: &Step) -> String {
         let behind = value(before.saturating_sub(after));
         let (before, after) = (value(before), value(after));
         return format!(
-            "sets `{name}` of task 0 to {after} in `{in_event}`, and the least of its queue is \
-             {before}: it is {behind} behind"
+            "sets `{name}` of task 0 to {after} in `{in_event}`; the least key of its queue is \
+             {before}, so task 0 is {behind} behind"
         );
     }
     let (before, after) = (value(before), value(after));
@@ -166,7 +166,7 @@ fn quantity(dimension: Dimension, number: i64) -> String {
 
 /// The words for a queue that holds no task for the CPU that looks into it.
 pub(crate) fn no_task(empty: bool) -> &'static str {
-    if empty { "empty" } else { "no task there may run here" }
+    if empty { "empty" } else { "no task in it may run here" }
 }
 
 /// `` `ready` of CPU 1 ``

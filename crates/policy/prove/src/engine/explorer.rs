@@ -62,13 +62,13 @@ fn doubtful(policy: &Policy, doubt: Doubt) -> String {
     let name = |queue: usize| &policy.queues[queue].name;
     match doubt {
         Doubt::Put(event, queue) => format!(
-            "it is unknown whether `{}` ever goes each way to its `put` into `{}`",
+            "it is unknown whether `{}` ever takes every path to its `put` into `{}`",
             event.name(),
             name(queue)
         ),
         Doubt::Run => {
-            "no run was found that leads to a situation that breaks the claim: such a run, or a \
-             proof that no such run exists, would decide it"
+            "the search found a situation that breaks the claim, but no run that leads to it; such \
+             a run would refute the claim, and a proof that no such run exists would prove it"
                 .to_owned()
         }
         Doubt::Move(queue) => {

@@ -136,7 +136,7 @@ fn refuted(script: &Script, options: &Options) -> Result<Finding, Error> {
         Some(Answer::Unsat) => Finding::Holds,
         Some(Answer::Sat(_)) => Finding::Fails,
         Some(Answer::Unknown(why)) => Finding::Open(why.clone()),
-        None => Finding::Open("there is no solver to ask".into()),
+        None => Finding::Open("no solver is available".into()),
     })
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn defeated(
     let open = named(|it| matches!(it, Finding::Open(_)));
     Ok(match (fails.as_str(), open.as_str()) {
         ("", "") => String::new(),
-        ("", open) => format!("; unknown: {open}"),
-        (fails, _) => format!("; what defeats it: {fails}"),
+        ("", open) => format!("; conditions without an answer: {open}"),
+        (fails, _) => format!("; conditions that fail: {fails}"),
     })
 }

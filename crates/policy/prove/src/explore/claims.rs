@@ -49,7 +49,7 @@ fn fails(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken
         let Some(task) = wanted(situation, cpu) else { continue };
         if let Some(steps) = failing(world, situation, cpu, test.events()) {
             let why = format!(
-                "CPU {cpu} is idle and goes to sleep, though task {task} waits all the time and \
+                "CPU {cpu} is idle and goes to sleep, although task {task} waits all the time and \
                  may run there"
             );
             return Some(Broken { cpu, steps, why });
@@ -69,8 +69,8 @@ fn all_fail(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Bro
         _ => moves(world, situation).iter().find_map(|moved| all(Some(moved.what())))?,
     };
     let why = format!(
-        "a whole round passes in which no idle CPU takes a task, though task {task} waits and CPU \
-         {cpu} is idle"
+        "in a whole round no idle CPU takes a task, although task {task} waits and CPU {cpu} is \
+         idle"
     );
     Some(Broken { cpu, steps, why })
 }
@@ -110,8 +110,8 @@ fn lost(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Broken>
     let why = match situation.tasks.len() {
         1 => format!("no CPU that may run task 0 ever finds it in `{name}`"),
         _ => format!(
-            "no task runs, and no CPU finds any of these tasks: all wait for ever, task 0 in \
-             `{name}`"
+            "no task runs, and no CPU finds any of these tasks: all of them wait forever, task 0 \
+             in `{name}`"
         ),
     };
     Some(Broken { cpu, steps, why })
@@ -136,8 +136,8 @@ fn no_cpu_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
     }
     let name = &world.policy.queues[queue].name;
     let why = format!(
-        "tasks that come to other queues can keep task 0 waiting for ever: no CPU that may run it \
-         takes from its `{name}` first"
+        "tasks that arrive in other queues can keep task 0 waiting forever: no CPU that may run \
+         task 0 takes from its queue `{name}` first"
     );
     let steps = vec![Step::Woken { task: 0, event: Event::Wake, prev: cpu, queue, group }];
     Some(Broken { cpu, steps, why })
@@ -175,8 +175,8 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
             }
             if let Some(cpu) = idle.find(|&cpu| takes(cpu)) {
                 let why = format!(
-                    "task {n} waits and CPU {cpu}, which sleeps and would take it, is never woken: \
-                     only CPUs of the {} of CPU {} are looked for",
+                    "task {n} waits, and CPU {cpu} sleeps and would take the task, but is never \
+                     woken: the search covers only CPUs of the {} of CPU {}",
                     placed.wake.name(),
                     placed.prev
                 );
@@ -197,7 +197,7 @@ fn steals_what_it_may_not(world: &World<'_>, situation: &Situation, _: &Test) ->
         let wrong = passed && !situation.tasks[task].allowed(cpu);
         wrong.then(|| {
             let steps = vec![Step::Read { group, passed }, Step::Stole { group, task }];
-            let why = format!("CPU {cpu} runs task {task}, which may not run there");
+            let why = format!("CPU {cpu} runs task {task}, although the task may not run there");
             Broken { cpu, steps, why }
         })
     })
@@ -232,6 +232,9 @@ fn runs_in_a_circle(world: &World<'_>, situation: &Situation, _: &Test) -> Optio
     let moves = circle(world, situation)?;
     let cpu = moves.first()?.by;
     let steps = moves.iter().map(Step::from).collect();
-    let why = format!("after {} moves everything is as before, and so on for ever", moves.len());
+    let why = format!(
+        "after {} moves the state is the same as at the start, so the moves can repeat forever",
+        moves.len()
+    );
     Some(Broken { cpu, steps, why })
 }

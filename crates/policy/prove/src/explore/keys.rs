@@ -26,9 +26,9 @@ pub(super) fn search(policy: &Policy, claim: &ClaimKind) -> Option<Searched> {
     let step = broken?;
     let rises = matches!(step, Step::Sets { before, after, .. } if before == after);
     let why = match claim {
-        ClaimKind::Lag(_) => "a task is put too far behind the others of its queue",
-        _ if rises => "a task has run and is no further than before, for ever",
-        _ => "a task gets ahead of where it was, and may be first for ever",
+        ClaimKind::Lag(_) => "a task is enqueued too far behind the other tasks of its queue",
+        _ if rises => "a task has run but its key has not risen, and this can repeat forever",
+        _ => "the key of a task falls, so the task may be first forever",
     };
     let task = Task { place: Place::Away, mask: 1, weight: 100 };
     let situation = Situation { tasks: vec![task], vars: world.vars() };

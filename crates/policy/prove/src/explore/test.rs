@@ -62,13 +62,13 @@ impl Wrong {
     /// What is wrong, in words.
     pub fn words(self) -> &'static str {
         match self {
-            Wrong::Fails => "an idle CPU fails though a task waits",
-            Wrong::AllFail => "all idle CPUs fail though a task waits",
-            Wrong::Lost => "tasks wait, and no CPU ever takes one",
-            Wrong::NobodyBeginsThere => "no CPU that may run the task begins with its queue",
-            Wrong::NotWoken => "a CPU that would find the task sleeps on",
-            Wrong::StealsForbidden => "a task is taken that may not run there",
-            Wrong::RunsInACircle => "moves end where they began",
+            Wrong::Fails => "an idle CPU finds no task although a task waits",
+            Wrong::AllFail => "no idle CPU finds a task although a task waits",
+            Wrong::Lost => "tasks wait, and no CPU ever takes one of them",
+            Wrong::NobodyBeginsThere => "no CPU that may run the task takes from its queue first",
+            Wrong::NotWoken => "a CPU that would find the task is not woken",
+            Wrong::StealsForbidden => "a CPU takes a task that may not run there",
+            Wrong::RunsInACircle => "moves end in the state where they began",
         }
     }
 }

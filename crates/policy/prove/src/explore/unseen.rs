@@ -16,8 +16,8 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         let balance = policy.idle.as_ref().filter(|balance| !is_plain(balance))?;
         let mut words = Words { from: balance.from, policy, found: Vec::new() };
         asked(balance, &mut words);
-        let what = "on small machines it is examined which CPU is woken, and a balance reads more than \
-                    whether a task waits there";
+        let what = "the search on small machines examines only which CPU is woken, but a balance \
+                    reads more than whether a task waits there";
         return Some(match words.found.as_slice() {
             [] => what.to_owned(),
             words => format!("{what}: {}", words.join(", ")),
@@ -25,8 +25,8 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     }
     if matches!(claim, ClaimKind::Rounds(_)) && !interrupting(policy).is_empty() {
         return Some(
-            "a handler takes CPUs from tasks that run there, and what that leads to was not \
-             examined on small machines"
+            "a handler preempts running tasks, and the search on small machines did not examine \
+             the consequences"
                 .into(),
         );
     }
@@ -37,14 +37,14 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     }
     if let Some(what) = reads.found {
         return Some(format!(
-            "on small machines only instants are examined, and a balance reads {what}"
+            "the search on small machines examines only single instants, but a balance reads {what}"
         ));
     }
     let remembers = policy.idle.as_ref().is_some_and(|balance| !balance.remembered().is_empty());
     let attempts = tests.iter().any(|test| test.wrong == Wrong::Fails);
     (remembers && attempts).then(|| {
-        "a re-check remembers an earlier value, and on small machines only attempts are examined \
-         during which one task is woken and no CPU begins or ends to run one"
+        "a re-check uses an earlier value, but the search on small machines examines only attempts \
+         during which one task is woken and no CPU starts or stops running a task"
             .to_owned()
     })
 }

@@ -39,22 +39,23 @@ fn isolation(program: &Program, span: Span) -> Verdict {
         ),
         settled(
             "owned",
-            "every task is in one partition: the first that names its cgroup or command".to_owned(),
+            "every task is in one partition: the first partition that names its cgroup or command"
+                .to_owned(),
             span,
             others == 1,
         ),
         settled(
             "own_places",
-            "a policy names CPUs only by what is in its partition: t.prev, home(t), here, me, v, \
-             who is found in allowed(t), and groups of these within the partition"
+            "a policy names only CPUs of its own partition: t.prev, home(t), here, me, v, a CPU \
+             found in allowed(t), and groups of these CPUs within the partition"
                 .to_owned(),
             span,
             run(program, places_are_own),
         ),
         settled(
             "own_queues",
-            "every queue and every variable of a CPU that a policy names is its own: each \
-             partition has them for itself"
+            "every partition has its own copy of each queue and of each CPU variable that its \
+             policy names"
                 .to_owned(),
             span,
             run(program, queues_are_own),
@@ -100,19 +101,19 @@ fn composition(
             verdict.is_some_and(|it| matches!(it.outcome, Outcome::Proved(_)))
         });
         let names = match (proved.as_slice(), not.as_slice()) {
-            (proved, []) => format!("is proved: {}", proved.join(", ")),
-            ([], not) => format!("is not proved: {}", not.join(", ")),
+            (proved, []) => format!("proved: {}", proved.join(", ")),
+            ([], not) => format!("not proved: {}", not.join(", ")),
             (proved, not) => {
-                format!("is proved: {}, but not: {}", proved.join(", "), not.join(", "))
+                format!("proved: {}; not proved: {}", proved.join(", "), not.join(", "))
             }
         };
-        let what = format!("`{}` runs `{policy}`, of which {names}", partition.name);
+        let what = format!("`{}` runs `{policy}`; {names}", partition.name);
         let mut finding = Finding::Holds;
         for name in &common {
             match find(&policies[partition.policy], name).map(|it| &it.outcome) {
                 Some(Outcome::Proved(of)) => scope = narrower(scope, *of),
                 Some(Outcome::Unknown(_)) | None if finding == Finding::Holds => {
-                    finding = Finding::Open(format!("it is unknown whether it has {name}"));
+                    finding = Finding::Open(format!("it is unknown whether the policy has {name}"));
                 }
                 Some(Outcome::Unknown(_)) | None => {}
                 Some(Outcome::Refuted(_) | Outcome::Contradicted(_)) => finding = Finding::Fails,

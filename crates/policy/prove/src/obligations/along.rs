@@ -50,7 +50,7 @@ pub(super) fn along(
     what: &str,
     wrong: impl Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong,
 ) -> Result<Option<Script>, NotEncoded> {
-    let mut encoder = Encoder::new(policy, &format!("Not so: {what}."));
+    let mut encoder = Encoder::new(policy, &format!("Negation: {what}."));
     let vars = policy.task_vars.iter().map(|var| format!("t.{}", var.name));
     let mut vars: Vec<Term> = vars.map(|called| encoder.number(&called)).collect();
     if event == Event::New {
@@ -67,7 +67,7 @@ pub(super) fn along(
         return Ok(None);
     }
     let any = or(walk.found);
-    walk.encoder.assert("On some path it is wrong.", any);
+    walk.encoder.assert("On some path the statement is false.", any);
     Ok(Some(walk.encoder.finish()))
 }
 
@@ -175,7 +175,7 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong> Walk<'_, W> {
         let cpu = self.encoder.cpu(&format!("slot.{slot}"));
         if able {
             let able = self.encoder.allowed(cpu.clone());
-            self.encoder.assert("It was found among those that it may run on.", able);
+            self.encoder.assert("The CPU was found among those that may run the task.", able);
         }
         names.slots.resize(names.slots.len().max(slot + 1), None);
         names.slots[slot] = Some(cpu);

@@ -28,20 +28,20 @@ pub(super) fn conserving(policy: &Policy, meanwhile: Meanwhile) -> Vec<Obligatio
 pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
     let kind = &policy.queues[queue];
     let what = format!(
-        "an idle CPU looks into every queue `{}` in which a task may wait that it may run",
+        "an idle CPU looks into every queue `{}` that can hold a task allowed on this CPU",
         kind.name
     );
-    let mut encoder = Encoder::new(policy, &format!("Not so: {what}."));
+    let mut encoder = Encoder::new(policy, &format!("Negation: {what}."));
     let (names, me, cpu) = taking(&mut encoder, kind.per);
     let waits = may_wait(&mut encoder, queue, &cpu)?;
-    encoder.assert("The task may wait there.", waits);
+    encoder.assert("A task may wait there.", waits);
     let (idle, able) = (encoder.runs(me.clone(), &names), encoder.allowed(me));
-    encoder.assert("I am idle.", not(idle));
-    encoder.assert("It may run here.", able);
+    encoder.assert("This CPU is idle.", not(idle));
+    encoder.assert("The task may run on this CPU.", able);
     let script = takes(&mut encoder, queue, &names, &cpu).map(|takes| {
         let candidate = candidate(&mut encoder, queue, &names, &cpu);
-        encoder.assert("I do not take from there when I dispatch.", not(takes));
-        encoder.assert("It is no candidate when I balance.", not(candidate));
+        encoder.assert("This CPU does not take from there when it dispatches.", not(takes));
+        encoder.assert("The queue is not a candidate when this CPU balances.", not(candidate));
         encoder.finish()
     });
     let question = Question::of(script);
@@ -66,7 +66,7 @@ pub(super) fn scans(policy: &Policy) -> Vec<Obligation> {
 pub(super) fn frugal(policy: &Policy) -> Vec<Obligation> {
     let each = policy.idle.iter().map(|balance| Obligation {
         name: "filter_sound",
-        what: "the filter is false for a candidate in whose queue no task was seen".into(),
+        what: "the filter rejects a candidate if no task was seen in its queue".into(),
         span: balance.spans.filter,
         question: Question::of(filter_sound(policy, balance)),
         model_only: false,
@@ -101,8 +101,8 @@ fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obl
         Obligation {
             name: "steal_safe",
             what:
-                "a steal takes one waiting task that may run here, or none: this is checked again \
-                   under the lock"
+                "a steal takes one waiting task that may run here, or none; this is checked again \
+                 under the lock"
                     .into(),
             span: spans.steal,
             question: Question::settled(!policy.protocol.unchecked),
@@ -115,9 +115,11 @@ fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obl
 
 fn completeness(policy: &Policy, balance: &Balance, me: Me) -> Obligation {
     let what = match me {
-        Me::Idle => "a candidate where a task waits passes the filter, whatever else was read",
+        Me::Idle => {
+            "a candidate with a waiting task passes the filter, whatever else the filter reads"
+        }
         Me::MayBeGivenOne => {
-            "a candidate where a task waits passes the filter, even if I was given a task \
+            "a candidate with a waiting task passes the filter, even if this CPU was given a task \
              meanwhile"
         }
     };
@@ -134,12 +136,12 @@ fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
     let no_task_waits = !Sets::of(policy).fed[balance.from];
     Obligation {
         name: "tries_all",
-        what: "every candidate that passed is tried until one gives a task".into(),
+        what: "every candidate that passed the filter is tried until one gives a task".into(),
         span: balance.spans.retry,
         question: Question::settled_or(
             balance.retry.is_none() || no_task_waits,
-            "not all are tried, and it is not checked for any number of CPUs whether a task ever \
-             waits behind as many tasks that may not run there",
+            "not all candidates are tried; for arbitrary numbers of CPUs, the prover does not \
+             check whether tasks that may not run there can use up all tries",
         ),
         model_only: false,
     }
@@ -153,8 +155,10 @@ fn patience(
     meanwhile: Meanwhile,
 ) -> Option<Obligation> {
     let (name, what) = match meanwhile {
-        Meanwhile::Anything => ("blame", "the re-check says no only after a task was taken"),
-        Meanwhile::Nothing => ("unchanged", "the re-check passes if no task came or went since"),
+        Meanwhile::Anything => ("blame", "the re-check fails only after a task was taken"),
+        Meanwhile::Nothing => {
+            ("unchanged", "the re-check passes if no task came or left since the filter ran")
+        }
     };
     (balance.recheck != Bool::Const(true)).then(|| Obligation {
         name,
@@ -214,29 +218,29 @@ fn filter_complete(
     filter: &Bool,
     who: Me,
 ) -> Result<Script, NotEncoded> {
-    let about = "Not so: a candidate where a task waits passes the filter.\n\
-                 All else that the filter reads may be old, and what it reads twice may change.";
+    let about = "Negation: a candidate where a task waits passes the filter.\nAll else that the \
+                 filter reads may be old, and values that it reads twice may change.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let candidate = candidate(&mut encoder, balance.from, &names, &cpu);
-    encoder.assert("It is a candidate.", candidate);
+    encoder.assert("The queue is a candidate.", candidate);
     let idle = (who == Me::Idle).then_some(me);
     encoder.reads_apart(Held { occupied: Some((balance.from, cpu)), idle, ..Held::default() });
     let filter = encoder.bool(filter, &names)?;
-    encoder.assert("It does not pass the filter.", not(filter));
+    encoder.assert("The queue does not pass the filter.", not(filter));
     Ok(encoder.finish())
 }
 
 fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded> {
-    let about = "Not so: the filter is false for a candidate in whose queue no task was seen.";
+    let about = "Negation: the filter rejects a candidate if no task was seen in its queue.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let idle = encoder.runs(me, &names);
-    encoder.assert("I am idle.", not(idle));
+    encoder.assert("This CPU is idle.", not(idle));
     let queued = encoder.queued(balance.from, cpu, &names);
     encoder.assert("No task waits there.", equal(queued, int(0)));
     let filter = encoder.bool(&balance.filter, &names)?;
-    encoder.assert("It passes the filter.", filter);
+    encoder.assert("The queue passes the filter.", filter);
     Ok(encoder.finish())
 }
 
@@ -253,14 +257,16 @@ fn refused(
 ) -> Result<Script, NotEncoded> {
     let (about, when) = match meanwhile {
         Meanwhile::Anything => (
-            "Not so: the re-check says no only after a task was taken.\n\
-             What holds `.then` is what the filter read; since then anything has happened.\n\
-             What is read twice may change, but for the queue that is locked.",
+            "Negation: the re-check fails only after a task was taken.\nFunctions that end in \
+             `.then` have the values that the filter read; since then anything may have \
+             happened.\nValues that are read twice may change, except for the queue that is \
+             locked.",
             ".then",
         ),
         Meanwhile::Nothing => (
-            "Not so: the re-check passes if no task came or went since the filter was asked.\n\
-             What holds `.then` is what went on since: the time, variables of CPUs.",
+            "Negation: the re-check passes if no task came or left since the filter \
+             ran.\nFunctions that end in `.then` have the values of what changed since: the time, \
+             variables of CPUs.",
             "",
         ),
     };
@@ -271,16 +277,16 @@ fn refused(
     let held = Held { tasks: meanwhile == Meanwhile::Nothing, idle, ..Held::default() };
     encoder.reads_apart(held.clone());
     let filter = encoder.bool(&balance.filter, &then)?;
-    encoder.assert("It passed the filter.", filter);
+    encoder.assert("The queue passed the filter.", filter);
     let seen: Result<Vec<_>, _> =
         balance.remembered().iter().map(|num| encoder.num(num, &then)).collect();
     encoder.reads_apart(Held { locked: Some((balance.from, cpu.clone())), ..held });
     let queued = encoder.queued(balance.from, cpu, &now);
-    encoder.assert("A task that may run here still waits.", at_most(int(1), queued));
+    encoder.assert("A task that may run on this CPU still waits.", at_most(int(1), queued));
     let able = encoder.allowed(me);
-    encoder.assert("It may run here.", able);
+    encoder.assert("The task may run on this CPU.", able);
     let names = Names { seen: seen?, ..now };
     let recheck = encoder.bool(recheck, &names)?;
-    encoder.assert("The re-check says no.", not(recheck));
+    encoder.assert("The re-check fails.", not(recheck));
     Ok(encoder.finish())
 }

@@ -19,7 +19,7 @@ pub(super) fn monotone(policy: &Policy) -> Vec<Obligation> {
     for event in Event::ALL.into_iter().filter(|event| *event != Event::New) {
         for (key, span) in keys(policy) {
             let name = &policy.task_vars[key].name;
-            let what = format!("`{name}` does not fall in `{}`", event.name());
+            let what = format!("`{name}` does not decrease in `{}`", event.name());
             let script = along(policy, event, &what, |_, step, _| {
                 let Step::Sets(var, before, after) = step else { return Ok(None) };
                 Ok((*var == key).then(|| less(after.clone(), before.clone())))
@@ -38,7 +38,7 @@ fn ordered(policy: &Policy) -> Obligation {
     let keyed = |site: &Site<'_>| policy.queues[site.put.queue.queue].key.is_some();
     Obligation {
         name: "ordered",
-        what: "tasks that are new or wake are put into queues that are ordered by a key".into(),
+        what: "new and woken tasks are put into queues that are ordered by a key".into(),
         span: policy.span,
         question: Question::settled(sites(policy).iter().any(|it| wakes(it) && keyed(it))),
         model_only: false,
@@ -52,8 +52,8 @@ fn passes(policy: &Policy) -> Vec<Obligation> {
         // One of the two is enough, since no handler decreases the key.
         let starts = !sets(policy, Event::Stop, key) && sets(policy, Event::Start, key);
         let (event, what) = match starts {
-            true => (Event::Start, "after its task began to run than before"),
-            false => (Event::Stop, "when its task stops than when it began to run"),
+            true => (Event::Start, "after its task started to run than before"),
+            false => (Event::Stop, "when its task stops than when the task started to run"),
         };
         let what = format!("`{name}` is greater {what}");
         let script = along(policy, event, &what, |encoder, step, names| {
@@ -132,7 +132,7 @@ fn rebased(policy: &Policy) -> Vec<Obligation> {
         let same = balance.into.is_none_or(|into| policy.queues[into].key == Some(key));
         Obligation {
             name: "rebased",
-            what: format!("a task taken from `{queue}` keeps its distance from the least key"),
+            what: format!("a task taken from `{queue}` keeps its distance to the least key"),
             span: balance.spans.steal,
             question: Question::settled(balance.rebase == Some(key) && same),
             model_only: false,

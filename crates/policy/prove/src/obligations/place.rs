@@ -40,7 +40,9 @@ pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
 fn found(comes: &str, span: Span, script: Result<Script, NotEncoded>) -> Obligation {
     Obligation {
         name: "served",
-        what: format!("for a task {comes} there is a CPU that may run it and looks there"),
+        what: format!(
+            "for every task {comes}, some CPU that may run the task looks into this queue"
+        ),
         span,
         question: Question::of(script),
         model_only: false,
@@ -53,7 +55,7 @@ fn served(
     queue: usize,
     target: impl Fn(&mut Encoder<'_>) -> Result<Term, NotEncoded>,
 ) -> Result<Script, NotEncoded> {
-    let about = "Not so: for a task that waits there, some CPU that may run it looks there.";
+    let about = "Negation: for a task that waits there, some CPU that may run it looks there.";
     let mut encoder = Encoder::new(policy, about);
     let target = target(&mut encoder)?;
     let any = Names {
@@ -73,10 +75,10 @@ fn served(
         finds.push(and([candidate, filter, recheck]));
     }
     let waiting = encoder.queued(queue, target, &Names::default());
-    encoder.assert("It waits there.", at_most(int(1), waiting));
+    encoder.assert("The task waits there.", at_most(int(1), waiting));
     let idle = encoder.runs(name("c"), &Names::default());
     let unserved = forall([("c", cpu_sort())], implies(and([able, not(idle)]), not(or(finds))));
-    encoder.assert("No CPU that may run it looks there when it is idle.", unserved);
+    encoder.assert("No idle CPU that may run the task looks there.", unserved);
     let idle = encoder.runs(name("c"), &Names::default());
     encoder.assert("At some later time CPUs run no task.", forall([("c", cpu_sort())], not(idle)));
     Ok(encoder.finish())
@@ -87,7 +89,8 @@ fn served(
 pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
     let each = sites(policy).into_iter().map(|site| {
         let what = format!(
-            "a CPU that may run a task of `{}` and would find it is woken for it if it sleeps",
+            "a sleeping CPU that may run a task of `{}` and would find it is among the CPUs that \
+             can be woken for it",
             site.event.name()
         );
         let question = Question::of(woken(policy, &site));
@@ -107,7 +110,7 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
 }
 
 fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Not so: a CPU that would find the task is among those that may be woken for it.";
+    let about = "Negation: a CPU that would find the task is among those that may be woken for it.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
@@ -116,16 +119,16 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let target = site.target(&mut encoder, &names)?;
     let (taking, me, _) = taking(&mut encoder, policy.queues[queue].per);
     let able = encoder.allowed(me.clone());
-    encoder.assert("It may run here.", able);
+    encoder.assert("The task may run on this CPU.", able);
     let takes = takes(&mut encoder, queue, &taking, &target)?;
     let candidate = candidate(&mut encoder, queue, &taking, &target);
-    encoder.assert("I would look there.", or([takes, candidate]));
+    encoder.assert("This CPU would look there.", or([takes, candidate]));
     let prev = names.prev.clone().unwrap_or_else(|| me.clone());
     let inside = encoder.same(site.put.wake, prev, me.clone());
-    encoder.assert("I am not looked for.", not(inside));
+    encoder.assert("The search for an idle CPU does not cover this CPU.", not(inside));
     for kicked in site.kicked(&mut encoder, &names) {
         let kicked = encoder.same(Level::Cpu, kicked, me.clone());
-        encoder.assert("Nor am I kicked.", not(kicked));
+        encoder.assert("No kick wakes this CPU.", not(kicked));
     }
     Ok(encoder.finish())
 }
@@ -136,16 +139,17 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
     let walks = policy.idle.is_some() || !policy.periodic.is_empty();
     let walked = Obligation {
         name: "walked",
-        what: "some balance looks along levels: the claim says nothing of other policies".into(),
+        what: "some balance searches levels; the claim says nothing about other policies".into(),
         span: policy.span,
         question: Question::settled(walks),
         model_only: false,
     };
     let nested = Obligation {
         name: "nested",
-        what: "each level partitions all CPUs, and its groups lie within those of the next: they \
-               are made so on every machine"
-            .into(),
+        what:
+            "each level partitions all CPUs, and its groups lie within groups of the next level: \
+             every machine is built this way"
+                .into(),
         span: policy.span,
         question: Question::settled(!policy.protocol.groups_from_cpu0),
         model_only: false,
@@ -156,7 +160,7 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
     if let Some(balance) = policy.idle.as_ref().or(furthest) {
         all.push(Obligation {
             name: "covers",
-            what: "the last level is the machine, or the partition".into(),
+            what: "the last level is the machine or the partition".into(),
             span: balance.spans.levels,
             question: Question::settled(balance.levels.last() == Some(&Level::Machine)),
             model_only: false,
@@ -165,8 +169,7 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
     for periodic in policy.periodic.iter().filter(|periodic| periodic.leader.is_some()) {
         all.push(Obligation {
             name: "leader",
-            what: "the leader is the lowest CPU that is online, and no task keeps it for ever"
-                .into(),
+            what: "the leader is the lowest online CPU, and no task occupies it forever".into(),
             span: periodic.balance.spans.whole,
             question: leads(policy),
             model_only: false,
@@ -183,10 +186,11 @@ fn leads(policy: &Policy) -> Question {
         Endless { perhaps: false, .. } => Question::Holds,
         Endless { given: true, preempts: false, .. } => Question::Fails,
         Endless { preempts: true, .. } => Question::Undecided(
-            "a slice has no end, and whether tasks with it are always interrupted is not examined",
+            "a slice has no end, and the prover does not examine whether tasks with it are always \
+             interrupted",
         ),
         _ => Question::Undecided(
-            "a slice has no end, and whether a task ever runs with it is not examined",
+            "a slice has no end, and the prover does not examine whether a task ever runs with it",
         ),
     }
 }
@@ -253,11 +257,13 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
     for periodic in policy.periodic.iter().filter(|it| fed[it.balance.from]) {
         all.push(Obligation {
             name: "stays",
-            what: "no task that waits is moved behind others".into(),
+            what: "no waiting task is moved behind other tasks".into(),
             span: periodic.balance.spans.whole,
             question: match moves_somebody(policy, periodic, 1) {
                 Some(true) => Question::Fails,
-                _ => Question::Undecided("whether the queue that it comes to is still empty then"),
+                _ => Question::Undecided(
+                    "it is unknown whether the target queue is still empty at that time",
+                ),
             },
             model_only: false,
         });
@@ -267,7 +273,8 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
         all.push(Obligation {
             name: "first",
             what: format!(
-                "a CPU that may run a task put into `{queue}` by `{}` takes from there first",
+                "some CPU that may run a task put into `{queue}` by `{}` takes from this queue \
+                 first",
                 site.event.name()
             ),
             span: site.put.span,
@@ -279,7 +286,7 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
 }
 
 fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Not so: some CPU that may run the task takes from its queue before all else.";
+    let about = "Negation: some CPU that may run the task takes from its queue before all else.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let names = site.names(&mut encoder, "put");
@@ -296,7 +303,7 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
         _ => Term::Bool(false),
     };
     let late = forall([("c", cpu_sort())], implies(able, not(first)));
-    encoder.assert("No CPU that may run it begins there.", late);
+    encoder.assert("No CPU that may run the task takes from there first.", late);
     Ok(encoder.finish())
 }
 

@@ -20,12 +20,12 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
         let span = policy.periodic.first().map_or(policy.span, |it| it.balance.spans.whole);
         all.push(Obligation {
             name: "stable",
-            what: "only idle CPUs move tasks while others look for them".into(),
+            what: "only idle CPUs move tasks while other CPUs look for tasks".into(),
             span,
             question: Question::settled_or(
                 policy.periodic.is_empty(),
-                "periodic balancing does, and it is not checked for any number of CPUs whether it \
-                 ever hides a task from all CPUs that look",
+                "periodic balancing moves tasks, too; for arbitrary numbers of CPUs, the prover \
+                 does not check whether this ever hides a task from all CPUs that look for one",
             ),
             model_only: false,
         });
@@ -38,7 +38,7 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
 /// again without any time passing, for ever.
 fn calm(policy: &Policy) -> Vec<Obligation> {
     let each = interrupting(policy).into_iter().map(|event| {
-        let what = format!("`{}` takes no CPU from a task", event.name());
+        let what = format!("`{}` does not preempt tasks", event.name());
         let takes = |stmt: &Stmt| matches!(stmt, Stmt::Kick { preempt: true, .. });
         let always = policy.handlers[event as usize].iter().any(takes);
         // On a machine with one CPU it is this CPU, which runs a task.
@@ -64,17 +64,17 @@ pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
         let span = periodic.balance.spans.filter;
         let moves = Obligation {
             name: "moves",
-            what: "a task is moved from some queue that is long to one that is empty".into(),
+            what: "some task is moved from a long queue to an empty queue".into(),
             span,
             question: match moves_somebody(policy, periodic, 0) {
                 Some(some) => Question::settled(some),
-                None => Question::Undecided("only lengths of two queues were tried"),
+                None => Question::Undecided("the prover tried only the lengths of two queues"),
             },
             model_only: false,
         };
         let evens_out = Obligation {
             name: "evens_out",
-            what: "a task is moved only from a queue that is longer by two".into(),
+            what: "a task is moved only from a queue that is longer by at least two".into(),
             span,
             question: Question::of(evens_out(policy, periodic)),
             // The guard is evaluated before each move, but not under the locks of both queues.
@@ -84,7 +84,7 @@ pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
     });
     let regular = Obligation {
         name: "regular",
-        what: "some balancing is periodic".into(),
+        what: "the policy has periodic balancing".into(),
         span: policy.span,
         question: Question::settled(!policy.periodic.is_empty()),
         model_only: false,
@@ -97,7 +97,7 @@ fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded>
     if balance.into != Some(balance.from) {
         return Err(NotEncoded("moves between queues of different kinds"));
     }
-    let about = "Not so: a task is moved only from a queue that is longer by two.";
+    let about = "Negation: a task is moved only from a queue that is longer by at least two.";
     let mut encoder = Encoder::new(policy, about);
     let per = policy.queues[balance.from].per;
     let (me, cpu) = (encoder.cpu("me"), encoder.cpu("v"));
@@ -108,18 +108,18 @@ fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded>
         ..Names::default()
     };
     let own = encoder.same(per, me.clone(), cpu.clone());
-    encoder.assert("It is another group.", not(own));
+    encoder.assert("The queue belongs to another group.", not(own));
     let filter = encoder.bool(&balance.filter, &names)?;
-    encoder.assert("It passes the filter.", filter);
+    encoder.assert("The queue passes the filter.", filter);
     let count = encoder.num(&balance.count, &names)?;
-    encoder.assert("A task is to be moved.", at_most(int(1), count));
+    encoder.assert("At least one task is to be moved.", at_most(int(1), count));
     // Without the re-check the obligation is stronger, so one that cannot be encoded is left out.
     if let Ok(recheck) = rechecked(&mut encoder, balance, &names) {
-        encoder.assert("The re-check says yes.", recheck);
+        encoder.assert("The re-check passes.", recheck);
     }
     let longer = encoder.queued(balance.from, cpu, &names);
     let mine = encoder.queued(balance.from, me, &names);
-    encoder.assert("It is not longer by two.", less(longer - mine, int(2)));
+    encoder.assert("The queue is not longer by two.", less(longer - mine, int(2)));
     Ok(encoder.finish())
 }
 

@@ -217,8 +217,11 @@ pub(super) fn whereabouts(encoder: &mut Encoder<'_>, called: &str) -> Names {
     let home = encoder.cpu(&format!("home{called}"));
     let (stays, able) = (encoder.allowed(prev.clone()), encoder.allowed(home.clone()));
     let stays = implies(stays, crate::smt::equal(home.clone(), prev.clone()));
-    encoder.assert("Home is where it was if it may run there, else where it may.", stays);
-    encoder.assert("It may run at home.", able);
+    encoder.assert(
+        "The home is the previous CPU if the task may run there, else some CPU where it may run.",
+        stays,
+    );
+    encoder.assert("The task may run on its home.", able);
     let here = encoder.cpu(&format!("here{called}"));
     Names { prev: Some(prev), home: Some(home), here: Some(here), ..Names::default() }
 }
@@ -248,7 +251,7 @@ impl Move {
     pub(super) fn target(&self, encoder: &mut Encoder<'_>) -> Term {
         let mover = encoder.cpu(&format!("mover.{}", self.balance));
         let able = encoder.allowed(mover.clone());
-        encoder.assert("It is moved to where it may run.", able);
+        encoder.assert("The task is moved to a CPU where it may run.", able);
         mover
     }
 }

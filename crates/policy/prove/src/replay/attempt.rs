@@ -16,7 +16,7 @@ pub(super) fn fails(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     lead(stage, cpu)?;
     match stage.wanted(cpu) {
         Some(_) => Ok(()),
-        None => Err(format!("no task waits any more that may run on CPU {cpu}").into()),
+        None => Err(format!("no task that may run on CPU {cpu} waits any more").into()),
     }
 }
 

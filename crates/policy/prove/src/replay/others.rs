@@ -52,8 +52,8 @@ pub(super) fn not_woken(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
         return Ok(());
     }
     words.push(match waits {
-        true => format!("no CPU sleeps that would take task {task}"),
-        false => format!("task {task} waits no more"),
+        true => format!("no sleeping CPU would take task {task}"),
+        false => format!("task {task} no longer waits"),
     });
     Err(Otherwise(words))
 }
@@ -104,7 +104,7 @@ fn candidate(stage: &mut Stage<'_>) -> Result<(usize, Found), Otherwise> {
     let levels = balance.map_or(0, |balance| balance.levels.len());
     let looks = (0..levels).any(|n| stage.forced.candidates(cpu, n).contains(&group));
     if !looks {
-        return Err(format!("CPU {cpu} does not look there").into());
+        return Err(format!("CPU {cpu} does not look into this queue").into());
     }
     let memory = memory(stage);
     let read = stage.forced.reads(cpu, group, &memory);
@@ -130,7 +130,9 @@ pub(super) fn circle(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
     match tasks.into_iter().find(moved) {
         None if !told.steps.is_empty() => Ok(()),
         None => Err(unlike("a move")),
-        Some(task) => Err(format!("task {task} waits elsewhere than at first").into()),
+        Some(task) => {
+            Err(format!("task {task} waits in a different queue than at the start").into())
+        }
     }
 }
 
@@ -145,21 +147,22 @@ pub(super) fn key(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
         Some(claim) => claim,
         None if told.claim == ClaimKind::VtMonotone.name() => &ClaimKind::VtMonotone,
         // Only the claim has the bound.
-        None => return Err(format!("nothing is claimed of `{}`", told.claim).into()),
+        None => return Err(format!("the policy does not claim `{}`", told.claim).into()),
     };
     match broken(&told.world(), claim, event, given) {
         Some(_) => {
             stage.as_recorded();
             Ok(())
         }
-        None => {
-            Err(format!("in `{}` the key is set to a value that the claim allows", event.name())
-                .into())
-        }
+        None => Err(format!(
+            "in `{}` the handler sets the key to a value that the claim allows",
+            event.name()
+        )
+        .into()),
     }
 }
 
 /// The recorded steps lack one that this way of breaking a claim needs.
 fn unlike(what: &str) -> Otherwise {
-    format!("no step is {what}").into()
+    format!("the counterexample has no step that is {what}").into()
 }

@@ -144,12 +144,12 @@ impl Run<'_> {
         }
         otherwise.push(match state.lost(self.system) {
             Some((cpu, task)) => format!("task {task} waits, and CPU {cpu} sleeps"),
-            None => "no CPU sleeps that would take a task that waits".to_owned(),
+            None => "no sleeping CPU would take a waiting task".to_owned(),
         });
         let lost = explore(self.system, STATES).lost;
         let still = lost.map(|trace| {
             let steps = trace.steps.len();
-            format!("a wakeup can be lost here in {steps} steps that differ from these")
+            format!("another sequence of {steps} steps can lose a wakeup here")
         });
         Forced { same, otherwise, left_out: Vec::new(), still }
     }

@@ -122,7 +122,7 @@ pub(super) fn led(told: &mut Told<'_>) -> Result<Run, Otherwise> {
         first.get_or_insert(run);
     }
     let run = first.ok_or_else(|| {
-        Otherwise(vec!["no run was found that leads to its initial state".to_owned()])
+        Otherwise(vec!["the search found no run that leads to its initial state".to_owned()])
     })?;
     drop(world);
     told.situation = run.situation.clone();
@@ -205,7 +205,7 @@ fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
 /// besides; and a run has to put each of its tasks where it waits.
 pub(crate) fn wakes_nobody_else(world: &World<'_>, kinds: &[Kind]) -> Result<(), String> {
     if kicks(world.policy) {
-        return Err("a handler kicks CPUs, which these steps leave out".to_owned());
+        return Err("a handler kicks CPUs, but these steps leave out kicks".to_owned());
     }
     for (n, kind) in kinds.iter().enumerate() {
         let (queue, group) = kind.queue;
@@ -213,7 +213,7 @@ pub(crate) fn wakes_nobody_else(world: &World<'_>, kinds: &[Kind]) -> Result<(),
         let comes = |it: &Placed| matches!(it.event, Event::New | Event::Wake);
         let like = |it: &Placed| (it.queue, it.group) == kind.queue && woken(world, kind, it);
         if !placed(world, kind.allowed.into()).iter().any(|it| comes(it) && like(it)) {
-            return Err(format!("task {n} was displaced, and its CPU looks for the next one"));
+            return Err(format!("task {n} was displaced, and its CPU looks for the next task"));
         }
         let (place, mask) = (Place::Waits { queue, group }, u32::from(kind.allowed));
         let tasks = vec![Task { place, mask, weight: 100 }];
@@ -221,7 +221,7 @@ pub(crate) fn wakes_nobody_else(world: &World<'_>, kinds: &[Kind]) -> Result<(),
         let mut tries = TRIES;
         let goal = Goal { world, situation: &situation, last: None, asleep: false };
         if runs(goal, &mut tries).next().is_none() {
-            return Err(format!("no run was found in which task {n} is put there"));
+            return Err(format!("the search found no run in which task {n} is put there"));
         }
     }
     Ok(())

@@ -7,44 +7,51 @@ use super::Replay;
 
 /// The assumptions of a replay.
 const ASSUMPTIONS: [&str; 3] = [
-    "the order of reads, tries, puts and moves is as recorded; what each finds follows from this text",
-    "keys of ordered queues, and times, are as at the start: no such claim depends on them",
-    "that this counterexample does not happen proves nothing: `wastenot prove` does",
+    "the replay keeps the recorded order of reads, tries, puts and moves; the result of each step \
+     follows from this text",
+    "times and the keys of ordered queues keep their initial values: claims of this kind do not \
+     depend on them",
+    "if this counterexample does not happen, this proves nothing: run `wastenot prove` for a proof",
 ];
 
 /// The Report of a replay. `file` is the counterexample.
 pub fn report(file: &str, replay: &Replay) -> Report {
-    let title = format!("{file}: against {} of {}, forced", replay.claim, replay.policy);
+    let title =
+        format!("{file}: counterexample to {} of {}, replayed", replay.claim, replay.policy);
     let mut report = Report::new("prove.replay/1", title);
     report.verdict = verdict(replay);
-    report.measure("reached", "Ends as recorded", replay.is_reached(), Unit::None);
+    report.measure("reached", "Reaches the recorded fault", replay.is_reached(), Unit::None);
     report.measure("steps", "Steps", replay.steps.len(), Unit::None);
-    report.measure("same", "  as recorded", replay.same, Unit::None);
+    report.measure("same", "  same as recorded", replay.same, Unit::None);
     report.measure("still", "", replay.still.clone(), Unit::None);
     report.tables = vec![steps(replay), otherwise(replay)];
     let left = replay.left_out.iter();
-    let left = left.map(|name| format!("CPUs of this policy have no `{name}`: it was left out"));
+    let left = left.map(|name| {
+        format!("CPUs of this policy have no variable `{name}`, so the replay left it out")
+    });
     report.assumptions = left.chain(ASSUMPTIONS.map(str::to_owned)).collect();
     report
 }
 
 fn verdict(replay: &Replay) -> String {
     if replay.is_reached() {
-        return format!("It goes wrong as recorded: {}.", replay.why);
+        return format!("The policy fails as recorded: {}.", replay.why);
     }
     let mut sentence = match replay.same < replay.steps.len() {
-        true => format!("Step {} goes otherwise", replay.same + 1),
-        false => "All steps are as recorded, and it ends otherwise".to_owned(),
+        true => format!("Step {} differs", replay.same + 1),
+        false => "All steps are as recorded, but the end differs".to_owned(),
     };
     if let Some(first) = replay.otherwise.first() {
         sentence += &format!(": {first}");
     }
     if let [_, .., last] = replay.otherwise.as_slice() {
-        sentence += &format!("; in the end {last}");
+        sentence += &format!("; at the end, {last}");
     }
     match &replay.still {
         None => format!("{sentence}."),
-        Some(why) => format!("{sentence}. But from the same beginning it still goes wrong: {why}."),
+        Some(why) => {
+            format!("{sentence}. But other steps from the same start still break the claim: {why}.")
+        }
     }
 }
 
@@ -52,7 +59,7 @@ fn steps(replay: &Replay) -> Table {
     let columns = [
         Column::new("step", "step", Unit::None),
         Column::new("now", "now", Unit::None),
-        Column::new("what", "as recorded", Unit::None),
+        Column::new("what", "recorded step", Unit::None),
     ];
     let mut table = Table::new("recorded", "Steps", columns);
     table.shown = usize::MAX;

@@ -74,7 +74,7 @@ impl<'t> Stage<'t> {
         match found {
             Found::Task(task) => format!("CPU {cpu} takes task {} from {queue}", task.ordinal()),
             Found::Nobody => format!("CPU {cpu} locks {queue}: {}", self.no_task(at)),
-            Found::Refused => format!("CPU {cpu} locks {queue}: the re-check says no"),
+            Found::Refused => format!("CPU {cpu} locks {queue}: the re-check fails"),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'t> Stage<'t> {
                 format!("task {task} waits in {}, and CPU {cpu} is woken", self.queue(at))
             }
             Placed::Runs(cpu) => format!("task {task} is given to CPU {cpu}"),
-            Placed::Nowhere => format!("task {task} is put nowhere"),
+            Placed::Nowhere => format!("task {task} is not put anywhere"),
         }
     }
 

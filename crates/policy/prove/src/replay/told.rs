@@ -90,14 +90,14 @@ pub(super) fn small(policy: &Policy, machine: &Machine) -> Result<Small, Error> 
     let cpus = CpuSet::first(machine.len());
     let numbers = machine.cpus.iter().flat_map(|cpu| [cpu.core, cpu.llc, cpu.node, cpu.package]);
     if let Some(number) = numbers.flatten().find(|&number| number as usize >= CPUS) {
-        let what = format!("a core, cache, node or package of number {number}");
+        let what = format!("a core, cache, node or package with the number {number}");
         return Err(Error::TooLarge { what, limit: CPUS });
     }
     let rows = machine.distances.iter().flatten();
     let nodes = machine.distances.as_ref().map_or(0, Vec::len);
     if nodes > CPUS || rows.into_iter().any(|row| row.len() != nodes) {
         return Err(Error::TooLarge {
-            what: format!("{nodes} nodes, or not so many distances"),
+            what: format!("{nodes} nodes, or a different number of distances"),
             limit: CPUS,
         });
     }
@@ -111,7 +111,12 @@ pub(super) fn small(policy: &Policy, machine: &Machine) -> Result<Small, Error> 
 /// The error of a value that is not a known one.
 fn unknown(table: &'static str, row: usize, column: &'static str, what: &str) -> Error {
     let what: String = what.chars().take(40).collect();
-    Error::BadCell { table, row, column, why: format!("is `{what}`, which means nothing here") }
+    Error::BadCell {
+        table,
+        row,
+        column,
+        why: format!("is `{what}`, which is not a valid value here"),
+    }
 }
 
 /// The index of a queue of `policy` and its group, which must exist.
@@ -131,13 +136,15 @@ pub(super) fn queue_of(
     let told = recorded.tables.queues.iter().find(|(queue, _)| queue == name);
     if let Some((_, told)) = told.filter(|(_, told)| Level::named(told) != Some(per)) {
         return Err(unfit(format!(
-            "its `{name}` is one per {}, and was one per {told}",
+            "its queue `{name}` is one per {}, but the counterexample has one per {told}",
             per.name()
         )));
     }
     let count = tree.count(per);
     if *group >= count {
-        return Err(unfit(format!("there are {count} of `{name}`, and it is about {group}")));
+        return Err(unfit(format!(
+            "it has {count} queues `{name}`, but the counterexample names number {group}"
+        )));
     }
     Ok((at, *group))
 }
@@ -166,7 +173,7 @@ impl Fit<'_> {
             if let Place::Runs(cpu) = task.place
                 && !situation.is_idle(cpu)
             {
-                return Err(bad(n + 1, "cpu", "runs another task already"));
+                return Err(bad(n + 1, "cpu", "already runs another task"));
             }
             situation.tasks.push(task);
         }
@@ -199,7 +206,7 @@ impl Fit<'_> {
             return Err(bad(row, "allowed", "names no CPU"));
         }
         if wastenot_model::nice::with_scx_weight(task.weight).is_none() {
-            return Err(bad(row, "weight", "is that of no nice value"));
+            return Err(bad(row, "weight", "is not the weight of any nice value"));
         }
         let place = match (task.place.as_str(), task.cpu, &task.queue) {
             (RUNS, Some(cpu), _) => Place::Runs(cpu),

@@ -54,8 +54,10 @@ impl fmt::Display for Step {
             Step::LookInVain { task, cpu } => {
                 write!(f, "the enqueuer of task {task} sees that cpu {cpu} is not idle")
             }
-            Step::Arm { cpu, kicked: true } => write!(f, "cpu {cpu} wakes from a kick: dispatch"),
-            Step::Arm { cpu, kicked: false } => write!(f, "cpu {cpu} ends its run: dispatch"),
+            Step::Arm { cpu, kicked: true } => {
+                write!(f, "cpu {cpu} wakes from a kick and dispatches")
+            }
+            Step::Arm { cpu, kicked: false } => write!(f, "cpu {cpu} ends its run and dispatches"),
             Step::FindNothing { cpu, queue } => {
                 write!(f, "cpu {cpu} finds nothing in queue {queue}")
             }
@@ -63,7 +65,7 @@ impl fmt::Display for Step {
                 write!(f, "cpu {cpu} takes task {task} out of queue {queue}")
             }
             Step::Sleep { cpu } => write!(f, "cpu {cpu} sleeps"),
-            Step::SayBusy { cpu } => write!(f, "cpu {cpu} says that it is busy"),
+            Step::SayBusy { cpu } => write!(f, "cpu {cpu} marks itself busy"),
             Step::Pass { cpu, task, to } => {
                 write!(f, "cpu {cpu} claims cpu {to} for task {task} and kicks it")
             }
@@ -74,7 +76,7 @@ impl fmt::Display for Step {
                 write!(f, "cpu {cpu} finds no CPU to wake for task {task}")
             }
             Step::StartLocal { cpu, task } => {
-                write!(f, "cpu {cpu} runs task {task}, which it was given")
+                write!(f, "cpu {cpu} runs task {task}, which was given to it")
             }
             Step::KickInVain { cpu } => write!(f, "a kick reaches cpu {cpu}, which is busy"),
         }

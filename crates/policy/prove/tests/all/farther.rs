@@ -148,7 +148,7 @@ fn what_stays_unknown_names_the_term_that_defeats_it() {
         let Outcome::Unknown(why) = &verdicts[0].outcome else {
             panic!("{filter}{recheck}: {:?}", verdicts[0].outcome);
         };
-        let named = format!("; what defeats it: {term}");
+        let named = format!("; conditions that fail: {term}");
         assert!(why.ends_with(&named), "{filter}{recheck}: {why}");
     }
 }

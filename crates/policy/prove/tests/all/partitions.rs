@@ -63,7 +63,7 @@ fn one_partition_that_has_it_not_is_enough() {
     assert!(matches!(whole[0].outcome, Outcome::Proved(_)));
     let Outcome::Contradicted(what) = &whole[1].outcome else { panic!("{whole:?}") };
     assert!(what.starts_with("`back` runs `batch`"), "{what}");
-    let (proved, not) = what.split_once(", but not: ").expect("what is not proved");
+    let (proved, not) = what.split_once("; not proved: ").expect("what is not proved");
     for (of, verdict) in policies[1].iter().map(|it| (it.claim.kind.name(), &it.outcome)) {
         let is_proved = matches!(verdict, Outcome::Proved(_));
         assert_eq!((proved.contains(of), not.contains(of)), (is_proved, !is_proved), "{what}");

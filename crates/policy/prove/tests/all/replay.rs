@@ -80,12 +80,12 @@ fn forced_on_a_mended_policy_it_goes_otherwise_and_says_where() {
         ("minimum-for-all", 2, "CPU 2 takes task 0 from `ready` of CPU 0"),
         ("one-try", 5, "CPU 2 takes task 0 from `ready` of CPU 0"),
         ("version-check", 4, "CPU 1 takes task 0 from `ready` of CPU 0"),
-        ("unchecked-steal", 2, "CPU 1 locks `ready` of CPU 0: no task there may run here"),
+        ("unchecked-steal", 2, "CPU 1 locks `ready` of CPU 0: no task in it may run here"),
         ("wake-in-cache", 1, "task 0 waits in `ready` of CPU 0, and CPU 1 is woken"),
         ("ping-pong", 1, "CPU 1 moves no task from `ready` of CPU 0 to `ready` of CPU 1"),
-        ("kick-first", 1, "no CPU sleeps that would take a task that waits"),
-        ("no-rescan", 4, "no CPU sleeps that would take a task that waits"),
-        ("no-chain", 11, "no CPU sleeps that would take a task that waits"),
+        ("kick-first", 1, "no sleeping CPU would take a waiting task"),
+        ("no-rescan", 4, "no sleeping CPU would take a waiting task"),
+        ("no-chain", 11, "no sleeping CPU would take a waiting task"),
     ];
     for (name, step, end) in cases {
         let (_, history) = wrong(name);
@@ -105,7 +105,7 @@ fn a_mend_that_only_moves_the_fault_is_told() {
     assert_eq!((replay.is_reached(), replay.same), (false, 1));
     assert!(replay.still.as_ref().is_some_and(|why| why.contains("goes to sleep")));
     let told = report("cex.wn", &replay).verdict;
-    assert!(told.contains("Step 2 goes otherwise: ") && told.contains("it still goes wrong"));
+    assert!(told.contains("Step 2 differs: ") && told.contains("still break the claim"));
 }
 
 /// Claims and ways in which the gallery breaks none.
@@ -169,8 +169,8 @@ fn a_policy_with_other_queues_does_not_fit() {
                 later";
     assert_eq!(fit(&renamed), Err(what.to_owned()));
     let wide = WS.replace("fifo per cpu", "fifo per llc");
-    let what = "the policy `ws` does not match the counterexample: its `ready` is one per llc, and \
-                was one per cpu";
+    let what = "`ws` does not fit the counterexample: its queue `ready` is one per llc, but the \
+                counterexample has one per cpu";
     assert_eq!(fit(&wide), Err(what.to_owned()));
 }
 

@@ -137,7 +137,7 @@ fn the_shortest_ways_to_lose_a_wakeup_are_these() {
     assert_eq!(
         way(true, false, Chain::Owed, 1, 1),
         "  1. the enqueuer of task 0 sees that cpu 0 is not idle\n\
-         \x20 2. cpu 0 ends its run: dispatch\n\
+         \x20 2. cpu 0 ends its run and dispatches\n\
          \x20 3. cpu 0 finds nothing in queue 0\n\
          \x20 4. task 0 is put into queue 0\n\
          \x20 5. cpu 0 sleeps\n\
@@ -146,7 +146,7 @@ fn the_shortest_ways_to_lose_a_wakeup_are_these() {
     let no_rescan = way(false, true, Chain::Owed, 1, 1);
     assert!(no_rescan.contains("task 0 is put into queue 0\n"), "{no_rescan}");
     let no_chain = way(false, false, Chain::Not, 2, 2);
-    assert!(no_chain.contains("cpu 0 says that it is busy\n"), "{no_chain}");
+    assert!(no_chain.contains("cpu 0 marks itself busy\n"), "{no_chain}");
 }
 
 /// A CPU that took a task and wakes one CPU for the first task that is left is enough only where

@@ -20,10 +20,7 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     match decide(budget, room, |budget| has_room::<Exact>(tasks, cpus, budget)) {
         Ok(true) => {}
         Ok(false) => {
-            return Answer::NotApplicable(
-                "tasks use all CPUs fully, so windows have no \
-            bound",
-            );
+            return Answer::NotApplicable("tasks fully use all CPUs, so windows have no bound");
         }
         Err(_) => return Answer::Unknown,
     }

@@ -22,7 +22,7 @@ const SHORT: i128 = 10;
 /// that is possible: both make it reject more, as they do in SchedCAT.
 pub fn ff_dbf(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     if cpus < 2 {
-        return Answer::NotApplicable("it is about several CPUs");
+        return Answer::NotApplicable("the test is for several CPUs");
     }
     if !tasks.is_constrained() {
         return Answer::NotApplicable(ARBITRARY);

@@ -107,7 +107,7 @@ impl Test {
             Test::Load => gedf::load(tasks, cpus, budget),
             Test::Partitioned => partitioned::first_fit(tasks, cpus, budget).answer,
             Test::Qpa if cpus == 1 => single::qpa(tasks, budget),
-            Test::Qpa => Answer::NotApplicable("it is about one CPU"),
+            Test::Qpa => Answer::NotApplicable("the test is for one CPU"),
         }
     }
 }
@@ -119,8 +119,8 @@ impl FromStr for Test {
         let all = Test::ALL;
         let found = all.into_iter().find(|test| test.key() == text);
         found.ok_or_else(|| match nearest(text, all.map(Test::key)) {
-            Some(near) => format!("there is no such test; did you mean `{near}`?"),
-            None => format!("tests are {}", all.map(Test::key).join(", ")),
+            Some(near) => format!("unknown test; did you mean `{near}`?"),
+            None => format!("the tests are {}", all.map(Test::key).join(", ")),
         })
     }
 }

@@ -20,16 +20,26 @@ impl Calibrated {
         // A number that was typed, and Feather-Trace, tell no machine.
         let label = if machine.is_some() { "measured on" } else { "" };
         report.measure("machine", label, machine, Unit::None);
-        report.measure("profile", "all else from", self.question.base_name.as_str(), Unit::None);
+        report.measure(
+            "profile",
+            "other values from",
+            self.question.base_name.as_str(),
+            Unit::None,
+        );
         report.measure("figures", "figures", self.fit.points.len() as u64, Unit::None);
-        report.measure("left_out", "figures of something else", self.left_out as u64, Unit::None);
-        report.measure("within", "may be off by", self.question.within, Unit::Share);
+        report.measure("left_out", "other figures, left out", self.left_out as u64, Unit::None);
+        report.measure("within", "tolerance", self.question.within, Unit::Share);
         report.measure("pairs", "pairs that fit", pairs, Unit::None);
         report.measure("determined", "", ranges().count() == 1, Unit::None);
-        report.measure("nearest.fetches", "fetches, nearest", nearest.fetches, Unit::None);
-        report.measure("nearest.lines", "lines", nearest.lines, Unit::None);
-        report.measure("nearest.work_ns", "work", nearest.profile.coarse.work, Unit::Ns);
-        report.measure("nearest.off", "off by", nearest.off(), Unit::Share);
+        report.measure("nearest.fetches", "nearest pair: fetches", nearest.fetches, Unit::None);
+        report.measure("nearest.lines", "  lines", nearest.lines, Unit::None);
+        report.measure(
+            "nearest.work_ns",
+            "  work under the lock",
+            nearest.profile.coarse.work,
+            Unit::Ns,
+        );
+        report.measure("nearest.off", "  error", nearest.off(), Unit::Share);
         report.measure("tried.fetches_max", "", FETCHES, Unit::None);
         report.measure("tried.lines_max", "", LINES, Unit::None);
         report.tables = vec![self.fitting(), self.residuals()];
@@ -49,17 +59,17 @@ impl Calibrated {
             let nearest = self.nearest();
             let off = number(nearest.off() * 100.0, None);
             return format!(
-                "No pair fits within {within}: the nearest (fetches {}, lines {}) is off by \
-                 {off} %. The figures disagree, or what the profile says of everything else is \
-                 wrong.",
+                "No pair fits within {within}: the nearest pair (fetches {}, lines {}) has an \
+                 error of {off} %. Either the figures contradict each other, or other values of \
+                 the profile are wrong.",
                 nearest.fetches, nearest.lines
             );
         };
         if let Some((last, _)) = fits.next_back() {
-            let more = if last.fetches == FETCHES { ", and more were not tried" } else { "" };
+            let more = if last.fetches == FETCHES { " (more fetches were not tried)" } else { "" };
             return format!(
-                "The figures do not determine a pair: within {within} some lines fit with {} to {} \
-                 fetches{more}.",
+                "The figures do not determine a pair: within {within}, pairs with {} to {} fetches \
+                 fit{more}.",
                 first.fetches, last.fetches
             );
         }
@@ -70,7 +80,7 @@ impl Calibrated {
             (from, to) => format!("{from} to {to} lines"),
         };
         let fetches = first.fetches;
-        format!("Of 0 to {FETCHES} fetches only {fetches} fit within {within}, with {lines}.")
+        format!("Of 0 to {FETCHES} fetches, only {fetches} fit within {within}, with {lines}.")
     }
 
     fn fitting(&self) -> Table {
@@ -80,7 +90,7 @@ impl Calibrated {
             Column::new("lines_to", "to", Unit::None),
             Column::new("lines", "nearest", Unit::None),
             Column::new("work_ns", "work", Unit::Ns),
-            Column::new("off", "off by", Unit::Share),
+            Column::new("off", "error", Unit::Share),
         ];
         let mut table = Table::new("pairs_by_fetches", "Pairs that fit", columns);
         table.shown = usize::MAX;
@@ -109,7 +119,11 @@ impl Calibrated {
             Column::new("simulated_ns", "simulated", Unit::Ns),
             Column::new("residual", "residual", Unit::Share),
         ];
-        let mut table = Table::new("residuals", "Figures, and the nearest pair's", columns);
+        let mut table = Table::new(
+            "residuals",
+            "Measured figures and simulation with the nearest pair",
+            columns,
+        );
         table.shown = usize::MAX;
         let nearest = self.nearest();
         let simulated = nearest.simulated_ns.iter().zip(&nearest.residuals);
@@ -135,42 +149,43 @@ impl Calibrated {
     fn assumptions(&self) -> Vec<String> {
         let base = &self.question.base_name;
         let mut said = vec![format!(
-            "a pair is how many lines are written under the lock, and how often a CPU that waits \
-             for a ticket lock fetches its line; what a line takes is as in {base}, and lines that \
-             fit are that many of these"
+            "a pair is the number of lines written under the lock, and the number of times a CPU \
+             that waits for a ticket lock fetches its line; {base} gives the time of a line, and \
+             the lines that fit are numbers of such lines"
         )];
         let alone = self.fit.points.iter().any(|point| point.cpus == 1);
         said.push(match alone {
             true => "the work under the lock is derived from the figures of one CPU".to_owned(),
             false => format!(
-                "the work under the lock is that of {base}, since no figure is for \
-                one CPU"
+                "the work under the lock is the value in {base}, because no figure is for one CPU"
             ),
         });
         match self.by {
             By::Threads => said.extend([
                 format!(
-                    "figures are of threads that only decide, and simulated so: interrupts, \
-                     switches, and the parts of other designs are not in them and stay as in \
-                     {base}"
+                    "the figures are from threads that only make decisions, and the simulation \
+                     does the same: interrupts, switches, and parts of other designs are not in \
+                     the figures and keep their values from {base}"
                 ),
-                "heaps and handing the lock on are in the section that is fitted, so that \
-                 heap_step and hand_off are 0 in the profile, which makes other designs cheaper \
-                 than they are: it is one of the one lock, and compares no designs"
+                "the fitted section includes heap operations and the hand-off of the lock, so \
+                 heap_step and hand_off are 0 in the profile. This makes other designs cheaper \
+                 than they are: use the profile only for the design with one lock, not to compare \
+                 designs"
                     .to_owned(),
             ]),
             By::FeatherTrace => said.push(
-                "simulated are four tasks a CPU that use half of the machine: for maxima all \
-                 alike, else of 10 to 100 ms by chance; what was really run is not known"
+                "the simulation runs four tasks per CPU that use half of the machine: equal tasks \
+                 for maxima, else random periods of 10 to 100 ms; the tasks of the measurement are \
+                 unknown"
                     .to_owned(),
             ),
         }
         if self.fit.points.iter().any(|point| point.of == Statistic::Max) {
-            said.push("observed maxima are no proven worst case".to_owned());
+            said.push("observed maxima are not proven worst cases".to_owned());
         }
         said.push(
-            "more lines never take less: between the ends of a range each number of lines is taken \
-             to fit"
+            "more lines never take less time, so every number of lines between the ends of a range \
+             counts as fitting"
                 .to_owned(),
         );
         said

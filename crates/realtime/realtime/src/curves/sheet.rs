@@ -316,7 +316,7 @@ impl<'l> Sheet<'l> {
         let mut said: Vec<String> = self.common.iter().map(|&it| words(first, it)).collect();
         said.retain(|words| words != "no total");
         if self.lines.iter().all(|line| line.sets == first.sets) {
-            said.push(format!("{} sets a point", first.sets));
+            said.push(format!("{} sets per point", first.sets));
         }
         said.join(", ")
     }
@@ -344,13 +344,13 @@ impl<'l> Sheet<'l> {
 
     fn notes(&self, gaps: &Gaps) -> Vec<String> {
         let mut notes = vec![match self.load {
-            None => "Bands are pointwise 95 % intervals (Wilson). Tests are sufficient only: a \
-                     share is a lower bound on the sets that can be scheduled."
+            None => "Bands are pointwise 95 % intervals (Wilson). Tests are only sufficient: each \
+                     share is a lower bound on the share of sets that can be scheduled."
                 .to_owned(),
             Some(load) => format!(
-                "Weighted over all {}: the weight of a set is the mean utilization at its point \
-                 (Bastoni, Brandenburg, Anderson 2010); no interval is known for this. Tests are \
-                 sufficient only: it is a lower bound.",
+                "Shares are weighted over all {}: the weight of a set is the mean utilization at \
+                 its point (Bastoni, Brandenburg, Anderson 2010); no interval is known for this. \
+                 Tests are only sufficient, so the value is a lower bound.",
                 if load == Column::Total { "totals" } else { "numbers of tasks" }
             ),
         }];
@@ -366,7 +366,7 @@ impl<'l> Sheet<'l> {
             ));
         }
         if self.lines.iter().any(|line| line.empty > 0) {
-            let what = "Some sets are empty, and count as accepted: their utilization cap is below \
+            let what = "Some sets are empty and count as accepted: their utilization cap is below \
                         the utilization of the first task drawn.";
             notes.push(what.to_owned());
         }
@@ -387,9 +387,9 @@ impl Gaps {
     fn note(&self) -> Option<String> {
         let places = |n: usize| if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
         let unknown = (self.unknown > 0)
-            .then(|| format!("at {} tests exceeded their budget", places(self.unknown)));
+            .then(|| format!("at {}, tests exceeded their budget", places(self.unknown)));
         let missing = (self.missing > 0)
-            .then(|| format!("at {} the file has no line for a curve", places(self.missing)));
+            .then(|| format!("at {}, the file has no line for a curve", places(self.missing)));
         let said: Vec<String> = unknown.into_iter().chain(missing).collect();
         (!said.is_empty()).then(|| format!("Gaps: {}.", said.join("; ")))
     }

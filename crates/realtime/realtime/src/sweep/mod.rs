@@ -146,7 +146,7 @@ impl<'s> Plan<'s> {
         let lacking = lacking.into_iter().filter(|(kinds, _)| !kinds.is_empty());
         let said = |(kinds, curves): (Vec<&str>, Vec<String>)| {
             let (curves, kinds) = (curves.join(", "), kinds.join(", "));
-            format!("tables of {curves} do not have these, which count as 0: {kinds}")
+            format!("the tables of {curves} lack these overheads, which count as 0: {kinds}")
         };
         lacking.map(said).collect()
     }

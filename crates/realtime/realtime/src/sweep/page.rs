@@ -52,9 +52,9 @@ pub(super) fn tables(curves: &Table, pairs: &Table) -> Vec<Table> {
         let on = format!("on {} CPU{s}, {}", show(&cpus), show(&criterion));
         let (curves, pairs) = (part(curves), part(pairs));
         let sets = curves.first().map(|row| show(&row[SETS])).unwrap_or_default();
-        tables.push(accepted(&format!("Accepted {on}, of {sets} sets"), &curves));
+        tables.push(accepted(&format!("Accepted shares {on}, of {sets} sets"), &curves));
         if !pairs.is_empty() {
-            tables.push(above(&format!("Which curve is above which {on}"), &pairs));
+            tables.push(above(&format!("Comparison of curves {on}"), &pairs));
         }
     }
     tables
@@ -89,7 +89,7 @@ fn accepted(title: &str, rows: &[Vec<Value>]) -> Table {
         Column::for_people("curve", Unit::None),
         Column::for_people("cache delay", Unit::Words),
         Column::for_people("accepted", Unit::Words),
-        Column::for_people("interval, 95 %", Unit::Words),
+        Column::for_people("95 % interval", Unit::Words),
         Column::for_people("weighted", Unit::Words),
     ];
     if is_cut {
@@ -135,8 +135,8 @@ fn above(title: &str, rows: &[Vec<Value>]) -> Table {
         Column::for_people("cache delay", Unit::Words),
         Column::for_people("is", Unit::None),
         Column::for_people("beside", Unit::None),
-        Column::for_people("only it accepts", Unit::None),
-        Column::for_people("only the other", Unit::None),
+        Column::for_people("only this curve accepts", Unit::None),
+        Column::for_people("only the other accepts", Unit::None),
         Column::for_people("p", Unit::Words),
     ];
     if is_cut {

@@ -55,7 +55,7 @@ impl Swept<'_> {
         let (points, curves) = (&self.sweep.points, &self.sweep.curves);
         let sets: u64 = self.rows.iter().map(Row::sets).sum();
         report.verdict = match self.sweep.about.as_str() {
-            "" => format!("{sets} task sets at {} points are judged.", points.len()),
+            "" => format!("The sweep judged {sets} task sets at {} points.", points.len()),
             about => about.into(),
         };
         report.measure("name", "", self.sweep.name.as_str(), Unit::None);
@@ -75,7 +75,8 @@ impl Swept<'_> {
 
     fn assumptions(&self, sums: &[Sum]) -> Vec<String> {
         let mut said = vec![
-            "tests are sufficient only: shares are lower bounds of the sets that can be scheduled"
+            "tests are only sufficient: shares are lower bounds on the share of sets that can be \
+             scheduled"
                 .to_owned(),
             "intervals are of 95 %, each for itself (Wilson); `above` and `below` are what \
              McNemar's \
@@ -85,17 +86,17 @@ impl Swept<'_> {
         ];
         let with = |word: &str| self.sweep.curves.iter().any(|curve| guarantee(curve) == word);
         if with("none: observed maxima") {
-            said.push("observed maxima are no proven worst case".into());
+            said.push("observed maxima are not proven worst cases".into());
         }
         if with("none: averages") {
             said.push(
-                "averages are no upper bounds: `soft` with overheads guarantees nothing".into(),
+                "averages are not upper bounds: `soft` with overheads guarantees nothing".into(),
             );
         }
         if self.sweep.curves.iter().any(|curve| curve.costs.is_some()) {
             said.push(
-                "a table that does not state its implementation and number of CPUs is \
-                 taken for one of the curve that counts with it; of which machine none says"
+                "a table that does not state its implementation and number of CPUs counts as a \
+                 table for the curve that uses it; no table states its machine"
                     .into(),
             );
         }
@@ -109,14 +110,15 @@ impl Swept<'_> {
         if extrapolated > 0 {
             let all: u64 = sums.iter().map(|sum| sum.sets).sum();
             said.push(format!(
-                "of {all} verdicts {extrapolated} go on with overheads beyond where they were \
-                 measured"
+                "of {all} verdicts, {extrapolated} use overheads extrapolated beyond the measured \
+                 range"
             ));
         }
         let empty: u64 = self.rows.iter().map(|row| u64::from(row.empty)).sum();
         if empty > 0 {
             said.push(format!(
-                "{empty} sets are empty, and accepted: their cap is below the first utilization"
+                "{empty} sets are empty and count as accepted: their utilization cap is below the \
+                 utilization of the first task"
             ));
         }
         said

@@ -35,42 +35,42 @@ const OWN_GROUPS: Change = Change::Tunable {
     name: "groups",
     from: "core0",
     to: "own-balanced",
-    how: "Scheduling groups are built from each CPU's own view of the nodes: Linux 4.13 and later.",
+    how: "Linux builds scheduling groups from each CPU's own view of the nodes since version 4.13.",
 };
 const MINIMUM: Change = Change::Tunable {
     name: "imbalance",
     from: "average",
     to: "minimum",
-    how: "Groups of CPUs are compared by their least loaded CPU: the patch of Lozi et al., EuroSys \
-          2016, section 3.1. Linux 5.5 and later compare numbers of tasks and idle CPUs \
-          (0b0695f2b34a).",
+    how: "The balancer compares groups of CPUs by their least loaded CPU: see the patch of Lozi et \
+          al., EuroSys 2016, section 3.1. Linux 5.5 and later compare numbers of tasks and idle \
+          CPUs (0b0695f2b34a).",
 };
 const NO_AUTOGROUP: Change = Change::Tunable {
     name: "autogroup",
     from: "on",
     to: "off",
-    how: "sysctl kernel.sched_autogroup_enabled=0, or boot with noautogroup.",
+    how: "Set sysctl kernel.sched_autogroup_enabled=0, or boot with noautogroup.",
 };
 const KEPT_LEVELS: Change = Change::Tunable {
     name: "numa-levels",
     from: "lose",
     to: "keep",
-    how: "Domains between nodes are built again when a CPU comes back: Linux 4.9 and later \
-          (8f37961cf223). Without it: do not take CPUs off.",
+    how: "Linux rebuilds the domains between nodes when a CPU comes back online since version 4.9 \
+          (8f37961cf223). On older kernels, do not take CPUs offline.",
 };
 const PREVIOUS_IDLE: Change = Change::Tunable {
     name: "wake-affine-idle",
     from: "before",
     to: "after",
-    how: "An idle previous CPU decides where a woken task goes: Linux 5.11 and later \
+    how: "Linux 5.11 and later place a woken task on its previous CPU if that CPU is idle \
           (d8fcb81f1acf).",
 };
 const LONGEST_IDLE: Change = Change::Tunable {
     name: "wakeup",
     from: "llc",
     to: "longest-idle",
-    how: "A woken task goes to its previous CPU if that is idle, else to the one that has been \
-          idle longest, in any cache: the patch of Lozi et al., EuroSys 2016, section 3.3. No \
+    how: "A woken task goes to its previous CPU if that CPU is idle, else to the CPU that has been \
+          idle longest, in any cache: see the patch of Lozi et al., EuroSys 2016, section 3.3. No \
           release of Linux does this.",
 };
 const OTHER: Change = Change::Scheduler(what_if::YARDSTICK);
@@ -173,13 +173,15 @@ impl Change {
         match self {
             Change::Tunable { how, .. } => how,
             Change::Affinities => {
-                "All tasks but kernel threads may run on every CPU: taskset(1), cpuset.cpus of the \
-                 cgroup, isolcpus=."
+                "All tasks except kernel threads may run on every CPU: change taskset(1), \
+                 cpuset.cpus of the cgroup, or isolcpus=."
             }
-            Change::Quotas => "No limit of CPU time: cpu.max of the cgroup and of those above it.",
+            Change::Quotas => {
+                "CPU time has no limit: change cpu.max of the cgroup and of its ancestors."
+            }
             Change::Scheduler(_) => {
-                "A task starts on any idle CPU at once. No release of Linux does this; a BPF \
-                 scheduler can (sched_ext, `wastenot rota emit`)."
+                "A waiting task starts at once on any idle CPU. No release of Linux does this; a \
+                 BPF scheduler can (sched_ext, `wastenot rota emit`)."
             }
         }
     }

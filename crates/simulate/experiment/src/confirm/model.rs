@@ -26,12 +26,12 @@ pub(super) fn of(history: &History) -> Result<Choice, Error> {
         let version = source
             .release()
             .and_then(version)
-            .ok_or_else(|| unknown("the trace does not tell which kernel scheduled".into()))?;
+            .ok_or_else(|| unknown("the trace does not record the version of the kernel".into()))?;
         let (_, name) = MODELS.iter().rfind(|(from, _)| *from <= version).expect("from 0.0 on");
         return Ok(Choice::named(name));
     };
     if Scheduler::named(scheduler).is_none() {
-        return Err(unknown(format!("`{scheduler}` is not built in")));
+        return Err(unknown(format!("the simulator has no built-in scheduler `{scheduler}`")));
     }
     let set = note(TUNABLES).unwrap_or_default().split(',').filter_map(|it| it.split_once('='));
     let tunables = set.map(|(name, to)| (name.to_owned(), to.to_owned())).collect();

@@ -28,7 +28,7 @@ impl Confirmation {
         let name = &self.what_if.name;
         let title = match &self.trial {
             Some(trial) => format!("{name}: {}, before and after", trial.change.label()),
-            None => format!("{name}: the change that removes the loss"),
+            None => format!("{name}: no change that removes the loss"),
         };
         let mut report = Report::new("confirm/1", title);
         report.word = Some(self.verdict().word());
@@ -47,11 +47,11 @@ impl Confirmation {
         let texts = [
             ("kernel", "kernel", self.kernel.clone()),
             ("machine", "machine", Some(self.what_if.machine())),
-            ("model", "model of its scheduler", Some(choice::label(&self.model))),
+            ("model", "model of the scheduler", Some(choice::label(&self.model))),
             ("cause", "cause", trial.map(|it| it.lost.cause.to_owned())),
             ("loss", "  kind of loss", trial.map(|it| it.lost.loss.name().to_owned())),
             ("change", "change", trial.map(|it| it.change.label())),
-            ("how", "  on a machine", trial.map(|it| it.change.how().to_owned())),
+            ("how", "  on a real machine", trial.map(|it| it.change.how().to_owned())),
         ];
         for (name, label, text) in texts {
             let label = if text.is_some() { label } else { "" };
@@ -61,34 +61,34 @@ impl Confirmation {
         let known = of.waste.known_ns;
         let share = trial.filter(|it| it.lost.loss != LostTime::Quota && known > 0);
         let share = share.map(|it| it.lost.ns as f64 / known as f64);
-        let label = if share.is_some() { "lost of known CPU time" } else { "" };
+        let label = if share.is_some() { "lost, of known CPU time" } else { "" };
         report.measure("lost_share", label, share, Unit::Share);
         let saved = trial.and_then(Trial::saved);
         let label = if saved.is_some() { "makespan saved" } else { "" };
         report.measure("saved_share", label, saved, Unit::Share);
         let bound = of.bound.span();
-        report.measure("bound.makespan_ns", "no scheduler beats", bound, Unit::Ns);
+        report.measure("bound.makespan_ns", "lower bound", bound, Unit::Ns);
         report.measure("bound.scheduler_share_max", "", of.at_most(), Unit::Share);
         let kept = of.as_recorded();
-        report.measure("as_recorded.makespan_ns", "none beats as recorded", kept, Unit::Ns);
-        report.measure("seeds", "runs of each kind", self.seeds, Unit::None);
+        report.measure("as_recorded.makespan_ns", "lower bound, recorded order", kept, Unit::Ns);
+        report.measure("seeds", "runs per arm", self.seeds, Unit::None);
     }
 
     fn words(&self) -> String {
         let answer = match (&self.trial, self.asked()) {
             (Some(trial), _) => self.words_of(trial),
             (None, Some(most)) => format!(
-                "Nothing is claimed: no change of {} is known that should remove what was lost. \
-                 The most is {}.",
+                "No claim: Wastenot knows no change to {} that should remove the lost time. The \
+                 largest loss is {}.",
                 choice::label(&self.model),
                 lost_words(most)
             ),
             (None, None) => match self.cause {
-                Some(cause) => format!("Nothing was lost by {cause}, as far as the trace shows."),
+                Some(cause) => format!("No time was lost to {cause}, as far as the trace shows."),
                 None => {
-                    "Nothing was lost, as far as the trace shows: no CPU was idle while a task \
-                         that may run there waited, none started a task late, and no affinity or \
-                         quota kept a task from running. So there is nothing to remove."
+                    "No time was lost, as far as the trace shows: no CPU was idle while a task \
+                     that may run there waited, no CPU started a task late, and no affinity or \
+                     quota kept a task from running. So no change is needed."
                         .into()
                 }
             },
@@ -98,7 +98,7 @@ impl Confirmation {
         match best.strip_prefix("Another") {
             // The change is to what schedulers have to keep to.
             Some(best) if self.trial.as_ref().is_some_and(|trial| bound(trial.change)) => {
-                format!("{answer} With affinities and quotas as recorded, another{best}")
+                format!("{answer} With the recorded affinities and quotas, another{best}")
             }
             _ => format!("{answer} {best}"),
         }
@@ -114,38 +114,39 @@ impl Confirmation {
         match self.verdict() {
             Verdict::Confirmed => format!(
                 "Confirmed in the simulator: with {change}, the {kind} {because} falls from \
-                 {before} to {after}; the control has {control}. {matters}"
+                 {before} to {after}; in the control it is {control}. {matters}"
             ),
             Verdict::Partly => {
                 let [all_before, all_after] = [&trial.before, &trial.after]
                     .map(|arm| arm.loss().map(spread).unwrap_or_default());
                 format!(
-                    "In the simulator, {change} removes less than half of what is lost. With it, \
-                     the {kind} {because} falls from {before} to {after}; the control has \
-                     {control}. By all causes, {kind} falls from {all_before} to {all_after}. \
+                    "In the simulator, {change} removes less than half of the lost time. The \
+                     {kind} {because} falls from {before} to {after}; in the control it is \
+                     {control}. Over all causes, {kind} falls from {all_before} to {all_after}. \
                      {matters}"
                 )
             }
             Verdict::Refuted => format!(
-                "Refuted in the simulator: {}. The {kind} {because} is {before} before and {after} \
-                 after; the control has {control}. {matters}",
+                "Refuted in the simulator: {}. The {kind} {because} is {before} before the change \
+                 and {after} after it; in the control it is {control}. {matters}",
                 trial.instead()
             ),
             Verdict::NotReproduced => format!(
-                "Nothing is claimed: the model does not lose what was lost. The recorded run has \
-                 {} of {kind} {because}; under {model} it is {before}, and must be between half \
-                 and twice as much. `--scheduler` names another model.",
+                "No claim: the model does not reproduce the loss. The recorded run has {} of \
+                 {kind} {because}. Under the model {model} it is {before}, but it must be between \
+                 half and twice the recorded value. Use `--scheduler` to choose another model.",
                 Span(lost.ns)
             ),
             _ if trial.gave_up() => format!(
                 "Unknown: some runs did not end within 100 times the recorded time, so their \
-                 losses cannot be compared. `wastenot what-if --scheduler {}` shows one.",
+                 losses cannot be compared. Run `wastenot what-if --scheduler {}` to see one of \
+                 them.",
                 choice::typed(&trial.changed)
             ),
             _ => format!(
-                "Unknown: the runs differ too much. The {kind} {because} is {before} before \
-                 and {after} after; the control has {control}. {matters} More runs may decide: \
-                 `--seeds {}`.",
+                "Unknown: the runs vary too much. The {kind} {because} is {before} before the \
+                 change and {after} after it; in the control it is {control}. {matters} More runs \
+                 may give an answer: `--seeds {}`.",
                 4 * self.seeds
             ),
         }
@@ -190,11 +191,11 @@ impl Confirmation {
     fn tried(&self) -> Table {
         let columns = [
             Column::new("change", "change", Unit::None),
-            Column::new("cause_ns", "by the cause", Unit::Ns),
-            Column::new("loss_ns", "in all", Unit::Ns),
+            Column::new("cause_ns", "by this cause", Unit::Ns),
+            Column::new("loss_ns", "by all causes", Unit::Ns),
             Column::new("makespan_ns", "makespan", Unit::Ns),
         ];
-        let title = "Changes considered, one run each";
+        let title = "Changes tried, with one run each";
         let mut table = Table::new("tried", title, columns);
         table.shown = usize::MAX;
         for tried in self.trial.iter().flat_map(|trial| &trial.tried) {
@@ -213,7 +214,7 @@ impl Confirmation {
             Column::new("loss", "kind", Unit::None),
             Column::new("ns", "lost", Unit::Ns),
         ];
-        let mut table = Table::new("lost", "What the recorded run lost", columns);
+        let mut table = Table::new("lost", "Time lost in the recorded run", columns);
         table.shown = 6;
         for lost in &self.lost {
             table.push(vec![lost.cause.into(), kind(lost.loss).into(), lost.ns.into()]);
@@ -241,27 +242,29 @@ impl Confirmation {
     fn assumptions(&self) -> Vec<String> {
         let mut said = vec![
             format!(
-                "in the simulator, not on a kernel: the recorded work runs under {}, a model of \
-                 the scheduler that ran",
+                "this result is from the simulator, not from a kernel: the recorded work runs \
+                 under {}, a model of the scheduler in the trace",
                 choice::label(&self.model)
             ),
             format!(
-                "before and control differ in their seeds only; a seed draws the random numbers of \
-                 programs, and varies each other computation and sleep by up to {:.0} %",
+                "the arms `before` and `control` differ only in their seeds; a seed sets the \
+                 random numbers of programs, and varies each other computation and sleep by up to \
+                 {:.0} %",
                 VARIED * 100.0
             ),
-            "intervals contain the median with at least 95 %: two of the values in order, counted \
-             from both ends, by the sign test"
+            "each interval contains the median with a confidence of at least 95 %; the sign test \
+             gives its ends, which are two of the sorted values"
                 .into(),
-            "confirmed: the model loses before between half and twice of what was lost; the \
-             intervals after lie below those before, by this cause and in all, with at most half \
-             of the median; the control does not differ; and the run is not longer"
+            "`confirmed` means: before the change, the model loses between half and twice the \
+             recorded loss; after the change, the intervals lie below those before, and the \
+             medians are at most half, both for this cause and for all causes; the control does \
+             not differ; the run does not get longer"
                 .into(),
         ];
         if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {
             said.push(
-                "this change ends the loss by definition, so only the makespan tells what it cost: \
-                 confirmed only if the run is shorter"
+                "this change ends the loss by definition, so only the makespan shows its effect: \
+                 `confirmed` requires a shorter run"
                     .into(),
             );
         }
@@ -278,8 +281,8 @@ type OfArm = fn(&Arm) -> Option<Median>;
 fn figures(loss: LostTime) -> [(&'static str, String, OfOne, OfArm); 3] {
     let kind = kind(loss);
     [
-        ("cause", format!("{kind}, by the cause"), |it| Some(it.cause_ns), Arm::cause),
-        ("loss", format!("{kind}, in all"), |it| Some(it.loss_ns), Arm::loss),
+        ("cause", format!("{kind}, by this cause"), |it| Some(it.cause_ns), Arm::cause),
+        ("loss", format!("{kind}, by all causes"), |it| Some(it.loss_ns), Arm::loss),
         ("makespan", "makespan".into(), |it| it.makespan_ns, Arm::makespan),
     ]
 }
@@ -290,7 +293,7 @@ fn kind(loss: LostTime) -> &'static str {
         LostTime::Waste => "waste",
         LostTime::WakeDelay => "wake delay",
         LostTime::Affinity => "idle time",
-        LostTime::Quota => "time held back",
+        LostTime::Quota => "throttled time",
     }
 }
 
@@ -344,11 +347,13 @@ impl Trial {
         };
         let (from, to) = (spread(before), spread(after));
         match saved {
-            0.0 => format!("The makespan does not differ beyond chance: {from} and {to}."),
-            saved if saved > 0.0 => {
-                format!("The run takes {:.1} % less: {to} instead of {from}.", saved * 100.0)
+            0.0 => {
+                format!("The makespan does not change significantly: {from} before, {to} after.")
             }
-            more => format!("The run takes {:.1} % more: {to} instead of {from}.", -more * 100.0),
+            saved if saved > 0.0 => {
+                format!("The run gets {:.1} % shorter: {to} instead of {from}.", saved * 100.0)
+            }
+            more => format!("The run gets {:.1} % longer: {to} instead of {from}.", -more * 100.0),
         }
     }
 
@@ -362,10 +367,10 @@ impl Trial {
         };
         match (is_below(Arm::cause), is_below(Arm::loss)) {
             (true, true) if self.change.ends_it_by_definition() => {
-                format!("with {change} the run is not shorter, so the loss did not matter")
+                format!("with {change} the run does not get shorter, so the loss did not matter")
             }
-            (true, true) => format!("with {change} the run takes longer"),
-            (true, false) => format!("with {change} as much is lost by other causes"),
+            (true, true) => format!("with {change} the run gets longer"),
+            (true, false) => format!("with {change} other causes lose as much time"),
             (false, _) => format!("with {change} the loss remains"),
         }
     }

@@ -7,12 +7,12 @@ use wastenot_scenario::extract::{Basis, Chain, Crowd, Wakers};
 use super::{Replayed, WhatIf};
 
 /// What the bound of a recording supposes.
-const UNSPUN: &str = "no task waited by spinning";
+const UNSPUN: &str = "no task busy-waited";
 
 impl WhatIf {
     /// The answer of `wastenot what-if`.
     pub fn report(&self) -> Report {
-        let title = format!("{}: its work under {}", self.name, self.asked.scheduler);
+        let title = format!("{}: its work replayed under {}", self.name, self.asked.scheduler);
         let mut report = Report::new("what-if/1", title);
         report.verdict = self.verdict();
         let extracted = &self.extracted;
@@ -21,8 +21,13 @@ impl WhatIf {
         self.measure_bound(&mut report);
         self.measure_as_recorded(&mut report);
         report.measure("work_cpu_ns", "CPU time of the work", extracted.work, Unit::Ns);
-        report.measure("awaited_cpu_ns", "  of awaited tasks", extracted.awaited_work, Unit::Ns);
-        let label = if extracted.held > Span::ZERO { "held back by quotas" } else { "" };
+        report.measure(
+            "awaited_cpu_ns",
+            "  of that, awaited tasks",
+            extracted.awaited_work,
+            Unit::Ns,
+        );
+        let label = if extracted.held > Span::ZERO { "throttled by quotas" } else { "" };
         report.measure("throttled_ns", label, extracted.held, Unit::Ns);
         report.measure("unknown_ns", "", extracted.unknown, Unit::Ns);
         report.measure("tasks", "tasks", extracted.tasks, Unit::None);
@@ -33,8 +38,9 @@ impl WhatIf {
         report.assumptions.extend(self.asked.unread.clone());
         report.assumptions.extend(self.of_the_bound());
         report.assumptions.push(
-            "a work-conserving run is no bound: doing work as soon as a CPU is free may delay \
-             what others wait for (Graham 1969), so it may even be longer than the recorded run"
+            "a work-conserving schedule gives no lower bound: starting tasks as soon as a CPU is \
+             free can delay other tasks (Graham 1969), so that run may even be longer than the \
+             recorded run"
                 .into(),
         );
         report
@@ -43,7 +49,7 @@ impl WhatIf {
     /// What no scheduler beats, and why.
     fn measure_bound(&self, report: &mut Report) {
         let bound = &self.bound;
-        report.measure("bound.makespan_ns", "no scheduler beats", bound.span(), Unit::Ns);
+        report.measure("bound.makespan_ns", "lower bound", bound.span(), Unit::Ns);
         report.measure("scheduler_share_max", "", self.at_most(), Unit::Share);
         let basis = match bound.basis {
             Basis::Programs => Some("programs"),
@@ -58,7 +64,7 @@ impl WhatIf {
         report.measure("bound.lock_ns", label, bound.lock, Unit::Ns);
         report.measure("bound.work_ns", "work / CPUs", bound.work, Unit::Ns);
         let (cpus, span) = bound.affinity.clone().unzip();
-        let label = if span.is_some() { "work / CPUs, bound tasks" } else { "" };
+        let label = if span.is_some() { "work / CPUs, pinned tasks" } else { "" };
         report.measure("bound.affinity_ns", label, span, Unit::Ns);
         let cpus = cpus.map(|cpus| cpus.to_string());
         report.measure("bound.affinity_cpus", "", cpus, Unit::None);
@@ -68,27 +74,27 @@ impl WhatIf {
     fn of_the_bound(&self) -> Vec<String> {
         let bound = match self.bound.basis {
             Basis::Programs => {
-                "no scheduler beats: what the programs of the tasks have to do under every \
-                 schedule, without spinning"
+                "lower bound: the work that the programs must do under every schedule, without \
+                 busy-waiting"
             }
             Basis::Tasks => {
-                "no scheduler beats: the total work divided by the number of CPUs, and the work of \
-                 each task that shares its work with no other; tasks may share work if they have \
-                 equal names, are of one process, were forked and ran no other program since, or \
-                 are of unknown origin"
+                "lower bound: the total work divided by the number of CPUs, and the work of each \
+                 task that shares its work with no other task. Tasks may share work if they have \
+                 equal names, belong to one process, were forked without a later exec, or have an \
+                 unknown origin"
             }
             Basis::NoWakers => return Vec::new(),
         };
         let mut said = vec![
             bound.to_owned(),
-            "as recorded: locks, tokens and parts of piles went to the tasks to which they went, \
-             in that order; another schedule may do better"
+            "lower bound, recorded order: locks, tokens and work items go to the same tasks in the \
+             same order as in the trace; another order may be faster"
                 .into(),
         ];
         if self.is_faster_than_possible() {
             said.push(
-                "locks for which no task waited in the recording exclude none in the simulated \
-                 run, which is why it ends before what no scheduler beats"
+                "if no task waited for a lock in the trace, the simulation does not enforce this \
+                 lock; so the simulated run can end before the lower bound"
                     .into(),
             );
         }
@@ -99,13 +105,13 @@ impl WhatIf {
     fn measure_as_recorded(&self, report: &mut Report) {
         let known = self.as_recorded().map(|_| &self.as_recorded);
         let span = self.as_recorded();
-        report.measure("as_recorded.makespan_ns", "none beats as recorded", span, Unit::Ns);
+        report.measure("as_recorded.makespan_ns", "lower bound, recorded order", span, Unit::Ns);
         report.measure("as_recorded.scheduler_share_max", "", self.left_by(span), Unit::Share);
         let chain = known.map(|known| known.chain);
         let span = chain.map(Chain::span);
         report.measure("as_recorded.chain_ns", "longest chain of waits", span, Unit::Ns);
         let sleep = chain.map(|chain| chain.sleep);
-        report.measure("as_recorded.chain_sleep_ns", "  of it asleep", sleep, Unit::Ns);
+        report.measure("as_recorded.chain_sleep_ns", "  of that, asleep", sleep, Unit::Ns);
         let work = known.map(|known| known.all.span());
         report.measure("as_recorded.work_ns", "", work, Unit::Ns);
         let crowd = known.and_then(|known| known.bound.as_ref());
@@ -124,21 +130,21 @@ impl WhatIf {
         if self.bound.span().is_none() {
             let at_best = self.at_best();
             return format!(
-                "{at_best} In the simulation, with sleeps of the recorded length, {simulated}."
+                "{at_best} In the simulation, where sleeps keep their recorded lengths, \
+                 {simulated}."
             );
         }
         if self.moved {
             let (machine, recorded) = (self.machine(), self.extracted.recorded);
-            let compared = match asked.makespan {
-                Some(_) => format!("{simulated} for work that took {recorded}"),
-                None => format!("{simulated}; the recorded run took {recorded}"),
-            };
-            return format!("On {machine} {compared}. {}", self.at_best());
+            let at_best = self.at_best();
+            return format!(
+                "On {machine}, {simulated}; the recorded run took {recorded}. {at_best}"
+            );
         }
         let doubt = match self.is_faster_than_possible() {
             true => {
-                " That is less than any scheduler needs, so the figure does not count: the \
-                     simulated tasks wait less for each other than the recorded ones did."
+                " No scheduler can be that fast, so ignore this figure: in the simulation, tasks \
+                 wait less for each other than in the recorded run."
             }
             false => "",
         };
@@ -155,8 +161,8 @@ impl WhatIf {
         let Some((bound, kept)) = self.bound.span().zip(self.as_recorded()) else {
             let why = self.why_unknown();
             return format!(
-                "How much time another scheduler could save is unknown: {why} The run took \
-                 {recorded}."
+                "The report cannot state how much time another scheduler could save: {why} The \
+                 recorded run took {recorded}."
             );
         };
         let mut unless = String::new();
@@ -169,14 +175,16 @@ impl WhatIf {
         }
         let also = |words: &str| match kept > bound {
             true => {
-                format!(" If locks and work are handed out in the recorded order, none can{words}")
+                format!(
+                    " If tasks get locks and work in the recorded order, no scheduler can{words}"
+                )
             }
             false => String::new(),
         };
         let Some(share) = self.at_most() else {
-            let also = also(&format!(" before {kept}."));
+            let also = also(&format!(" finish before {kept}."));
             return format!(
-                "No scheduler can finish this work there before {bound}{unless}.{also}"
+                "No scheduler can finish this work on that machine before {bound}{unless}.{also}"
             );
         };
         let (share, least) = (per_cent(share), self.left_by(Some(kept)).map(per_cent));
@@ -184,10 +192,11 @@ impl WhatIf {
         let because = self.limit(bound);
         let kept_because = self.limit(kept).filter(|_| because.is_none()).unwrap_or_default();
         let because = because.unwrap_or_default();
-        let also = also(&format!(" before {kept}{kept_because}: at most {least}."));
+        let also =
+            also(&format!(" finish before {kept}{kept_because}, so it can save at most {least}."));
         format!(
-            "Another scheduler can save at most {share} of this run{unless}: it took {recorded}, \
-             and no scheduler can finish the same work before {bound}{because}.{also}"
+            "Another scheduler can save at most {share} of this run{unless}: the run took \
+             {recorded}, and no scheduler can finish the same work before {bound}{because}.{also}"
         )
     }
 
@@ -195,14 +204,13 @@ impl WhatIf {
     fn why_unknown(&self) -> String {
         match self.extracted.wakers {
             Wakers::Lacking { wakeups, of } => format!(
-                "{wakeups} of {of} wakeups of tasks that are waited for have no sched_waking \
-                 before them, because it was not recorded all the time, so it is unknown which \
-                 tasks woke them. A recording with sched_waking from one end to the other would \
-                 decide."
+                "{wakeups} of {of} wakeups of awaited tasks have no sched_waking event, because \
+                 sched_waking was not recorded all the time. So the trace does not show which \
+                 tasks caused these wakeups. Record sched_waking for the whole run to get a bound."
             ),
             Wakers::Told | Wakers::Untold => {
-                "the trace does not contain which task woke which, so a wakeup from another CPU \
-                 looks like an interrupt. A recording with sched_waking would decide."
+                "the trace does not record which task woke which, so a wakeup by another task \
+                 looks like an interrupt. Record sched_waking to get a bound."
                     .into()
             }
         }
@@ -221,17 +229,17 @@ impl WhatIf {
             let how = match (end.chain.sleep > end.chain.compute, self.extracted.held) {
                 (false, _) => "is busy",
                 (true, Span::ZERO) => "sleeps",
-                (true, _) => "sleeps, or is held back by a quota",
+                (true, _) => "sleeps or is throttled by a quota",
             };
             return Some(format!(
-                ", because `{}` {how}, or waits for such a task, from one end to the other \
-                 (`--task` names the tasks to wait for)",
+                ", because from start to end `{}` {how}, or waits for a task that does (`--task` \
+                 sets the tasks to wait for)",
                 end.name
             ));
         }
         let crowds = std::iter::once(&known.all).chain(&known.bound);
         let full = crowds.into_iter().find(|crowd| is_most(crowd.span()))?;
-        Some(format!(", because the work of CPUs {} fills them", full.cpus))
+        Some(format!(", because the work keeps CPUs {} busy", full.cpus))
     }
 
     /// The machine in words.
@@ -263,8 +271,8 @@ impl WhatIf {
         for run in std::iter::once(&self.asked).chain(&self.yardstick) {
             row(&run.scheduler, run.makespan, Some(run.waste.cpu_ns));
         }
-        row("no scheduler beats", self.bound.span(), None);
-        row("none beats as recorded", self.as_recorded(), None);
+        row("lower bound", self.bound.span(), None);
+        row("lower bound, recorded order", self.as_recorded(), None);
         table
     }
 
@@ -272,13 +280,13 @@ impl WhatIf {
         let columns = [
             Column::new("name", "task", Unit::None),
             Column::new("tasks", "tasks", Unit::None),
-            Column::new("chain_ns", "end, at least", Unit::Ns),
-            Column::new("compute_ns", "of it CPU time", Unit::Ns),
-            Column::new("sleep_ns", "of it asleep", Unit::Ns),
+            Column::new("chain_ns", "end, at the earliest", Unit::Ns),
+            Column::new("compute_ns", "of that, CPU time", Unit::Ns),
+            Column::new("sleep_ns", "of that, asleep", Unit::Ns),
         ];
         let mut table = Table::new(
             "chains",
-            "When tasks end in the recorded order, on any number of CPUs",
+            "Earliest end of tasks in the recorded order, on unlimited CPUs",
             columns,
         );
         table.shown = 5;

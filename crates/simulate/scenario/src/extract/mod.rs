@@ -121,8 +121,8 @@ pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Er
     replay(history, Silent::Unknown, &mut watch);
     let extracted = weave::weave(history, options, watch);
     if extracted.awaited == 0 || extracted.recorded == Span::ZERO {
-        let what = "none of the tasks to wait for ran in it".into();
-        return Err(Error::NoWork { what, help: "name tasks that ran with `--task`".into() });
+        let what = "none of the awaited tasks ran in this trace".into();
+        return Err(Error::NoWork { what, help: "name other tasks with `--task`".into() });
     }
     Ok(extracted)
 }
@@ -145,27 +145,27 @@ fn tells_enough(history: &History) -> Result<(), Error> {
     if !history.head.clock.nanoseconds {
         let clock = &history.head.clock.name;
         return wrong(
-            format!("its clock ({clock}) counts cycles: how long anything took is unknown"),
-            "say how many cycles a second has: `--clock-hz 2.4GHz`",
+            format!("the clock of the trace ({clock}) counts cycles, so times are unknown"),
+            "give the number of cycles per second, for example `--clock-hz 2.4GHz`",
         );
     }
     if !history.entries().any(|entry| matches!(entry.event, Event::Switch { .. })) {
         if is_part(history) {
             let window = history.window();
             return wrong(
-                format!("this part of it ({}) has no context switch", window.span()),
-                "take a longer one: `--from`, `--to`",
+                format!("this part of the trace ({}) has no context switch", window.span()),
+                "take a longer part: `--from`, `--to`",
             );
         }
         return wrong(
-            "it has no context switch, so it does not show which task ran when".into(),
+            "the trace has no context switch, so it does not show which task ran when".into(),
             events,
         );
     }
     let carries = history.head.carries;
     if !carries.has(Carries::WAKINGS) && !carries.has(Carries::WAKEUPS) {
         return wrong(
-            "it has no wakeup, so it does not show which task waited for which".into(),
+            "the trace has no wakeup, so it does not show which task waited for which".into(),
             events,
         );
     }
@@ -195,7 +195,7 @@ impl Extracted {
         workload.hotplug.clear();
         if cut > 0 {
             self.assumptions.push(format!(
-                "{cut} of {whole} tasks with an affinity were bound to CPUs that this machine \
+                "{cut} of {whole} tasks with an affinity were pinned to CPUs that this machine \
                  does not have"
             ));
         }

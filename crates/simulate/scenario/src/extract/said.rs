@@ -15,24 +15,25 @@ pub(super) fn assumptions(
     pinned: usize,
 ) -> Vec<String> {
     let simulated = is_simulated(history);
-    let mut said: Vec<String> = vec![
-        "the work is what tasks did between waits; busy-waiting counts as work".into(),
-        "CPUs are as fast as in the recording, with the same delays by caches, memory and busy \
-         siblings"
+    let mut said: Vec<String> =
+        vec![
+        "the work of a task is its CPU time between its waits; busy-waiting counts as work".into(),
+        "CPUs are as fast as in the trace; caches, memory and busy siblings cause the same delays"
             .into(),
         match extracted.ipi {
             Span::ZERO => "interrupts and the scheduler itself take no time".into(),
-            ipi => format!("a kicked CPU reacts after {ipi}, as it did then"),
+            ipi => format!("a kicked CPU reacts after {ipi}, as in the trace"),
         },
         format!(
-            "a waker wakes a task after the same CPU time of its own as recorded, and a sleeper \
-             takes its wakeups in the order of their arrival{}",
-            if simulated { "" } else { "; no waker says that it is about to sleep" }
+            "a task wakes another task after it has used the same amount of CPU time as in the \
+             trace; a sleeping task handles its wakeups in the order of their arrival{}",
+            if simulated { "" } else { "; no wakeup has the WF_SYNC hint (the waker is about to \
+                                        sleep)" }
         ),
     ];
     said.extend(history.head.source.caveat());
     if simulated {
-        said.push("events at the same instant may come in another order".into());
+        said.push("events at the same instant may come in a different order".into());
     }
     said.extend(sleeps(tally));
     said.push(who(extracted, whom));
@@ -42,9 +43,9 @@ pub(super) fn assumptions(
 
 /// Those that hold for programs, too.
 pub(super) fn of_programs(of_events: &[String]) -> Vec<String> {
-    let programs = "tasks run their programs again, which the simulated run contains: they draw \
-                    random numbers, and wait and spin as programs do; changes of nice values by \
-                    programs are not repeated";
+    let programs = "the trace contains the programs of the tasks, and the tasks run them again: \
+                    programs draw random numbers, wait and spin as usual; the replay does not \
+                    repeat changes of nice values by programs";
     let holds = |it: &&String| {
         ["interrupts and", "a kicked CPU", "the run is over", "recorded in a guest"]
             .iter()
@@ -57,8 +58,8 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let (timed, span) = tally.timed;
     let timed = (timed > 0).then(|| {
         format!(
-            "sleeps that an interrupt ended (timers, devices, the network) keep their length, also \
-             where another task's message was behind it: {timed}, {span} together"
+            "sleeps that ended with an interrupt (timer, device, network) keep their length, even \
+             if a message of another task caused the interrupt: {timed}, {span} in total"
         )
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
@@ -68,15 +69,15 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let unclear = (tally.unclear > 0).then(|| {
         let count = tally.unclear;
         format!(
-            "the trace does not distinguish interrupts from tasks: the current task counts as the \
-             waker of {count}"
+            "the trace does not distinguish wakeups by interrupts from wakeups by tasks, so the \
+             current task counts as the waker: {count}"
         )
     });
     let own = (tally.own > 0).then(|| {
         let count = tally.own;
         format!(
-            "the scheduler's own threads (migration/N) are no work, and waits for them are left \
-             out: {count}"
+            "the scheduler's own threads (migration/N) do no work, and the replay leaves out waits \
+             for them: {count}"
         )
     });
     [timed, unknown, unclear, own].into_iter().flatten()
@@ -85,24 +86,30 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
 fn who(extracted: &Extracted, whom: &Awaited) -> String {
     let (tasks, awaited) = (extracted.tasks, extracted.awaited);
     let why = match whom.why {
-        Why::Named => "those that were named",
-        Why::Told => "those that the scenario waits for",
+        Why::Named => "the tasks that were named",
+        Why::Told => "the tasks that the scenario waits for",
         Why::Passing => {
-            "those that began or ended within the recording, except kernel threads, the recorder, \
-             and tasks that ran from its start to its end"
+            "the tasks that began or ended within the trace, except kernel threads, the recorder, \
+             and tasks that ran from start to end"
         }
         Why::Woken => {
-            "those that other tasks woke, since hardly any other task began or ended within the \
-             recording"
+            "the tasks that other tasks woke, because hardly any other task began or ended within \
+             the trace"
         }
-        Why::Ordinary => "all but kernel threads, since none has a beginning or an end in it",
-        Why::All => "all, since only kernel threads are there",
+        Why::Ordinary => {
+            "all tasks except kernel threads, because none of them began or ended within the trace"
+        }
+        Why::All => "all tasks, because the trace contains only kernel threads",
     };
     let others = match tasks - awaited {
         0 if tasks == 1 => {
-            return "the run is over when its task has done what was recorded".into();
+            return "the run is over when the task has finished its recorded work".into();
         }
-        0 => return format!("the run is over when all {tasks} tasks have done what was recorded"),
+        0 => {
+            return format!(
+                "the run is over when all {tasks} tasks have finished their recorded work"
+            );
+        }
         others => others,
     };
     let named = whom.others.iter().take(NAMED).map(|name| format!("`{name}`"));
@@ -113,8 +120,8 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         false => format!("{}{more}", named.join(", ")),
     };
     format!(
-        "the run is over when {awaited} of {tasks} tasks have done what was recorded: {why}; \
-         {others} others ({named}) run beside them"
+        "the run is over when {awaited} of {tasks} tasks have finished their recorded work: {why}; \
+         other tasks run at the same time: {others} ({named})"
     )
 }
 
@@ -127,33 +134,43 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     if !carries.has(Carries::AFFINITY) {
         said.push(format!(
-            "affinities are not recorded: kernel threads whose names say so stay where they were \
-             ({pinned}), all others may run anywhere"
+            "the trace does not record affinities: kernel threads that are named after a CPU stay \
+             there ({pinned}), all other tasks may run on any CPU"
         ));
     }
     if !carries.has(Carries::CGROUPS) {
-        said.push("cgroups and sessions are not recorded: all tasks are in one group".into());
+        said.push(
+            "the trace does not record cgroups and sessions: all tasks are in one group".into(),
+        );
     } else if !is_simulated(history) {
-        said.push("shares of cgroups are not recorded: all have equal ones".into());
+        said.push(
+            "the trace does not record the shares of cgroups: all cgroups have equal shares".into(),
+        );
         if is_part(history) {
-            said.push("cgroups that were recorded before this part are unknown in it".into());
+            said.push(
+                "cgroups that were recorded before this part of the trace are unknown".into(),
+            );
         }
     }
     if !carries.has(Carries::TOPOLOGY) {
-        said.push("what CPUs share is not recorded: `--machine` names it".into());
+        said.push(
+            "the trace does not record which cores, caches and nodes CPUs share: set this with \
+             `--machine`"
+                .into(),
+        );
     }
     let (held, span) = tally.held;
     if held > 0 {
         said.push(format!(
-            "throttling by quotas is not the scheduler's fault: such waits keep their length under \
-             every scheduler, as sleeps: {held}, {span} together"
+            "throttling by quotas is not the scheduler's fault: throttled waits keep their length \
+             under every scheduler, like sleeps: {held}, {span} in total"
         ));
     }
     if tally.regrouped > 0 {
-        said.push(format!("changes of cgroup are not repeated: {}", tally.regrouped));
+        said.push(format!("the replay does not repeat changes of cgroup: {}", tally.regrouped));
     }
     if tally.realtime {
-        said.push("real-time tasks are simulated as ordinary ones".into());
+        said.push("the simulation treats real-time tasks as ordinary tasks".into());
     }
     let silent = silent(history);
     if silent > 0 {
@@ -162,12 +179,12 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     if tally.unknown.0 > 0 {
         let (count, span) = tally.unknown;
         said.push(format!(
-            "parts of tasks' lives are unknown, and taken for sleep that keeps its length: \
-             {count}, {span} together"
+            "parts of tasks' lives are unknown and count as sleep that keeps its length: {count}, \
+             {span} in total"
         ));
     }
     if tally.losses > 0 {
-        said.push("events were lost: runs and wakeups of that time are missing".into());
+        said.push("the trace lost events: runs and wakeups from that time are missing".into());
     }
     if tally.unannounced > 0 {
         let count = tally.unannounced;

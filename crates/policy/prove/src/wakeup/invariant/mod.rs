@@ -36,15 +36,15 @@ pub fn obligations(variant: Variant) -> Vec<Obligation> {
     let mut start = declared("Does the invariant hold when all CPUs are busy?");
     start.assert("All CPUs are busy and no task waits.", all_busy());
     start.assert("The invariant does not hold.", not(invariant(&Names(&[]))));
-    all.push(obligation("start", "the wakeups' invariant holds when all CPUs are busy", start));
+    all.push(obligation("start", "the wakeup invariant holds when all CPUs are busy", start));
     for step in steps(variant) {
-        let what = format!("the wakeups' invariant is kept when {}", step.about);
+        let what = format!("the wakeup invariant is preserved when {}", step.about);
         all.push(obligation(step.name, &what, kept(&step)));
     }
     let mut goal = declared("Does it follow that a CPU is on the way?");
     goal.assert("The invariant holds.", invariant(&Names(&[])));
     goal.assert("No CPU is on the way to a task.", not(on_the_way()));
-    all.push(obligation("goal", "from the wakeups' invariant it follows that none is lost", goal));
+    all.push(obligation("goal", "the wakeup invariant implies that no wakeup is lost", goal));
     all
 }
 
@@ -56,8 +56,8 @@ fn obligation(name: &str, what: &str, script: Script) -> Obligation {
 /// must be `sat`. Otherwise the obligation of the step would hold vacuously.
 pub fn premises(variant: Variant) -> Vec<Obligation> {
     let premise = |step: &Step| {
-        let what = format!("it can be that {}", step.about);
-        let mut script = declared(&format!("Can it be that {}?", step.about));
+        let what = format!("it is possible that {}", step.about);
+        let mut script = declared(&format!("Is it possible that {}?", step.about));
         script.assert("The invariant holds before.", invariant(&Names(&[])));
         script.assert("The step can be taken.", step.guard.clone());
         obligation(&format!("{}-can", step.name), &what, script)
@@ -236,7 +236,7 @@ fn on_the_way() -> Term {
 }
 
 fn kept(step: &Step) -> Script {
-    let mut script = declared(&format!("Is the invariant kept when {}?", step.about));
+    let mut script = declared(&format!("Is the invariant preserved when {}?", step.about));
     script.assert("The invariant holds before.", invariant(&Names(&[])));
     script.assert("The step can be taken.", step.guard.clone());
     for (relation, value) in &step.changes {

@@ -102,7 +102,7 @@ fn steps_of_scans(variant: Variant) -> Vec<Step> {
     vec![
         step(
             "dispatch",
-            "a CPU that was busy, or sleeps, begins to dispatch",
+            "a busy or sleeping CPU starts to dispatch",
             and([s.phase("me", &[BUSY, ASLEEP]), not(local())]),
             dispatch
                 .into_iter()
@@ -134,13 +134,13 @@ fn steps_of_scans(variant: Variant) -> Vec<Step> {
         ),
         step(
             "scan-given",
-            "a CPU has found nothing, and runs what it was given meanwhile",
+            "a CPU has found nothing and runs a task that it was given meanwhile",
             and([s.phase("me", &[SCANS]), local(), all_visited()]),
             vec![phase(BUSY), any("local")],
         ),
         step(
             "run-given",
-            "a CPU that was busy, or sleeps, runs what it was given",
+            "a busy or sleeping CPU runs a task that it was given",
             and([s.phase("me", &[BUSY, ASLEEP]), local()]),
             vec![phase(BUSY), any("local"), any("kicked")],
         ),
@@ -177,7 +177,7 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
     vec![
         step(
             "remove",
-            "a task leaves its queue to be put anew: it is moved, or its affinity changes",
+            "a task leaves its queue to be put again: it is moved, or its affinity changes",
             s.of("waits", &["it"]),
             vec![unset("waits")],
         ),
@@ -189,7 +189,7 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         ),
         step(
             "say-busy",
-            "a CPU that took a task says that it is busy",
+            "a CPU that took a task marks itself busy",
             s.phase("me", &[TOOK]),
             vec![
                 phase(PASSES),
@@ -201,13 +201,13 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         ),
         step(
             "pass-on",
-            "a CPU claims another one for a task that it owes, and kicks it",
+            "a CPU claims and kicks another CPU for a task to which it owes a wakeup",
             and([passes(), owes(), s.of("takes", &["other", "it"]), s.of("idle", &["other"])]),
             claim("other").into_iter().chain([paid()]).collect(),
         ),
         step(
             "pass-in-vain",
-            "a CPU looks, for a task that it owes, at one that is not idle",
+            "a CPU that owes a wakeup to a task looks at a CPU that is not idle",
             and([passes(), owes(), not(s.of("idle", &["other"]))]),
             vec![(
                 "tried",
@@ -219,13 +219,14 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         ),
         step(
             "owe-no-more",
-            "a task that is owed waits no more, or no CPU is left to look at for it",
+            "a task to which a CPU owes a wakeup no longer waits, or no CPU is left to look at for \
+             it",
             and([passes(), owes(), or([not(s.of("waits", &["it"])), none_left])]),
             vec![paid()],
         ),
         step(
             "run-taken",
-            "a CPU that owes nothing any more runs the task that it took",
+            "a CPU that owes no more wakeups runs the task that it took",
             and([passes(), forall([("t", sort("t"))], not(s.of("owes", &["me", "t"])))]),
             vec![phase(BUSY)],
         ),

@@ -48,7 +48,7 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
     };
     match &outcome.judged.verdict {
         Verdict::Schedulable(_) => format!(
-            "{} The tables list the {} of each task, and the test that accepts each.",
+            "{} The tables list the {} of each task and the test that accepts each.",
             words::schedulable(&how, asked),
             asked.noun()
         ),
@@ -58,8 +58,8 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
                 format!("Unknown: {}", words::refused(asked, task, &tasks[task]))
             }
             None => format!(
-                "Unknown: {how} it is not shown that all deadlines are met{}, nor that no \
-                 partition meets them. {}",
+                "Unknown: {how}, the tests do not show that jobs meet all deadlines{}, nor that \
+                 every partition misses some. {}",
                 words::with_overheads(asked),
                 unshown(asked, outcome)
             ),
@@ -77,7 +77,7 @@ fn unshown(asked: &Asked, outcome: &Outcome) -> String {
         (Err(why), _) => format!("overheads leave no capacity in it ({why})"),
         (Ok(_), Err(Reason::Budget)) => "tests exceeded their budget of steps".into(),
         (Ok(set), Err(Reason::Utilization)) => {
-            format!("the utilization of its tasks is {:.3}, on {given}", utilization(set))
+            format!("the utilization of its tasks is {:.3}, but it has {given}", utilization(set))
         }
         (Ok(_), Err(Reason::Density)) => {
             "a job executes for longer than its deadline or period".into()
@@ -91,9 +91,9 @@ fn unshown(asked: &Asked, outcome: &Outcome) -> String {
         Partitioning::WorstFit if judged.spent => {
             ("worst", " First fit exceeded its budget of steps.")
         }
-        Partitioning::WorstFit => ("worst", " First fit finds no accepted partition."),
+        Partitioning::WorstFit => ("worst", " First fit finds no partition that the tests accept."),
     };
-    format!("With {by} fit, {noun} {first} is the first not accepted: {why}.{other}")
+    format!("With {by} fit, {noun} {first} is the first that is not accepted: {why}.{other}")
 }
 
 /// What people want to know first.
@@ -106,7 +106,9 @@ fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcom
     }
     let by = match outcome.judged.partitioning {
         Partitioning::WorstFit => "worst fit, by decreasing utilization",
-        Partitioning::FirstFit => "first fit, by decreasing density (worst fit is not accepted)",
+        Partitioning::FirstFit => {
+            "first fit, by decreasing density (the tests do not accept worst fit)"
+        }
     };
     say("partitioned by", by.into());
 }
@@ -166,22 +168,22 @@ fn of_tasks(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Table {
 fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String> {
     let mut all = vec![
         "sporadic tasks: jobs of a task are released at least a period apart, execute for at most \
-         C, and share no resources; they may be preempted at any time, and migrate within their \
+         C, and share no resources; jobs may be preempted at any time, and migrate within their \
          cluster"
             .to_owned(),
-        "clusters have the same size and share no lock: activity in one does not delay tasks \
-         in another"
+        "clusters have the same size and share no lock, so activity in one cluster does not delay \
+         tasks in another"
             .to_owned(),
     ];
     let beyond = outcome.judged.beyond().map(|(n, beyond)| words::place(n, &beyond, asked));
     all.extend(words::of_kernel(asked, beyond));
     if asked.implementation.dedicated() > 0 {
         let name = asked.implementation.name();
-        all.push(format!("{name}: one of the CPUs of each cluster runs no tasks"));
+        all.push(format!("{name}: in each cluster, one CPU runs no tasks"));
     }
     all.extend(Implementation::assumption(&[asked.implementation]));
     if tasks.len() > LISTED {
-        all.push(format!("more than {LISTED} tasks: they are not listed"));
+        all.push(format!("more than {LISTED} tasks: the report does not list them"));
     }
     all
 }

@@ -59,7 +59,7 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
     match &outcome.judged.verdict {
         Verdict::Schedulable(proof) => {
             let shown = proof.test().map_or_else(String::new, |test| {
-                format!(" Shown by {} ({}).", test.key().to_uppercase(), test.source())
+                format!(" Proved by {} ({}).", test.key().to_uppercase(), test.source())
             });
             format!("{}{shown}", words::schedulable(&on, asked))
         }
@@ -69,8 +69,8 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
             match outcome.judged.refused {
                 Some(_) => format!("Unknown: {why}"),
                 None => format!(
-                    "Unknown: {on} no test shows that all deadlines are met{}, and no late job was \
-                     found. {why}",
+                    "Unknown: {on}, no test shows that jobs meet all deadlines{}, and no late job \
+                     was found. {why}",
                     words::with_overheads(asked)
                 ),
             }
@@ -90,7 +90,7 @@ fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcom
         return;
     }
     if let Some(tried) = &outcome.tried {
-        let late = if tried.missed.is_some() { "one late" } else { "none late" };
+        let late = if tried.missed.is_some() { "one job is late" } else { "no job is late" };
         let (jobs, schedules) = (tried.jobs, tried.schedules.into());
         say(
             "simulated",
@@ -100,8 +100,8 @@ fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcom
     if let Some(answer) = judged.answer(Test::Partitioned) {
         let says = match answer {
             Answer::Accept => "schedulable: first fit finds a CPU for each task",
-            Answer::Reject => "not shown: first fit finds no CPU for some task",
-            Answer::NotApplicable(_) | Answer::Unknown => "not shown: out of budget",
+            Answer::Reject => "unknown: first fit finds no CPU for some task",
+            Answer::NotApplicable(_) | Answer::Unknown => "unknown: out of budget",
         };
         let charged = match asked.table {
             None => String::new(),
@@ -121,7 +121,7 @@ fn fit(say: &mut impl FnMut(&str, String), tasks: &TaskSet, asked: &Asked, outco
     if let Some(enough) = outcome.enough {
         let by = enough.by.key().to_uppercase();
         let on = cpus(enough.cpus + asked.implementation.dedicated());
-        let least = if enough.is_least { "fewest" } else { "fewer may suffice" };
+        let least = if enough.is_least { "fewest" } else { "maybe fewer" };
         let given = match &asked.table {
             None => String::new(),
             Some(_) => format!("; with the overheads on {}", asked.cpus),
@@ -134,7 +134,7 @@ fn fit(say: &mut impl FnMut(&str, String), tasks: &TaskSet, asked: &Asked, outco
         Some(scale) => {
             let share = format!("{}.{:03}", scale.per_mille / 1_000, scale.per_mille % 1_000);
             let by = scale.by.key().to_uppercase();
-            let more = if scale.is_most { "" } else { "; more may be accepted" };
+            let more = if scale.is_most { "" } else { "; more work may be accepted" };
             let critical = scale.critical.map(|task| format!("; task {} is critical", task + 1));
             let critical = critical.unwrap_or_default();
             say("accepted with", format!("{share} x every C (by {by}{more}{critical})"));
@@ -153,7 +153,7 @@ fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
         () if outcome.judged.clusters[0].set().is_err() => {
             "no number of CPUs: overheads leave no capacity"
         }
-        () => "no number of CPUs that was tried",
+        () => "none of the numbers of CPUs that were tried",
     }
 }
 
@@ -163,16 +163,18 @@ fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
     let fits = |test: &Test| test.is_of_global_edf(cpus) && test.takes_less();
     match () {
         () if !is_selected(asked) => NOT_SELECTED,
-        () if !asked.question.tests.iter().any(fits) => "not tried: BAK may reject less work",
+        () if !asked.question.tests.iter().any(fits) => {
+            "not tried, because BAK may reject less work"
+        }
         () if outcome.judged.clusters[0].set().is_err() => {
             "no share of the work: overheads leave no capacity"
         }
-        () => "no share of the work that was tried",
+        () => "none of the amounts of work that were tried",
     }
 }
 
 /// Why nothing was tried.
-const NOT_SELECTED: &str = "not tried: no test of global EDF was selected";
+const NOT_SELECTED: &str = "not tried, because no test of global EDF was selected";
 
 fn is_selected(asked: &Asked) -> bool {
     asked.question.tests.iter().any(|test| test.is_of_global_edf(asked.question.cpus))
@@ -184,12 +186,12 @@ fn tardiness(soft: &Soft) -> String {
     let on_average = match (soft.bounded, soft.bounded_on_average) {
         (_, None) | (None, _) => "",
         (Some(false), Some(false)) => "",
-        (Some(true), Some(true)) => "; bounded also with averages (no guarantee)",
+        (Some(true), Some(true)) => "; also bounded with averages (no guarantee)",
         (Some(false), Some(true)) => "; bounded with averages (no guarantee)",
-        (Some(true), Some(false)) => "; not even bounded with averages",
+        (Some(true), Some(false)) => "; unbounded even with averages",
     };
     let bound = match soft.bounded {
-        None => return "too close to determine whether it is bounded".into(),
+        None => return "unknown: too close to the limit to decide".into(),
         Some(false) => "unbounded".into(),
         Some(true) => match (most(&soft.gedf_us), most(&soft.gfl_us)) {
             (Some(gedf), Some(gfl)) => {
@@ -197,7 +199,7 @@ fn tardiness(soft: &Soft) -> String {
             }
             (Some(late), None) => format!("at most {late} us"),
             (None, Some(late)) => format!("bounded ({late} us under fair lateness)"),
-            (None, None) => "bounded; the bound was not computed".into(),
+            (None, None) => "bounded, but the bound was not computed".into(),
         },
     };
     format!("{bound}{on_average}")
@@ -249,7 +251,7 @@ fn table_of_tasks<const N: usize>(more: [Column; N]) -> Table {
         Column::new("period_us", "T", Unit::None),
         Column::new("deadline_us", "D", Unit::None),
         Column::new("wcet_us_with_overheads", "C+", Unit::None),
-        Column::new("response_us_max", "response at most", Unit::None),
+        Column::new("response_us_max", "max response", Unit::None),
     ];
     Table::new("tasks", TASKS, columns.into_iter().chain(more).collect::<Vec<_>>())
 }
@@ -257,10 +259,10 @@ fn table_of_tasks<const N: usize>(more: [Column; N]) -> Table {
 /// Each task, with what is known of it.
 fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
     let mut table = table_of_tasks([
-        Column::new("response_us_max_fp", "response under FP", Unit::None),
-        Column::new("response_us_max_np", "response under NP-EDF", Unit::None),
-        Column::new("tardiness_us_max", "tardiness at most", Unit::None),
-        Column::new("tardiness_us_max_gfl", "tardiness under G-FL", Unit::None),
+        Column::new("response_us_max_fp", "max response, FP", Unit::None),
+        Column::new("response_us_max_np", "max response, NP-EDF", Unit::None),
+        Column::new("tardiness_us_max", "max tardiness", Unit::None),
+        Column::new("tardiness_us_max_gfl", "max tardiness, G-FL", Unit::None),
         Column::new("partition_cpu", "P-EDF CPU", Unit::None),
     ]);
     if tasks.len() > LISTED {
@@ -299,7 +301,7 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
 fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String> {
     let mut all = vec![
         "sporadic tasks: jobs of a task are released at least a period apart, execute for at most \
-         C, and share no resources; they may be preempted and migrate at any time"
+         C, and share no resources; jobs may be preempted and migrate at any time"
             .to_owned(),
     ];
     all.extend(words::of_kernel(asked, asked.beyond(tasks).map(|it| overheads::words(&it))));
@@ -308,15 +310,15 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
         if asked.question.tests.contains(&Test::Partitioned) {
             all.push(format!(
                 "partitioned EDF is tested with the C+ of {name}, on the CPUs that run tasks \
-                 there: its own overheads are others (`--cluster 1` counts them)"
+                 there; its own overheads are different (use `--cluster 1` to include them)"
             ));
         }
         if outcome.enough.is_some() {
-            all.push(format!("on more CPUs, overheads are those on {}", asked.cpus));
+            all.push(format!("for more CPUs, the overheads on {} are used", asked.cpus));
         }
     }
     if asked.implementation.dedicated() > 0 {
-        all.push(format!("{name}: one of the CPUs runs no tasks"));
+        all.push(format!("{name}: one CPU runs no tasks"));
     }
     all.extend(Implementation::assumption(&[asked.implementation]));
     let rta = outcome.judged.answer(Test::Rta);
@@ -327,11 +329,12 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
         );
     }
     if tasks.len() > LISTED {
-        all.push(format!("more than {LISTED} tasks: they are not listed"));
+        all.push(format!("more than {LISTED} tasks: the report does not list them"));
     }
     if tasks.len() > SEARCHED {
         all.push(format!(
-            "more than {SEARCHED} tasks: CPUs and work that a test accepts were not searched for"
+            "more than {SEARCHED} tasks: no search for the number of CPUs or the amount of work \
+             that a test accepts"
         ));
     }
     all
