@@ -5,17 +5,17 @@ use super::{Balancing, Cause, Rules};
 /// Balancing between nodes that are two hops apart.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/beyond-one-hop",
-    about: "balancing did not move tasks between nodes that are two hops apart",
-    evidence: "As for scheduler/balancing/persistent; and the task waited on a node two hops \
-        away from the idle CPU or farther, while no task waited within one hop of that \
-        CPU. With decisions: in the narrowest domain of the idle CPU that has both, the \
-        task's CPU is in the local group, or in a group that has the idle CPU as well; the \
-        time counts from the next tick. Later waste of that kind counts at once, until a \
-        task moves from the one node to the other.",
-    refuted_by: "Tasks waited within one hop of the idle CPU, or the hops are not known.",
-    advice: "Look at the groups of the top level (/sys/kernel/debug/sched/domains): both \
-        nodes are in all groups if these are built from one CPU's view. Pin such \
-        programs to adjacent nodes.",
+    about: "load balancing did not move tasks between nodes that are two hops apart",
+    evidence: "The evidence of scheduler/balancing/persistent, and: the task waited on a node at \
+        least two hops away from the idle CPU, while no task waited within one hop of that CPU. \
+        With decisions: take the smallest domain of the idle CPU that contains both CPUs. The CPU \
+        of the task is in the local group of this domain, or in a group that also contains the \
+        idle CPU. Time counts from the next tick on. Later waste of this kind between the same \
+        nodes counts immediately, until a task moves between them in that direction.",
+    refuted_by: "Tasks waited within one hop of the idle CPU, or the number of hops is unknown.",
+    advice: "Look at the groups of the top-level domain (/sys/kernel/debug/sched/domains). If the \
+        kernel built these groups from the view of one CPU, all groups contain both nodes. Pin \
+        such programs to adjacent nodes.",
     source: "Lozi et al., EuroSys 2016, section 3.2 (scheduling group construction)",
     missing: "The groups of the domains: record --decisions.",
     named: true,
