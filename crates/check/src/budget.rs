@@ -50,13 +50,13 @@ impl Budget {
         let waste = &check.waste;
         if matches!(self, Budget::CpuTime(_)) && !history.head.clock.nanoseconds {
             return Judged::CannotTell(
-                "cannot tell: the clock counts cycles, so CPU time is unknown; give its rate with \
-                 `--clock-hz 2.4GHz`, or give a share: `--budget 1%`"
+                "cannot tell: the clock counts cycles, so CPU time is unknown; give the clock rate \
+                 with `--clock-hz 2.4GHz`, or give the budget as a share: `--budget 1%`"
                     .to_owned(),
             );
         }
         if waste.known_ns == 0 {
-            let text = "cannot tell: CPU activity is not known for any part of this trace";
+            let text = "cannot tell: the activity of every CPU is unknown in the whole trace";
             return Judged::CannotTell(text.to_owned());
         }
         let (low, high, limit, unit) = match self {
@@ -74,15 +74,17 @@ impl Budget {
         let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
         if high > limit && is_cut(history) {
             Judged::CannotTell(format!(
-                "cannot tell: about {low_words}{of} wasted, which is not a bound because the file \
-                 is truncated; {limit_words} allowed"
+                "cannot tell: about {low_words}{of} was wasted, but the file is truncated, so this \
+                 is not a bound; {limit_words} is allowed"
             ))
         } else if low > limit {
-            Judged::Over(format!("over budget: {low_words}{of} wasted, {limit_words} allowed"))
+            Judged::Over(format!(
+                "over budget: {low_words}{of} was wasted, {limit_words} is allowed"
+            ))
         } else if high > limit {
             Judged::CannotTell(format!(
-                "cannot tell: at least {low_words}{of} wasted, at most {high_words}; {limit_words} \
-                 allowed"
+                "cannot tell: at least {low_words}{of} was wasted, at most {high_words}; \
+                 {limit_words} is allowed"
             ))
         } else {
             Judged::Within

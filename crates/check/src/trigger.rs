@@ -26,7 +26,7 @@ pub fn annex(history: &History, window: Window, waited: Option<(TaskId, Option<C
     let units = [Unit::At, Unit::At, Unit::None, Unit::None, Unit::None];
     let columns: Vec<Column> =
         COLUMNS.iter().zip(units).map(|(key, unit)| Column::new(key, key, unit)).collect();
-    let mut table = Table::new(NAME, "What ended the recording", columns);
+    let mut table = Table::new(NAME, "Event that ended the recording", columns);
     let (task, cpu) = waited.unzip();
     table.push(vec![
         window.to.into(),
@@ -60,7 +60,7 @@ impl Trigger {
                 format!("{}:{tid} waited {span}{on}", name.as_deref().unwrap_or_default())
             }
         };
-        format!("The condition of the recorder (--until) was met: {what}, from @{from} to @{to}.")
+        format!("The condition of --until was met: {what}, from @{from} to @{to}.")
     }
 
     /// The CPUs to look at, at most so many: those of the worst violation meanwhile of the task

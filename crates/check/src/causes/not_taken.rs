@@ -6,7 +6,7 @@ use super::{Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/policy/not-taken",
     about: "an idle CPU did not take a task that the policy left waiting",
-    evidence: "The scheduling policy is not the kernel's. A CPU stayed idle for longer than two \
+    evidence: "The scheduling policy is not the kernel's. A CPU stayed idle for longer than four \
         balancing intervals while a task that may use this CPU waited.",
     refuted_by: "The CPU soon takes a task.",
     advice: "Prove that the policy is work-conserving: wastenot prove.",

@@ -178,49 +178,54 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
     let mut lines = Vec::new();
     if !carries.has(Carries::AFFINITY) {
         lines.push(format!(
-            "The trace does not hold affinities: kernel threads named for the one CPU where they \
-             were seen count as pinned ({} of {} tasks), all others as free to run anywhere.",
+            "The trace does not contain affinities. A kernel thread counts as pinned if it has \
+             the number of a CPU in its name and ran only there ({} of {} tasks). All other \
+             tasks count as free to run on any CPU.",
             movable.pinned_count(),
             history.task_count()
         ));
     }
     if !carries.has(Carries::THROTTLING) {
         lines.push(
-            "The trace does not tell throttling: a task held back by a quota looks like one that \
-             waits."
+            "The trace does not record throttling, so a task that a quota holds back looks like \
+             a waiting task."
                 .to_owned(),
         );
     }
     if !carries.has(Carries::PLACEMENT) {
         lines.push(
-            "The trace does not tell where woken tasks are queued (no sched_wakeup, or no \
-             sched_migrate_task): they may be about to start on any idle CPU."
+            "The trace does not record where woken tasks are queued (no sched_wakeup, or no \
+             sched_migrate_task). A woken task may be about to start on any idle CPU."
                 .to_owned(),
         );
     } else if !carries.has(Carries::WAKEUPS) {
         lines.push(
-            "The trace has sched_waking but no sched_wakeup: waits begin at the waking, early by \
-             what a wakeup takes (about a microsecond; where CPUs are emulated, much more). \
-             Waste of a woken task counts in the upper bound only."
+            "The trace contains sched_waking but no sched_wakeup. Waits therefore begin too early \
+             by the duration of a wakeup: about 1 us, but much more on emulated CPUs. Waste of a \
+             woken task counts only in the upper bound."
                 .to_owned(),
         );
     }
     if carries.lacks_moves() {
         lines.push(
-            "No move (sched_migrate_task) is told: a wait counts only if the task was started \
-             where it was queued."
+            "The trace contains no migration events (sched_migrate_task). A wait counts only if \
+             the task started on the CPU where it was queued."
                 .to_owned(),
         );
     }
     if carries.lacks_new() {
         lines.push(
-            "No wakeup of a new task (sched_wakeup_new) is told: a CPU is taken as waking for the \
-             last millisecond before it starts a task of which nothing was told before."
+            "The trace contains no wakeups of new tasks (sched_wakeup_new). If a CPU starts a task \
+             without earlier events, the last millisecond before the start counts as wake delay."
                 .to_owned(),
         );
     }
     if options.shared_queue {
-        lines.push("A waiting task's CPU is taken as nominal: queues are shared.".to_owned());
+        lines.push(
+            "Queues are shared, so the CPU of a waiting task is only nominal: any CPU may start \
+             the task."
+                .to_owned(),
+        );
     }
     if options.silent == Silent::Idle {
         lines.push("CPUs without any switch count as idle.".to_owned());

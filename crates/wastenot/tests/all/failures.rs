@@ -402,7 +402,7 @@ fn what_is_cut_off_a_file_is_not_said_to_be_known() {
     )));
     assert!(code == 0 && text.contains("events, truncated"), "{text}");
     assert!(text.contains("The file is truncated"), "{text}");
-    assert!(text.contains("CPU time known, before the cut"), "{text}");
+    assert!(text.contains("Known CPU time before the cut"), "{text}");
     let (text, _) = said(&desk.bash("wastenot check whole.wn --text"));
     assert!(!text.contains("truncated") && !text.contains("cut"), "{text}");
 }
@@ -467,7 +467,7 @@ fn what_exceeds_a_bound_is_said_on_stderr_and_in_json() {
     };
     let (said, _) = told("wastenot check trace.dat --budget 1%");
     assert!(
-        said.starts_with("wastenot: over budget: ") && said.contains("1.00 % allowed"),
+        said.starts_with("wastenot: over budget: ") && said.contains("1.00 % is allowed"),
         "{said}"
     );
     let (said, _) = told("wastenot check cycles.wn --budget 1ms");
