@@ -156,7 +156,8 @@ fn logs_write_prefixes() {
 [  512.4]    scx_watchdog_workfn+0x154/0x1e0\n";
     let dump = parse(log);
     assert_eq!(dump.stalled.as_ref().map(|(task, _)| task.tid), Some(7));
-    assert!(dump.report().verdict.contains("does not contain the states of the CPUs"), "{}", dump.report().verdict);
+    let verdict = dump.report().verdict;
+    assert!(verdict.contains("does not contain the states of the CPUs"), "{verdict}");
 }
 
 #[test]

@@ -134,20 +134,20 @@ mod reason {
 
     pub(super) const BUSY: Reason = of("busy", "all CPUs were busy");
     pub(super) const NONE_LEFT: Reason =
-        of("none-left", "the idle CPUs that it may use were left to tasks that waited longer");
+        of("none-left", "other tasks had waited longer for the idle CPUs that it may use");
     pub(super) const AFFINITY: Reason =
-        of("configuration/affinity", "its affinity keeps the idle CPUs from it");
+        of("configuration/affinity", "its affinity excludes the idle CPUs");
     pub(super) const NOT_KNOWN: Reason =
-        of("not-known", "a CPU whose state is unknown may have been idle");
+        of("not-known", "a CPU with an unknown state may have been idle");
     pub(super) const WAKEUP: Reason =
-        of("wakeup", "it takes time from the waking until the task is queued");
-    pub(super) const STARTING: Reason = of("starting", "its CPU was about to start it");
+        of("wakeup", "the wakeup takes time until the task is queued");
+    pub(super) const STARTING: Reason = of("starting", "its CPU was about to start the task");
     pub(super) const NO_WAKER: Reason =
-        of("no-waker", "the trace does not hold what woke the task");
+        of("no-waker", "the trace does not show what woke the task");
     pub(super) const NOT_RECORDED: Reason =
-        of("not-recorded", "the trace does not hold what the task did");
+        of("not-recorded", "the trace does not show what the task did");
     pub(super) const CONTRADICTION: Reason =
-        of("contradiction", "the task that woke it cannot have run then");
+        of("contradiction", "the recorded waker cannot have run at that time");
 }
 
 /// A stretch of the critical path.

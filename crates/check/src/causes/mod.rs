@@ -135,7 +135,7 @@ impl Cause {
         let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
         match (above, self.named) {
             (true, _) => format!("Missing data: {}", self.missing),
-            (false, false) => format!("Only suspected. If it is so: {}", self.advice),
+            (false, false) => format!("This cause is only suspected. If it is right: {}", self.advice),
             (false, true) => self.advice.to_owned(),
         }
     }
@@ -173,18 +173,19 @@ pub fn node(path: &str) -> Result<&'static str, String> {
     let has = |cause: &&&Cause| path.split('/').any(|it| cause.path.split('/').any(|of| of == it));
     let near: Vec<&str> = TREE.iter().filter(has).map(|cause| cause.path).collect();
     Err(match near.is_empty() {
-        true => "no such cause; `wastenot list causes` lists them".to_owned(),
-        false => format!("no such cause; there are {}", near.join(", ")),
+        true => "there is no such cause; `wastenot list causes` lists all causes".to_owned(),
+        false => format!("there is no such cause; similar causes are {}", near.join(", ")),
     })
 }
 
 /// The tree as a Report.
 pub fn listing() -> Report {
     let mut report = Report::new("list.causes/1", "Causes of lost time");
-    report.verdict = "Each nanosecond of waste and wake delay, and of time that affinities and \
-                      quotas took, has one of these causes, or the node above it where the \
-                      evidence fits several. `check --cause PATH` lists its stretches. A cause is \
-                      suspected where it is not known how often it is right."
+    report.verdict = "Each nanosecond of lost time has one of these causes. Lost time is waste, \
+                      wake delay, and time lost because of affinities and quotas. If the evidence \
+                      fits several causes, the time has the cause above them in the tree. `check \
+                      --cause PATH` lists the stretches of a cause. A cause is only suspected if \
+                      its precision has not been measured."
         .into();
     let columns = [
         ("cause", "cause"),

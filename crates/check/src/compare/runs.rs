@@ -128,7 +128,7 @@ impl Comparison {
         found.known();
         found.carried();
         if let Some(kernels) = found.differ(|run| run.release().map(str::to_owned)) {
-            found.notes.push(format!("Kernels differ: {kernels}."));
+            found.notes.push(format!("The kernels differ: {kernels}."));
         }
         found
     }
@@ -136,11 +136,11 @@ impl Comparison {
     fn machines(&mut self) {
         let cpus = |run: &Run| Some(format!("{} CPUs", run.cpus));
         let bar = self.differ(cpus).or_else(|| self.differ(|run| run.topology.clone()));
-        self.bars.extend(bar);
+        self.bars.extend(bar.map(|they| format!("the machines differ: {they}")));
         let known = |run: &Run| run.topology.is_some();
         let all = || self.before.iter().chain(&self.after);
         if all().any(known) && !all().all(known) {
-            let note = "The topology is known for some of the runs only: the machines may \
+            let note = "The topology is known for only some of the runs, so the machines may \
                         differ.";
             self.notes.push(note.to_owned());
         }
@@ -158,7 +158,7 @@ impl Comparison {
         let Some((a, b)) = median(&self.before).zip(median(&self.after)) else { return };
         if a.max(b) > LENGTHS * a.min(b) {
             let show = |ns: f64| Span(ns as u64);
-            self.bars.push(format!("{} counted before, {} after", show(a), show(b)));
+            self.bars.push(format!("{} were counted before, {} after", show(a), show(b)));
         }
     }
 
@@ -168,14 +168,15 @@ impl Comparison {
             let much: Vec<&str> = runs.iter().filter(is_lost).map(Run::file).collect();
             if !much.is_empty() {
                 let files = much.join(", ");
-                self.bars.push(format!("part of the recording {side} is lost ({files})"));
+                self.bars.push(format!("part of the data {side} is lost ({files})"));
             }
         }
         let all = self.before.iter().chain(&self.after);
         let few: i64 = all.filter(|run| !is_lost(run)).map(|run| run.lost).sum();
         if few > 0 {
-            self.notes
-                .push(format!("Few events were lost ({few} in all); figures are comparable."));
+            self.notes.push(format!(
+                "Only a few events were lost ({few} in total), so the figures are comparable."
+            ));
         }
     }
 
@@ -193,7 +194,7 @@ impl Comparison {
                 false => format!("{:.1} to {:.1} %", low * 100.0, high * 100.0),
             };
             self.bars.push(format!(
-                "what CPUs did is known for {} of the time before, {} after",
+                "CPU activity is known for {} of the time before, {} after",
                 show(low, high),
                 show(least_after, most_after)
             ));
@@ -204,7 +205,7 @@ impl Comparison {
         for word in CARRIED {
             let tells = |run: &Run| Some(run.carries.contains(*word).to_string());
             if self.differ(tells).is_some() {
-                self.bars.push(format!("only some of the recordings contain {word}"));
+                self.bars.push(format!("only some of the traces contain {word}"));
             }
         }
     }
@@ -260,7 +261,7 @@ mod tests {
         for (name, value, says) in [
             ("trace.cpus", 8u64.into(), "4 CPUs before, 4 CPUs and 8 CPUs after"),
             ("trace.carries", carries, "contain affinity"),
-            ("trace.lost_events", 1_100u64.into(), "recording after is lost (a.dat)"),
+            ("trace.lost_events", 1_100u64.into(), "data after is lost (a.dat)"),
             ("waste.known_share", 0.94.into(), "100.0 % of the time before, 94.0 to 100.0 % after"),
             ("selection.to_ns", Value::Unknown, "only some clocks"),
         ] {
@@ -269,8 +270,8 @@ mod tests {
         }
         for (name, value, says) in [
             ("trace.kernel", "Linux (none) 6.12.1 x86_64".into(), "6.1.0-56-amd64 before"),
-            ("trace.lost_events", 900u64.into(), "900 in all"),
-            ("trace.topology", "2 nodes".into(), "some of the runs only"),
+            ("trace.lost_events", 900u64.into(), "900 in total"),
+            ("trace.topology", "2 nodes".into(), "only some of the runs"),
         ] {
             let found = against(name, value);
             assert!(found.bars.is_empty() && found.notes[0].contains(says), "{name}: {found:?}");
@@ -283,10 +284,11 @@ mod tests {
         let bars = |a: &[Report], b: &[Report]| Comparison::of(a, b).bars;
         assert!(bars(&[length(100), length(900), length(110)], &[length(105)]).is_empty());
         let barred = bars(&[length(100)], &[length(111)]);
-        assert_eq!(barred, ["100 ns counted before, 111 ns after"]);
+        assert_eq!(barred, ["100 ns were counted before, 111 ns after"]);
         let on = |machine: &str| [run(Some(("trace.topology", &machine.into())))];
         assert!(bars(&on("2 nodes"), &on("2 nodes")).is_empty());
-        assert_eq!(bars(&on("2 nodes"), &on("4 nodes")), ["2 nodes before, 4 nodes after"]);
+        let differ = ["the machines differ: 2 nodes before, 4 nodes after"];
+        assert_eq!(bars(&on("2 nodes"), &on("4 nodes")), differ);
     }
 
     #[test]

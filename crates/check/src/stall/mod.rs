@@ -107,7 +107,7 @@ impl Place {
     /// In words.
     fn words(self) -> String {
         match self {
-            Place::Scheduler => "in the BPF scheduler, which had not dispatched the task".to_owned(),
+            Place::Scheduler => "in the BPF scheduler, which had not dispatched it".to_owned(),
             Place::Local => "in the local queue of that CPU".to_owned(),
             Place::Global => "in the global queue".to_owned(),
             Place::Queue(id) => format!("in queue {id} of the scheduler"),

@@ -108,8 +108,8 @@ impl Dump {
         let unlisted: CpuSet = allowed.iter().filter(|cpu| !listed.contains(*cpu)).collect();
         if !unlisted.is_empty() {
             return format!(
-                " The task may use CPUs {allowed}. None of those in the dump was idle; the state of \
-                 CPUs {unlisted} is unknown."
+                " The task may use CPUs {allowed}. None of those in the dump was idle; the state \
+                 of CPUs {unlisted} is unknown."
             );
         }
         const HIGHER: [&str; 3] = ["rt_sched_class", "dl_sched_class", "stop_sched_class"];

@@ -54,7 +54,9 @@ impl Contradicted {
     pub fn words(&self, history: &History) -> String {
         let (task, cpu) = (history.task_label(self.task), self.cpu);
         match self.what {
-            Contradiction::OtherPrev => format!("{task} left CPU {cpu}, but another task ran there"),
+            Contradiction::OtherPrev => {
+                format!("{task} left CPU {cpu}, but another task ran there")
+            }
             Contradiction::RanAsleep => format!("{task} ran on CPU {cpu} while it was asleep"),
             Contradiction::RanTwice => format!("{task} ran on CPU {cpu} and another CPU at once"),
             Contradiction::Undead => format!("{task} ran on CPU {cpu} after its exit"),
