@@ -98,8 +98,8 @@ impl Early {
             Next::From(cpu) => &format!("had been moved from CPU {cpu}"),
         };
         let note = format!(
-            "data may be missing from {} to the end: {} was on CPU {} at {}; by {} it {next}, and \
-             no event explains that",
+            "events of this CPU may be missing from {} to the end: {} was on CPU {} at {}; by {} \
+             the task {next}, and no event explains this",
             at(self.last),
             history.task_label(sign.task),
             sign.cpu,

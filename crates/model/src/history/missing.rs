@@ -72,22 +72,22 @@ impl Missing {
         let from = history.window().from;
         let at = |time: Time| time.since(from);
         let lost = match self.until {
-            None => "data missing for the whole recording".to_owned(),
-            Some(until) => format!("data missing for the first {}", at(until)),
+            None => "all events of this CPU are missing".to_owned(),
+            Some(until) => format!("events of this CPU are missing for the first {}", at(until)),
         };
         let was = match self.before {
-            Some((cpu, time)) if cpu == self.cpu => format!("was queued there at {}", at(time)),
+            Some((cpu, time)) if cpu == self.cpu => format!("was queued on it at {}", at(time)),
             Some((cpu, time)) => format!("was on CPU {cpu} at {}", at(time)),
             None => "was not seen before".to_owned(),
         };
         let is = match self.after {
-            After::On(cpu, time) if cpu == self.cpu => format!("ran there before {}", at(time)),
+            After::On(cpu, time) if cpu == self.cpu => format!("ran on it before {}", at(time)),
             After::On(cpu, time) => format!("ran on CPU {cpu} before {}", at(time)),
             After::Woken(time) => format!("was woken again at {}", at(time)),
-            After::From(time) => format!("came back from there at {}", at(time)),
-            After::Unwoken(cpu, time) => format!("ran on CPU {cpu} at {} unwoken", at(time)),
-            After::Passed(time) => format!("was passed over by another task at {}", at(time)),
-            After::Nothing => "no event of this CPU followed".to_owned(),
+            After::From(time) => format!("moved away from it at {}", at(time)),
+            After::Unwoken(cpu, time) => format!("ran on CPU {cpu} at {}, not woken", at(time)),
+            After::Passed(time) => format!("another task started before it at {}", at(time)),
+            After::Nothing => "this CPU has no later event".to_owned(),
         };
         let note = format!("{lost}: {} {was} and {is}", history.task_label(self.task));
         let mut loss = Loss::new(LossKind::Missing, note);

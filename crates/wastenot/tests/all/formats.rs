@@ -68,9 +68,10 @@ fn the_format_tables_say_what_the_readers_say() {
     wastenot_golden::page_holds(root().join("README.md"), [("formats", short)]);
 
     let mut whole = String::from(
-        "# What each format can tell\n\nGenerated from the readers, each asked about one file. A file may \
-         hold less: what it holds stands in\n`trace.carries` of `wastenot check --json`. `.wn` holds what \
-         its source held.\n\n| ability | means |",
+        "# Contents of each format\n\nGenerated from the readers, with one file for each format. A \
+         file may contain less than its format\nallows: `trace.carries` of `wastenot check --json` \
+         lists its contents. A `.wn` file contains what its source\ncontained.\n\n| ability | \
+         meaning |",
     );
     formats.iter().for_each(|(format, _)| whole += &format!(" {format} |"));
     whole += &format!("\n|---|---|{}\n", "---|".repeat(formats.len()));
