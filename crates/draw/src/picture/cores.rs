@@ -79,7 +79,8 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
     let dense = scene.items.iter().any(|item| matches!(item, Item::Stack { .. }));
     let mut notes = Vec::new();
     if dense {
-        notes.push("Dense stretches: in each pixel column, height is share of time.".to_owned());
+        let note = "Dense stretches: in each pixel column, the height shows the share of time.";
+        notes.push(note.to_owned());
     }
     page.finish(scene, &notes)
 }

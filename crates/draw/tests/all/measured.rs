@@ -120,7 +120,7 @@ fn a_peak_of_a_nanosecond_is_seen_among_millions() {
         scene
             .legend
             .iter()
-            .any(|(_, label)| label.contains("waiting") && label.contains("most 39"))
+            .any(|(_, label)| label.contains("waiting") && label.contains("max 39"))
     );
     let top = |item: &Item| match item {
         Item::Fill { points, .. } => points.iter().map(|point| point.1).fold(f64::MAX, f64::min),
