@@ -76,20 +76,20 @@ impl Recording {
         command: Option<String>,
     ) -> Result<Value, String> {
         if self.is_glance {
-            return Err("All of it is being checked: ask again when it is here.".into());
+            return Err("The trace is still being checked. Ask again after the check.".into());
         }
         let Some(source) = &self.source else {
-            return Err("The events of this recording cannot be read again.".into());
+            return Err("The events of this trace cannot be read again.".into());
         };
         if self.events > MOST {
             let count = self.events;
-            return Err(format!("The page does not read {count} events again; a command does."));
+            return Err(format!("The page does not read {count} events again. Run this command:"));
         }
         let mut kept = match source.kept.try_lock() {
             Ok(kept) => kept,
             Err(TryLockError::Poisoned(kept)) => kept.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                return Err("Another account is being made: ask again later.".into());
+                return Err("wastenot is computing another account. Ask again later.".into());
             }
         };
         let (history, options) = match &mut *kept {
@@ -97,12 +97,12 @@ impl Recording {
             none => none.insert((source.read)()?),
         };
         if !history.head.clock.nanoseconds {
-            let help = "An account is in units of time: give the clock's rate (`--clock-hz`).";
+            let help = "An account needs units of time. Give the clock rate with `--clock-hz`.";
             return Err(help.into());
         }
         let id = TaskId::nth(task as usize);
         if history.task(id).is_none() {
-            return Err("The recording has no such task.".into());
+            return Err("The trace does not contain this task.".into());
         }
         let question = Question { tasks: vec![id], window, every: false };
         let account = Account::of(history, &question, options);
@@ -211,11 +211,11 @@ mod tests {
         recording.source = Some(events(|| Ok(history())));
         let kept = &recording.source.as_ref().expect("a source").kept;
         let guard = kept.lock().expect("not poisoned");
-        assert!(why(&recording).0.contains("ask again"), "no answer waits for another");
+        assert!(why(&recording).0.contains("Ask again"), "no answer waits for another");
         drop(guard);
-        assert_eq!(recording.account(2, 0, 90)["why"], "The recording has no such task.");
+        assert_eq!(recording.account(2, 0, 90)["why"], "The trace does not contain this task.");
         recording.is_glance = true;
-        assert!(why(&recording).0.contains("is being checked"));
+        assert!(why(&recording).0.contains("still being checked"));
         recording.is_glance = false;
         recording.events = MOST + 1;
         let (why, command) = why(&recording);

@@ -57,8 +57,8 @@ impl Decisions {
             return String::new();
         }
         format!(
-            "<details class=\"decisions\">\n<summary><h2>Decisions in what is seen</h2> \
-             <span class=\"hint\">{} in all</span></summary>\n<p role=\"status\"></p>\n\
+            "<details class=\"decisions\">\n<summary><h2>Decisions in the visible time</h2> \
+             <span class=\"hint\">{} in total</span></summary>\n<p role=\"status\"></p>\n\
              <div></div>\n</details>\n",
             self.len()
         )

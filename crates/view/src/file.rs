@@ -179,12 +179,12 @@ impl View {
         let narrowest_ns = width_ns(narrowest);
         let finer = match around {
             0 => String::new(),
-            around => format!(", and finer around the {around} worst violations"),
+            around => format!(", and finer steps around the {around} worst violations"),
         };
         let detail = format!(
-            "This page has time in steps of {}{finer}. <code>wastenot view</code> shows all of it, \
-             what was so at each moment, the ways of tasks, where their time went, decisions and \
-             frequencies.",
+            "This page contains time in steps of {}{finer}. <code>wastenot view</code> shows all \
+             details, the exact state at each moment, the CPUs and accounts of tasks, decisions \
+             and frequencies.",
             Span(narrowest_ns)
         );
         (self.page(&data, &detail), narrowest_ns)

@@ -104,6 +104,6 @@ impl View {
             }
         };
         let extra = Extra { style: STYLE, data, script: SCRIPT, asks };
-        html::page(&titles.join(" beside "), &content, &extra)
+        html::page(&titles.join(" and "), &content, &extra)
     }
 }

@@ -35,8 +35,8 @@ impl Error {
     /// What to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Listen { .. } => "leave out `--port`, and a free one is taken",
-            Error::Token(_) => "a page needs a token that no other program can guess: mount /dev",
+            Error::Listen { .. } => "leave out `--port`; wastenot then takes a free port",
+            Error::Token(_) => "mount /dev: the page needs a token that no other program can guess",
         }
     }
 }
@@ -133,8 +133,8 @@ const TO_WHOLE: &[(&str, &str)] =
 
 fn waiting(title: &str) -> String {
     let content = format!(
-        "<h1>{}</h1>\n<p role=\"status\">This is being read and checked. Then this page shows \
-         it.</p>\n",
+        "<h1>{}</h1>\n<p role=\"status\">wastenot is reading and checking the trace. The \
+         result will appear on this page.</p>\n",
         html::text(title)
     );
     html::page(title, &content, &Extra::default())
@@ -150,12 +150,12 @@ impl Site for Guarded {
         let of = |origin: &str| origin.strip_prefix("http://").is_some_and(is_ours);
         let is_here = request.headers("Host").count() == 1 && request.headers("Host").all(is_ours);
         if !is_here || !request.headers("Origin").all(of) {
-            return Reply::text("403 Forbidden", "this is for pages of this server alone\n");
+            return Reply::text("403 Forbidden", "only pages of this server may send requests\n");
         }
         let path = request.path.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.token));
         let path = path.filter(|path| path.starts_with('/'));
         path.and_then(|path| self.at(path))
-            .unwrap_or_else(|| Reply::text("404 Not Found", "nothing is here\n"))
+            .unwrap_or_else(|| Reply::text("404 Not Found", "not found\n"))
     }
 }
 

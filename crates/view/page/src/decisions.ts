@@ -48,6 +48,6 @@ export class Decisions {
     box.innerHTML = told.words;
     const rows = [...box.querySelectorAll("tbody tr")];
     rows.find(({ innerHTML }) => innerHTML === chosen)?.classList.add("current");
-    status.textContent = `${counted(told.count, "decision")} in what is seen${rows.length < told.count ? `; the first ${rows.length} are here: zoom in to see others` : ""}`;
+    status.textContent = `${counted(told.count, "decision")} in the visible time${rows.length < told.count ? `; this list has the first ${rows.length}: zoom in to see others` : ""}`;
   }
 }
