@@ -25,11 +25,11 @@ const WAITS: &str = "0 switch 0 - a S
 fn five_figures_are_shares_of_what_they_are_a_part_of() {
     let report = report(&story(2, full(), WAITS));
     let expected = [
-        ("CPU time wasted", "20.00 %"),  // 40 of 200 ns
-        ("CPU time busy", "50.00 %"),    // 100 of 200 ns
-        ("Gain, at most", "40.00 %"),    // 40 of 100 ns
-        ("Time with waste", "40.00 %"),  // 40 of 100 ns
-        ("placement", "100.00 %"),       // all of the 40 ns
+        ("CPU time wasted", "20.00 %"), // 40 of 200 ns
+        ("CPU time busy", "50.00 %"),   // 100 of 200 ns
+        ("Gain, at most", "40.00 %"),   // 40 of 100 ns
+        ("Time with waste", "40.00 %"), // 40 of 100 ns
+        ("placement", "100.00 %"),      // all of the 40 ns
     ];
     assert_eq!(shares(&report), expected.map(|(label, share)| (label, share.to_owned())));
 }
@@ -60,7 +60,7 @@ fn the_worst_moment_is_a_violation_and_ends_the_verdict_of_programs() {
     assert!(!report.verdict.contains("Worst"), "{}", report.verdict);
     let json = serde_json::to_value(&report).expect("a report");
     let verdict = json["verdict"].as_str().expect("a text");
-    assert_eq!(verdict, format!("{} Worst: {}", report.verdict, worst.message));
+    assert_eq!(verdict, format!("{} Worst moment: {}", report.verdict, worst.message));
 }
 
 #[test]

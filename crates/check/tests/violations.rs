@@ -272,9 +272,9 @@ fn a_recorder_is_not_the_worst() {
         let options = Options::default();
         check(&history, &options).report(&history, &options).whole_verdict()
     };
-    assert!(verdict("make").contains("Worst: make:"), "{}", verdict("make"));
+    assert!(verdict("make").contains("Worst moment: make:"), "{}", verdict("make"));
     for recorder in ["trace-cmd", "perf", "wastenot"] {
-        assert!(verdict(recorder).contains("Worst: b:"), "{}", verdict(recorder));
+        assert!(verdict(recorder).contains("Worst moment: b:"), "{}", verdict(recorder));
     }
 }
 

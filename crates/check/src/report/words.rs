@@ -68,12 +68,12 @@ fn others(it: &Violation) -> String {
     let others = it.idle.iter().map(|idle| idle.cpu).filter(|&cpu| cpu != it.idle_cpu);
     let others: CpuSet = others.collect();
     match (others.len(), others.iter().next()) {
-        (1, Some(other)) => format!(", and CPU {other} at times"),
+        (1, Some(other)) => format!(", and CPU {other} was idle at times"),
         (0, _) | (_, None) => String::new(),
-        (2..=SHOWN, _) => format!(", and CPUs {others} at times"),
+        (2..=SHOWN, _) => format!(", and CPUs {others} were idle at times"),
         (count, _) => {
             let first: CpuSet = others.iter().take(SHOWN).collect();
-            format!(", and {count} other CPUs at times (CPUs {first}, ...)")
+            format!(", and {count} other CPUs were idle at times (CPUs {first}, ...)")
         }
     }
 }
@@ -106,7 +106,10 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
     let stolen = stolen::during(history, it.window).filter(|(cpu, _)| *cpu == it.cpu);
     let stolen = stolen.fold(0, |all: u64, (_, ns)| all.saturating_add(ns));
     if stolen > 0 {
-        message += &format!("; the hypervisor took {} of this time", Span(stolen));
+        message += &format!(
+            "; in the seconds of this delay, the hypervisor took {} from the CPU",
+            Span(stolen)
+        );
     }
     Finding {
         code: "not-started".to_owned(),

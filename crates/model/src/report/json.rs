@@ -86,7 +86,7 @@ impl Serialize for Report {
 impl Report {
     /// The verdict, ending with the worst moment.
     pub fn whole_verdict(&self) -> String {
-        let worst = self.worst.as_ref().map(|worst| format!(" Worst: {}", worst.message));
+        let worst = self.worst.as_ref().map(|worst| format!(" Worst moment: {}", worst.message));
         format!("{}{}", self.verdict, worst.unwrap_or_default())
     }
 }
