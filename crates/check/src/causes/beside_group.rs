@@ -6,14 +6,15 @@ use super::{Balancing, Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/beside-group",
     about: "a task of another cgroup or session made the idle CPU's node seem busy",
-    evidence: "The evidence of scheduler/balancing/persistent, and: a task of another cgroup or \
-        session than the waiting task's ran on the node of the idle CPU. The load of that group is \
-        divided among fewer tasks, so each of its tasks counts for more in the node's average \
-        load. With decisions: a pass found no busier group, or found another group than that of \
-        the waiting task; and such a task ran in the local group or in the group that the pass \
-        found. Later waste of this kind, between the same nodes or the same last-level caches of a \
-        node, counts immediately, until a task moves in that direction.",
-    refuted_by: "All tasks that ran on that node are of one cgroup or session.",
+    evidence: "The conditions of scheduler/balancing/persistent hold. In addition, a task of \
+        another cgroup or session ran on the node of the idle CPU. The load of this other group is \
+        divided among fewer tasks, so each of its tasks counts for more in the average load of the \
+        node. With decisions (record --decisions), another condition applies: a pass found no \
+        busier group, or a group without the CPU of the waiting task; and a task of another cgroup \
+        or session ran in the local group or in the group that the pass found. After that, waste \
+        between the same nodes, or the same last-level caches of a node, counts immediately. This \
+        ends when a task moves from the side of the waiting task to the side of the idle CPU.",
+    refuted_by: "All tasks that ran on that node belong to one cgroup or session.",
     advice: "Try noautogroup or equal cpu.weight. Compare with a kernel that balances by idle CPUs \
         (5.5 and later).",
     source: "Lozi et al., EuroSys 2016, section 3.1 (group imbalance)",

@@ -6,9 +6,9 @@ use super::{Cause, LostTime, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "host/late-start/idle-state",
     about: "an idle CPU with a queued task took long to leave its idle state",
-    evidence: "The evidence of host/late-start, and: the trace contains idle states (record \
-        --interrupts), and the CPU did not leave its idle state during this time. Time for \
-        interrupts, and time that the hypervisor took, is excluded.",
+    evidence: "The conditions of host/late-start hold. In addition, the trace contains idle states \
+        (record --interrupts), and the CPU did not leave its idle state during this time. Time for \
+        interrupts and steal time do not count.",
     refuted_by: "The CPU had already left its idle state and ran kernel code.",
     advice: "Avoid deep idle states: hold /dev/cpu_dma_latency open, or use cpupower idle-set. In \
         a guest, the host has to wake the virtual CPU: let the guest poll before it halts \

@@ -7,9 +7,9 @@ pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement/previous-idle/recent-load",
     about: "tasks were woken on a busy CPU while their previous CPU was idle and another task had \
         just run there",
-    evidence: "The evidence of scheduler/placement/previous-idle, and: another task was the last \
-        one on the previous CPU, less than 32 ms before. After 32 ms, half of its load still \
-        counts.",
+    evidence: "The conditions of scheduler/placement/previous-idle hold. In addition, another task \
+        was the last task on the previous CPU, less than 32 ms before. After 32 ms, half of its \
+        load still counts.",
     refuted_by: "The woken task itself was the last task on the previous CPU, or that CPU had been \
         idle for longer.",
     advice: "Update the kernel: since 5.11, the kernel takes an idle previous CPU before it \
