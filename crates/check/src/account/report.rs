@@ -114,7 +114,7 @@ impl Account {
             Column::new("longest_ns", "longest", Unit::Ns),
             Column::new("longest_from_ns", "longest at", Unit::At),
         ];
-        let mut table = Table::new("parts", "Where the time went", columns);
+        let mut table = Table::new("parts", "Time by kind", columns);
         let parts = self.all_parts();
         let whole = sum_of(&parts).max(1) as f64;
         for part in &parts {

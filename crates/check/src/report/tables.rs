@@ -192,7 +192,7 @@ impl Check {
             Column::new("runs", "runs", Unit::None),
             Column::new("run_ns", "ran", Unit::Ns),
             Column::new("busy_share", "busy", Unit::Share),
-            Column::new("depth_mean", "queue, mean", Unit::None),
+            Column::new("depth_mean", "mean queue", Unit::None),
             Column::new("wait_ns", "waited", Unit::Ns),
             Column::for_programs("wait_p50_ns", Unit::Ns),
             Column::new("wait_p99_ns", "99 %", Unit::Ns),
