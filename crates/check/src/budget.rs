@@ -1,4 +1,4 @@
-//! Whether wasted CPU time stays within a stated bound.
+//! Compares wasted CPU time with a stated bound.
 
 use std::str::FromStr;
 

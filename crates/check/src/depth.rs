@@ -1,4 +1,4 @@
-//! How long run queues were: tasks running and waiting on a CPU, over time.
+//! The lengths of run queues over time: running and waiting tasks on a CPU.
 
 use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 

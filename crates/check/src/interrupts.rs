@@ -1,5 +1,5 @@
-//! Interrupts and softirqs that CPUs served, and the idle states in which they were, as a recording
-//! of this project tells them in its annex `interrupts`: meanwhile a CPU can start nothing.
+//! Interrupts and softirqs that CPUs handled, and the idle states of CPUs. The annex `interrupts`
+//! of Wastenot's own traces contains them. A CPU cannot start a task during this time.
 
 use std::collections::BTreeMap;
 

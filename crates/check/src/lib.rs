@@ -1,28 +1,28 @@
-//! What a scheduler wasted, to whom, and how it came about.
+//! Checks of a trace: wasted CPU time, its causes, and the tasks that lost it.
 //!
 //! Each finding is an [`Observer`](wastenot_model::Observer) of State in a file of its own:
 //!
-//! | file | question |
+//! | file | result |
 //! |---|---|
-//! | [`waste`] | how much CPU time was idle while tasks that could use it waited |
-//! | [`causes`] | why |
-//! | [`violations`] | which task waited, where, how it got there, who was idle then |
-//! | [`marks`] | what of that pictures mark |
-//! | [`throttled`] | how long quotas held tasks back |
-//! | [`interrupts`] | what CPUs spent on interrupts, softirqs and idle states |
-//! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
-//! | [`migrations`] | who moved, how far, and whether that helped |
-//! | [`depth`] | how long run queues were |
-//! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
-//! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
-//! | [`stall`] | what a dump of sched_ext shows |
-//! | `sched_ext` | whether a scheduler of sched_ext had the tasks |
-//! | [`trigger`] | which wait or episode ended a flight recording |
-//! | [`budget`] | whether waste stays within a stated bound |
-//! | [`compare`] | what differs between runs |
-//! | [`account`] | where the time of some tasks went |
+//! | [`waste`] | CPU time that was idle while tasks that could use it waited |
+//! | [`causes`] | the causes of lost time |
+//! | [`violations`] | each wait during which a usable CPU was idle |
+//! | [`marks`] | the marks of violations in pictures |
+//! | [`throttled`] | time for which quotas held tasks back |
+//! | [`interrupts`] | CPU time of interrupts, softirqs and idle states |
+//! | [`waits`] | waits and wakeup latencies, for each task and CPU |
+//! | [`migrations`] | migrations: distance, reason and effect |
+//! | [`depth`] | lengths of run queues |
+//! | [`placements`] | wakeups onto a busy CPU while an allowed CPU was idle |
+//! | [`schedviz`], [`systing`], [`sanity`] | figures of other tools |
+//! | [`stall`] | the content of a sched_ext dump |
+//! | `sched_ext` | the presence of a sched_ext scheduler |
+//! | [`trigger`] | the wait or episode that ended a flight recording |
+//! | [`budget`] | a comparison of waste with a stated bound |
+//! | [`compare`] | differences between runs |
+//! | [`account`] | the critical path of some tasks |
 //!
-//! [`check`] asks all of them in one replay and [`Check::report`] gives the answer.
+//! [`check`] runs all of them in one replay, and [`Check::report`] returns the results.
 
 pub mod account;
 pub mod budget;

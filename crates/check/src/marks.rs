@@ -1,10 +1,11 @@
-//! What pictures mark of violations: when and where a task waited while a CPU that it may use was
-//! idle, and that CPU meanwhile.
+//! The marks of violations in pictures. A mark shows when and where a task waited while a CPU that
+//! it may use was idle, and the idle time of that CPU.
 //!
-//! # What it finds
-//! Of each violation that is counted the stretches in which any CPU that the task may use was idle,
-//! each where the task waited then. They are as long as [`Sum::idle_ns`](super::violations::Sum)
-//! says, for each task and in all: a picture shows what the figures count.
+//! # Result
+//! For each counted violation, the result contains the stretches in which any CPU that the task may
+//! use was idle, with the CPU where the task waited. Their sum equals
+//! [`Sum::idle_ns`](super::violations::Sum), for each task and in total. So a picture shows the
+//! same time as the figures.
 
 use wastenot_model::{CpuId, TaskId, Window};
 

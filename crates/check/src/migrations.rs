@@ -1,21 +1,21 @@
-//! Which tasks moved, how far, what moved them, and whether that made them run sooner.
+//! Migrations of tasks: distance, reason and effect.
 //!
-//! The first placement of a new task is no migration (the kernel does not count it either:
-//! `wake_up_new_task` in `kernel/sched/core.c`); it has a row of its own.
+//! The first placement of a new task is not a migration. The kernel does not count it either
+//! (`wake_up_new_task` in `kernel/sched/core.c`). It has a row of its own.
 //!
-//! # Whether it helped
-//! From the moment at which the task is queued on its new CPU until it runs there, these decide:
+//! # Effect of a migration
+//! The time from queueing on the new CPU to running there decides:
 //!
-//! - The CPU that it left ran one other task all the time. There the task would have run later, or
-//!   instead of that one: [`Effect::Helped`].
-//! - That CPU was idle, and no task waited on it, then or before the task ran: staying would have
-//!   been no later, [`Effect::NotHelped`].
+//! - The old CPU ran one other task during all of this time. On the old CPU, the task would have
+//!   run later, or instead of the other task: [`Effect::Helped`].
+//! - The old CPU was idle with no waiting task, at that moment or before the task ran. The task
+//!   would have run no later on the old CPU: [`Effect::NotHelped`].
 //!
-//! If that CPU took another task in the meantime, it might have taken this one; nothing tells. Nor
-//! does anything where that CPU is not known, where it ran a task of a lower class, where a quota
-//! held the task back, where it was moved on, fell asleep or was not seen to wait, where the
-//! counted time ended before, and where queues are shared or another scheduler than Linux' fair
-//! class, or a model of it, decides: [`Effect::Undecided`].
+//! In all other cases, the effect is unknown: [`Effect::Undecided`]. If the old CPU took another
+//! task in the meantime, it might have taken this task instead. The effect is also unknown in these
+//! cases: the old CPU is unknown or ran a task of a lower class; a quota held the task back; the
+//! task moved on, fell asleep or was not seen to wait; the counted time ended first; queues are
+//! shared; or the scheduler is neither Linux's fair class nor a model of it.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! Who could have moved: a task that could not is no proof of waste.
+//! Movable tasks: only a task that could have moved is evidence of waste.
 //!
-//! Where the source holds affinities they decide. Where it does not, names and places decide, and
-//! the report says so. Throttling and disabled migration are State's and apply in both cases.
+//! If the source contains affinities, they decide. Otherwise, the names of tasks and the CPUs where
+//! they ran decide, and the report states this assumption. Throttling and disabled migration come
+//! from State and apply in both cases.
 
 use wastenot_model::{Carries, CpuId, CpuSet, History, Seen, TaskId, TaskState};
 

@@ -1,12 +1,13 @@
-//! Wakeups and new tasks by where they landed: on a busy CPU although an allowed one was idle, and
-//! whether the previous CPU was; and how evenly new tasks are spread.
+//! Placements of woken and new tasks: how many went to a busy CPU although an allowed CPU was idle,
+//! how often the previous CPU was idle, and how evenly new tasks were spread.
 //!
 //! # Why it matters
-//! A wakeup onto a busy CPU beside an idle one is where most waste begins: the balancer has to
-//! repair it later. When the *previous* CPU was idle the choice was wrong in every respect, since
-//! its cache was warm too (the case of `wake_affine_idle`, fixed in Linux 5.11 by d8fcb81f1acf).
-//! A new task has no previous CPU and no cache: crowding new tasks on few CPUs wins nothing. Where
-//! `exec` moves a task it runs already, so that it is no placement: such moves are migrations.
+//! Most waste begins with a wakeup onto a busy CPU while another CPU is idle; the balancer has to
+//! repair it later. If the *previous* CPU was idle, the choice was wrong in every respect, because
+//! its cache was warm, too. This is the case of `wake_affine_idle`, fixed in Linux 5.11 by
+//! d8fcb81f1acf. A new task has no previous CPU and no warm cache, so crowding new tasks on a few
+//! CPUs has no advantage. If `exec` moves a task, the task already runs. Such a move is a
+//! migration, not a placement.
 
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, How, Observer, Phase, State, TaskId,

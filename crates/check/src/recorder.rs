@@ -1,4 +1,4 @@
-//! Which tasks are the recorder's own: what it takes is part of what it records.
+//! The recorder's own tasks. Their CPU time is part of the trace.
 
 use wastenot_model::{Carries, History, TaskId};
 

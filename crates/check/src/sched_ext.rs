@@ -1,4 +1,4 @@
-//! Whether a scheduler of sched_ext had the tasks of a recording.
+//! Decides if a sched_ext scheduler had the tasks of a trace.
 
 use wastenot_model::History;
 

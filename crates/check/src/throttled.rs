@@ -1,13 +1,13 @@
-//! How long quotas held tasks back.
+//! The time for which quotas held tasks back.
 //!
-//! # What it finds
-//! For each task, and for the cgroup that it was in, the time during which it wanted to run and a
-//! quota held it back. Such a task waits for no CPU: the time is neither waste nor wake delay, and
-//! no part of a wait.
+//! # Result
+//! For each task and for its cgroup at that time, the result is the time during which the task was
+//! runnable and a quota held it back. Such a task does not wait for a CPU. So the time is not
+//! waste, not wake delay, and not part of a wait.
 //!
-//! # What is unknown
-//! A recorder sees that a quota is filled again only when the task runs, so in recordings the time
-//! includes the last wait. Sources that do not tell throttling leave it unknown.
+//! # Unknown time
+//! A recorder sees the refill of a quota only when the task runs, so in recorded traces the time
+//! includes the last wait. The time is unknown for sources that do not record throttling.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! What ended a flight recording: the wait or the episode that its condition waited for, as the
-//! recording holds it in its annex `trigger`.
+//! The event that ended a flight recording: the wait or the episode that met its condition. The
+//! annex `trigger` of the trace contains it.
 
 use wastenot_model::{Annex, Column, CpuId, CpuSet, History, Table, TaskId, Time, Unit, Window};
 

@@ -1,13 +1,13 @@
-//! Violations: one task's wait during which a CPU that it may use was idle.
+//! Violations: waits of one task during which a CPU that the task may use was idle.
 //!
-//! # What it finds
-//! Each wait of a movable task that was a candidate (see [`crate::waste`]) while some CPU in its
-//! affinity was idle: who waited, where, how it came there, which CPUs were idle and how near, and
-//! the longest stretch that one such CPU stayed idle. Persistence (`--longer-than`) filters the
-//! list, never the totals.
+//! # Result
+//! Each wait of a movable candidate task (see [`crate::waste`]) during which some CPU in its
+//! affinity was idle. The result names the task, the CPU where it waited, the reason why the wait
+//! began, the idle CPUs with their distances, and the longest stretch in which one of these CPUs
+//! stayed idle. `--longer-than` filters the list, never the totals.
 //!
 //! # Why it matters
-//! Totals say that something is wrong; a violation says with whom to begin.
+//! Totals show that something is wrong. A violation shows where to start.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

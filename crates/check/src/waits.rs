@@ -1,7 +1,7 @@
-//! How long tasks waited, and how long it took from their wakeup, per task and CPU.
+//! The waits of tasks, and the latencies from their wakeups, for each task and CPU.
 //!
-//! A wait is from being queued to running; waits whose beginning is not known are counted apart.
-//! Latency is given from `sched_waking` and from `sched_wakeup`.
+//! A wait lasts from queueing to running. Waits with an unknown beginning are counted separately.
+//! Latencies are measured from `sched_waking` and from `sched_wakeup`.
 
 use wastenot_model::{
     CpuId, History, Length, Observer, Origin, Phase, State, TaskId, TaskState, Time, Window,

@@ -1,4 +1,4 @@
-//! The worst of many, in bounded memory.
+//! Keeps the worst items of many, in bounded memory.
 
 use std::cmp::Reverse;
 

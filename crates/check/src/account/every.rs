@@ -1,4 +1,4 @@
-//! Repeated requests: the account of every activation of a task, from a wakeup to the next sleep.
+//! Repeated requests: the account of each activation of a task, from a wakeup to the next sleep.
 
 use wastenot_model::{Distribution, Span, TaskId, Time, Window};
 

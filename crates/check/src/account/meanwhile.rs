@@ -1,4 +1,4 @@
-//! What ran where tasks of the path waited for a CPU.
+//! Tasks that used a CPU while tasks of the path waited for it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,20 +1,23 @@
-//! Accounts: where the time of some tasks went, as their critical path.
+//! Accounts: the time of some tasks, explained by their critical path.
 //!
-//! # What it finds
-//! The account of some tasks over a window covers the time from its start, or from the creation of
-//! the first of them, to the last moment at which one of them ran. The path begins there and goes
-//! back in time. It follows a task through its runs and waits. Where the task slept and another
-//! one woke it, the path follows that one back to the beginning of the sleep, and then the sleeper
-//! again; so it passes through threads, pipes and locks. It ends, since each step goes back. Each
-//! nanosecond is in one step of one [`Kind`], so the parts sum to the interval.
+//! # Result
+//! The account of some tasks covers an interval of the window. The interval begins with the window,
+//! or when the first of the tasks is created, and ends at the last moment when one of them ran. The
+//! path starts at the end of the interval and goes back in time. It follows a task through its runs
+//! and waits. If the task slept and another task woke it, the path follows the waker back to the
+//! beginning of the sleep, and then follows the sleeper again. So the path passes through threads,
+//! pipes and locks. The walk ends because each step goes back in time. Each nanosecond is in one
+//! step of one [`Kind`], so the parts sum to the interval.
 //!
-//! # What is unknown
-//! Where the source does not tell who woke a task, or what the task did (before its first event,
-//! after a loss), the time is [`Kind::Unknown`]. A waker that cannot have run then is not followed.
+//! # Unknown time
+//! Time is [`Kind::Unknown`] if the source does not record who woke a task, or what the task did
+//! (before its first event, after a loss). The path does not follow a waker that cannot have run at
+//! that time.
 //!
 //! # Source
 //! Giraldeau and Dagenais, "Wait analysis of distributed systems using kernel tracing", IEEE TPDS
-//! 2016; this is the analysis within one machine. Why a task waited for a CPU: [`crate::causes`].
+//! 2016. This is their analysis within one machine. [`crate::causes`] explains why a task waited
+//!       for a CPU.
 
 mod apart;
 mod every;

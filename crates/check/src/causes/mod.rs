@@ -1,20 +1,20 @@
-//! Causes: why time was lost, as paths in a tree.
+//! Causes: the reasons for lost time, as paths in a tree.
 //!
-//! # What is assigned
-//! Four losses, each in CPU time or task time of its own: waste and wake delay (see
-//! [`crate::waste`]), idle CPU time that affinities kept from waiting tasks, and the time for which
-//! quotas held tasks back. Every nanosecond of each gets one [`Cause`]; the parts sum to the whole.
+//! # Four kinds of loss
+//! Waste and wake delay are CPU time (see [`crate::waste`]). So is the idle CPU time that
+//! affinities kept from waiting tasks. The time for which quotas held tasks back is task time.
+//! Every nanosecond of each loss gets one [`Cause`], so the parts sum to the whole.
 //!
-//! # How
-//! 1. A unit of waste belongs to a waiting task: those that wait longest are *charged* (`charge`).
-//!    A unit of wake delay belongs to the CPU that is about to start a task.
-//! 2. What is known of the stretch is its [`Evidence`]: *onset*, how the wait began, and
-//!    *persistence*, whether a CPU was idle so long that it must have balanced.
-//! 3. The first cause of [`TREE`] whose evidence is there gets the stretch. Leaves stand before the
-//!    nodes above them, and `unknown` is the last.
+//! # Method
+//! 1. A unit of waste belongs to a waiting task: the tasks that wait longest are *charged*
+//!    (`charge`). A unit of wake delay belongs to the CPU that is about to start a task.
+//! 2. The [`Evidence`] contains the known facts about the stretch. The *onset* is how the wait
+//!    began. The *persistence* tells if a CPU was idle for so long that it must have balanced.
+//! 3. The first cause of [`TREE`] with matching evidence gets the stretch. Leaves come before the
+//!    nodes above them, and `unknown` comes last.
 //!
-//! Precision goes before recall: where the evidence fits several leaves the node above them gets
-//! the time.
+//! Precision has priority over recall: if the evidence fits several leaves, the node above them
+//! gets the time.
 
 mod affinity;
 mod after_hotplug;

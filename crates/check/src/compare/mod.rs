@@ -1,9 +1,9 @@
-//! What differs between two runs, or two sets of runs.
+//! Differences between two runs, or between two sets of runs.
 //!
-//! Each measure of [`crate::Check::report`] is set side by side. Of sets of runs the medians are
-//! compared, with a 95 % bootstrap interval of the difference of medians: 10 000 resamples drawn
-//! by a fixed generator, so that the same files give the same answer. [`runs`] decides whether
-//! figures of these recordings can be compared at all.
+//! Each measure of [`crate::Check::report`] is compared. For sets of runs, the medians are
+//! compared, with a 95 % bootstrap interval of the difference of medians. The bootstrap uses 10 000
+//! resamples from a generator with a fixed seed, so the same files give the same result. [`runs`]
+//! decides if the figures of two traces are comparable at all.
 
 mod report;
 mod runs;

@@ -1,4 +1,4 @@
-//! What differs, as a Report.
+//! The differences as a Report.
 
 use wastenot_model::{Column, Report, Table, Unit, Value};
 

@@ -1,8 +1,8 @@
-//! Which runs are compared, and what keeps their figures from being compared.
+//! The compared runs, and the reasons why their figures may not be comparable.
 //!
-//! A difference that is often what was to be compared (another kernel, another file) is a *note*. A
-//! difference that changes figures of equal schedulers is a *bar*: another machine, clock or
-//! length, other events, much that was lost or is not known.
+//! A *note* is a difference that is often the purpose of the comparison, such as another kernel or
+//! file. A *bar* is a difference that changes the figures even if the schedulers are equal: another
+//! machine, clock or length, other kinds of events, or much lost or unknown data.
 
 use std::collections::BTreeSet;
 

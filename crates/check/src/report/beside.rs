@@ -1,4 +1,4 @@
-//! What kept tasks from running besides the scheduler: quotas, affinities, the hypervisor.
+//! Other reasons why tasks did not run: quotas, affinities, the hypervisor.
 
 use std::collections::BTreeMap;
 

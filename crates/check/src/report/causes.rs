@@ -1,4 +1,4 @@
-//! Why time was lost, in words.
+//! The causes of lost time in words.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! What stands first: figures in proportion, and the worst moment.
+//! The first screen: figures as shares of a whole, and the worst moment.
 
 use wastenot_model::{CpuSet, History, Moment, Proportion, Span, Unit, Window};
 

@@ -1,4 +1,4 @@
-//! The single figures of a check. A measure without a label is for machines.
+//! The measures of a check. A measure without a label is only for programs.
 
 use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, TaskId, Unit};
 

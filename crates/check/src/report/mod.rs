@@ -1,4 +1,4 @@
-//! The answers of a check as a Report.
+//! The results of a check as a Report.
 
 mod beside;
 mod causes;

@@ -1,4 +1,4 @@
-//! The tables of a check. A column without a label is for machines.
+//! The tables of a check. A column without a label is only for programs.
 
 use std::cmp::Reverse;
 

@@ -1,10 +1,11 @@
-//! What a sched_ext dump shows: which task stalled, where it waited, which CPUs could have run it
-//! and what they did.
+//! The content of a sched_ext dump: the stalled task, the CPU where it waited, the CPUs that could
+//! have run it, and the activity of these CPUs.
 //!
-//! The kernel writes a dump when it ejects a BPF scheduler: to the tracepoint `sched_ext_dump`, and
-//! to the loader, which prints it. The kernel's log has the reason and the message only. Each line
-//! may have the prefix of a log. Format: `scx_dump_state` and `scx_dump_task` in
-//! kernel/sched/ext.c; it is no ABI, so lines that are not understood are skipped.
+//! The kernel writes a dump when it ejects a BPF scheduler. The dump goes to the tracepoint
+//! `sched_ext_dump` and to the loader, which prints it. The kernel's log contains only the reason
+//! and the message. Each line may have a log prefix. The format is in `scx_dump_state` and
+//! `scx_dump_task` in kernel/sched/ext.c. It is not an ABI, so the parser skips lines that it does
+//! not understand.
 
 mod parse;
 mod report;

@@ -1,4 +1,4 @@
-//! What a dump shows, as a Report.
+//! The content of a dump as a Report.
 
 use wastenot_model::{Column, CpuSet, Report, Table, Unit, Value};
 

@@ -1,4 +1,4 @@
-//! Events that cannot all be true.
+//! Events that contradict each other.
 
 use wastenot_model::{
     Contradiction, CpuId, Entry, Event, History, Loss, LossKind, Missing, Observer, State, TaskId,

@@ -1,24 +1,27 @@
 //! Waste: CPU time that was idle while tasks that could have used it waited.
 //!
-//! # What it finds
-//! At an instant a CPU is *idle* when it runs its idle task and nothing waits on it, and *waking*
-//! when something does: the task that has waited on it longest is about to start. Every other
-//! waiting, movable task is a candidate; one that a quota holds back does not wait. `waste(t)` is
-//! the size of the largest matching between idle CPUs and candidates, an edge where the task may
-//! run on the CPU. Its integral is CPU time.
+//! # Definition
+//! At an instant, a CPU is *idle* if it runs its idle task and no task waits on it. It is *waking*
+//! if it runs its idle task and a task waits on it: then the task that has waited on it longest is
+//! about to start. Every other waiting, movable task is a candidate. A task that a quota holds back
+//! does not wait. `waste(t)` is the size of the largest matching between idle CPUs and candidates,
+//! with an edge if the task may run on the CPU. The integral of `waste(t)` is CPU time.
 //!
-//! # What is unknown
-//! An unknown CPU is neither idle nor busy, and a task that waits on one may run there already: it
-//! is no candidate, unless the CPU is silent (nothing of it was lost, so nothing started unseen).
-//! A task that waits at an unknown place (`unplaced`) may be about to start on any idle CPU, so
-//! each takes one off the matching. Where only wakings are told, a woken task may not be queued
-//! yet: it is no candidate. `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts unknown CPUs
-//! as idle, also one on which only such woken tasks seem to wait, and takes those tasks for
-//! candidates.
+//! # Unknown CPUs and tasks
+//! - An unknown CPU is neither idle nor busy. A task that waits on an unknown CPU may already run
+//!   there, so it is not a candidate. The exception is a silent CPU: none of its events were lost,
+//!   so no task can have started there.
+//! - A task that waits at an unknown place (`unplaced`) may be about to start on any idle CPU, so
+//!   it reduces the matching by one.
+//! - If the source records only wakings, a woken task may not be queued yet, so it is not a
+//!   candidate.
 //!
-//! While a CPU's rows are missing ([`wastenot_model::Missing`]), State believes of a wait only what
-//! the task's next row bears out, and `cpu_ns_max` counts every CPU that is not known to be busy:
-//! tasks of which no row tells may wait.
+//! `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts unknown CPUs as idle, also a CPU on
+//! which only such woken tasks seem to wait. It counts these tasks as candidates.
+//!
+//! While rows of a CPU are missing ([`wastenot_model::Missing`]), State accepts only waits that the
+//! next row of the task confirms. `cpu_ns_max` then counts every CPU that is not known to be busy,
+//! because tasks without any row may wait.
 //!
 //! # Source
 //! SchedViz's "idle while overloaded" and the first invariant of "The Linux Scheduler: a Decade of
