@@ -1,4 +1,4 @@
-//! Events that contradict each other qualify what is said; labels say what they are of.
+//! Contradicting events make the verdict less certain; labels name their subject.
 
 use wastenot_check::{Options, check};
 use wastenot_model::{History, Report, Time, Window};

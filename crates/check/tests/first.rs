@@ -1,4 +1,4 @@
-//! What stands first in a report: figures as shares of a whole, and the worst moment.
+//! The first screen of a report: figures as shares of a whole, and the worst moment.
 
 use wastenot_check::{Options, check};
 use wastenot_model::{History, Report, Time, Window};

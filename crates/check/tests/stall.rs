@@ -1,4 +1,4 @@
-//! Dumps of sched_ext: which task stalled, where it waited, and who could have run it.
+//! Dumps of sched_ext: the stalled task, its CPU, and the CPUs that could have run it.
 
 use wastenot_check::causes::LostTime;
 use wastenot_check::stall::{Dump, Place, find, is_dump, parse};

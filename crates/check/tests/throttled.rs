@@ -1,4 +1,4 @@
-//! Time that a quota holds a task back is a measure of its own.
+//! The time for which a quota holds a task back is a separate measure.
 
 use wastenot_check::throttled::Held;
 use wastenot_check::{Options, check};

@@ -1,4 +1,4 @@
-//! Violations: who, where, how, beside whom.
+//! Violations: the task, its CPU, the start of the wait, and the idle CPUs.
 
 use wastenot_check::migrations::Effect;
 use wastenot_check::violations::IdleCpu;

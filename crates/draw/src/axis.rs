@@ -1,4 +1,4 @@
-//! Ticks that people can read: steps of 1, 2 or 5, in the unit that fits.
+//! Readable ticks of axes: steps of 1, 2 or 5, in a suitable unit.
 
 use wastenot_model::{History, Time, Window, printable};
 

@@ -1,7 +1,7 @@
-//! The HTML face of a report: one file that opens from disk, with its pictures.
+//! The HTML form of a report: one file with its pictures, which opens from disk.
 //!
-//! Nothing is loaded from anywhere. Everything that comes from a trace is escaped: a task may call
-//! itself `<script>`. The only script sorts tables and unfolds what a link leads to.
+//! The page loads nothing from outside. All text from a trace is escaped, because the name of a
+//! task may be `<script>`. The only script sorts tables and unfolds the target of a link.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

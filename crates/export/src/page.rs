@@ -1,4 +1,4 @@
-//! Pictures of a report on a trace.
+//! The pictures in a report on a trace.
 
 use wastenot_check::violations::Violation;
 use wastenot_check::{Check, Options, check};

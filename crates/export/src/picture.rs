@@ -1,4 +1,4 @@
-//! Pictures of a trace with what `check` found marked in them.
+//! Pictures of a trace with marks for the findings of `check`.
 
 use wastenot_check::Check;
 use wastenot_check::causes::{CLASSES, Causes, LostTime, class_of};

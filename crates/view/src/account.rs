@@ -1,7 +1,7 @@
-//! Where the time of a task went: its critical path, as `wastenot explain` finds it.
+//! The critical path of a task, as `wastenot explain` finds it, for the page.
 //!
-//! Tiles do not hold what that needs, so the events are read again when it is asked first. Only
-//! one account is made at a time: each takes all events, and other answers must not wait.
+//! Tiles do not contain the necessary data, so the first request reads the events again. Only one
+//! account is computed at a time, because each needs all events and other answers must not wait.
 
 use std::fmt;
 use std::sync::{Mutex, TryLockError};

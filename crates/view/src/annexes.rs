@@ -1,4 +1,4 @@
-//! What only the producer of a recording knows: its annexes, as tables of the page.
+//! The annexes of a trace as tables of the page. Only the producer of the trace records them.
 
 use std::borrow::Cow;
 

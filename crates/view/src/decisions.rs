@@ -1,4 +1,5 @@
-//! What a scheduler decided, where the recording tells it: the decisions of a stretch, as a table.
+//! The decisions of the scheduler in a stretch of time, as a table, if the trace contains
+//! decisions.
 
 use std::collections::HashMap;
 

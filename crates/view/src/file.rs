@@ -1,7 +1,8 @@
-//! A page that is a file: answers stand in it.
+//! The page as a single file that contains its answers.
 //!
-//! It has whole levels of cells, from the widest on, as long as they fit and show more; then, with
-//! narrower cells, what is around violations, the worst first.
+//! The file contains whole levels of cells, from the widest one on, as long as they fit and show
+//! more detail. Then the file contains narrower cells around violations, the worst violations
+//! first.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! What a lane stands for: a CPU, or all CPUs that share something.
+//! The meaning of a lane: one CPU, or all CPUs that share a resource.
 
 use wastenot_model::{Cpu, CpuId, CpuSet, Machine};
 

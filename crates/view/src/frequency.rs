@@ -1,4 +1,4 @@
-//! How fast CPUs ran, where the recording tells it.
+//! The frequencies of CPUs, if the trace contains them.
 
 use serde_json::{Value, json};
 use wastenot_model::{CpuId, Entry, Event, Observer, State, Time, Window};

@@ -1,8 +1,8 @@
-//! Who gets an answer: a browser on this machine that was given the address.
+//! The server of the page. It answers only browsers on this machine that have the address.
 //!
-//! It listens on 127.0.0.1 only. Every path begins with a token that only the printed address has,
-//! and the names that a request gives of its host and its origin must be this server's: a page of
-//! another origin gets nothing, also where a name of its own leads here (DNS rebinding).
+//! It listens only on 127.0.0.1. Every path begins with a token that is only in the printed
+//! address. The host and the origin in a request must be those of this server. So a page of another
+//! origin gets no answer, even if its own name leads here (DNS rebinding).
 
 use std::fs::File;
 use std::io::{self, Read};

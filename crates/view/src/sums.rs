@@ -1,4 +1,4 @@
-//! What each CPU did in a stretch of time, when the page asks for it.
+//! The activity of each CPU in a stretch of time, as sums.
 
 use rayon::prelude::*;
 use serde_json::{Value, json};

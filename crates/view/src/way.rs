@@ -1,4 +1,4 @@
-//! Where a task ran and waited, and its runs one by one, when the page asks for it.
+//! The runs and waits of a task, and single runs, for the page.
 
 use serde_json::{Value, json};
 use wastenot_model::{Activity, CpuId, TaskId, Time, Window};

@@ -1,6 +1,6 @@
-//! One line a CPU, what it ran in colour: `dat2graph` of the schedgraph tools.
+//! One line for each CPU, with a colour for each task: `dat2graph` of the schedgraph tools.
 //!
-//! Idle is white, what is not known is grey and hatched, a CPU that is down is darker grey.
+//! Idle time is white, unknown time is grey and hatched, and an offline CPU is darker grey.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! How many tasks run and how many wait, over time: `running_waiting` of the schedgraph tools.
+//! The numbers of running and waiting tasks over time: `running_waiting` of the schedgraph tools.
 //!
-//! Waiting above zero while running is below the dotted line of CPUs is what should not be.
+//! There is waste if tasks wait while fewer tasks run than the dotted line of CPUs.
 
 use wastenot_model::{
     CpuId, CpuMode, CpuState, History, Observer, Phase, State, TaskId, TaskState, Time, replay,

@@ -1,4 +1,4 @@
-//! What a picture shows is what happened: against runs told by the switches alone.
+//! Pictures show the actual activity: a comparison with runs that are derived from switches alone.
 
 use wastenot_draw::*;
 use wastenot_model::*;

@@ -1,4 +1,5 @@
-//! The columns of the tables, but those of events. docs/tables.md has the same; a test compares.
+//! The columns of all tables except `events`. docs/tables.md contains the same text; a test
+//! compares both.
 
 use wastenot_read::write::{Column, Kind};
 

@@ -1,4 +1,4 @@
-//! What a source is able to tell.
+//! The kinds of data that a source records.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign};

@@ -1,4 +1,4 @@
-//! The JSON face: one object, names nested at their dots.
+//! The JSON form of a report: one object; names are nested at their dots.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value as Json, json};

@@ -1,4 +1,4 @@
-//! The plain text face: at most 72 columns, fit for a mailing list.
+//! The plain text form of a report: at most 72 columns, suitable for a mailing list.
 
 use super::{Column, Proportion, Report, Table, Unit, Value};
 use crate::printable;

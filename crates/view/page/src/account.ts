@@ -1,4 +1,4 @@
-// Where the time of the task that is followed went: its account below the lanes, and the critical path over them.
+// The account of the followed task below the lanes, and its critical path over the lanes.
 
 import { words as length } from "./axis";
 import { Account, Step } from "./data";

@@ -1,4 +1,4 @@
-// What the scheduler decided in what is seen, as a table below the lanes.
+// The decisions of the scheduler in the visible time, as a table below the lanes.
 
 import { counted } from "./axis";
 import type { Recording } from "./data";

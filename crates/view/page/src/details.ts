@@ -1,4 +1,4 @@
-// What is said of a moment on a lane, in words.
+// A description of a moment on a lane, in words.
 
 import { counted, gigahertz, moment, words } from "./axis";
 import { ranges } from "./cpus";

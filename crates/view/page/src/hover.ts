@@ -1,4 +1,4 @@
-// What is under the pointer, in words: what is drawn there at once, and exactly when it rests.
+// A description of the place under the pointer: at once from the drawn cells, and exactly when the pointer rests.
 
 import { clock, moment } from "./axis";
 import { exact, told } from "./details";

@@ -1,4 +1,4 @@
-// Jumps: rows of tables, violations, runs of a task and its wakers lead to their times.
+// Jumps to times: from rows of tables, violations, runs of a task and its wakers.
 
 import { moment, words as length } from "./axis";
 import { cpuList } from "./cpus";

@@ -1,4 +1,4 @@
-// What colours mean.
+// The meaning of colours.
 
 import { gigahertz } from "./axis";
 import { NOT_CHARGED, printable } from "./data";

@@ -1,4 +1,4 @@
-// The page: what is seen, and how it is drawn.
+// The page: the visible time, and how it is drawn.
 
 import { Accounts } from "./account";
 import { counted, marks, moment, words as length } from "./axis";

@@ -1,4 +1,4 @@
-// One recording over time: a curve of what all CPUs did together, and lanes.
+// One trace over time: a curve of the activity of all CPUs, and lanes.
 
 import { drawPath } from "./account";
 import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Step, Sum, taskAt } from "./data";

@@ -1,4 +1,4 @@
-// What CPUs did in a stretch of time that was measured.
+// The activity of CPUs in a measured stretch of time.
 
 import { counted, words } from "./axis";
 import type { Stretch } from "./data";

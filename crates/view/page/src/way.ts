@@ -1,4 +1,4 @@
-// Where the task that is followed ran and waited: on a lane of its own, and over the lanes of CPUs.
+// The runs and waits of the followed task: on a separate lane, and over the lanes of CPUs.
 
 import { words as length } from "./axis";
 import type { Recording, Stretch } from "./data";
