@@ -509,5 +509,5 @@ fn a_dump_of_sched_ext_is_explained_without_a_task() {
     let (text, code) = said(&desk.bash(&format!("printf '{dump}' | wastenot explain -")));
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("make:7 was runnable and did not run for 5.314 s"), "{text}");
-    assert!(text.contains("No CPU that it may use (0) was idle"), "{text}");
+    assert!(text.contains("No CPU that the task may use (0) was idle"), "{text}");
 }
