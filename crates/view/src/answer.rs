@@ -13,8 +13,8 @@
 //! | | differences, `R` is `both` |
 //! | `/R/violations` | JSON: the times of the violations, in the order of their table |
 //! | `/R/at/CPU/TIME` | JSON: the activity of a CPU at a time, its waiting tasks, the idle CPUs |
-//! | `/R/way/TASK/FROM/TO/LEAST` | JSON: the runs and waits of a task; stretches less than `LEAST` |
-//! | | apart are joined. For few waits, also the waker of the task and its CPU |
+//! | `/R/way/TASK/FROM/TO/LEAST` | JSON: the runs and waits of a task. Stretches less than |
+//! | | `LEAST` apart are joined. For few waits, also the waker of the task and its CPU |
 //! | `/R/next/TASK/TIME` | JSON: the run of a task that begins after a time |
 //! | `/R/previous/TASK/TIME` | JSON: the last run of a task that begins before a time |
 //! | `/R/sums/FROM/TO` | JSON: the sums of the activity of each CPU |
