@@ -5,7 +5,7 @@ use super::{Cause, Onset, Rules};
 /// Wakeups onto the CPU of the waker.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement/behind-waker",
-    about: "tasks were put on the CPU of their waker, and the waker continued to run",
+    about: "tasks were put on the CPU of a waker that kept running",
     evidence: "The kernel put the task on the CPU of the task that woke it. The waker continued to \
         run, and another CPU was idle.",
     refuted_by: "The kernel selected another CPU, or an interrupt woke the task.",

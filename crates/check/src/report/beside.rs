@@ -94,7 +94,7 @@ impl Check {
         let possible = self.waste.wake_delay.possibly_throttled_ns;
         if let Some(ns) = possible.filter(|&ns| notable(ns)) {
             text += &format!(
-                " Up to {} of the wake delay is possibly due to quotas: the trace does not record \
+                " {} of the wake delay is possibly due to quotas: the trace does not record \
                  throttling.",
                 Span(ns)
             );

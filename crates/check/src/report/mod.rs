@@ -73,8 +73,8 @@ impl Check {
         if !history.head.clock.nanoseconds {
             return format!(
                 "Cannot tell in seconds: the clock ({}) counts cycles, and the trace does not \
-                 contain its rate. CPUs were idle for {:.2} % of the known CPU time while tasks \
-                 that could have used them waited.",
+                 contain its rate. CPUs idled for {:.2} % of the known CPU time \
+                 instead of running waiting tasks.",
                 history.head.clock.name,
                 waste.share() * 100.0
             );
@@ -89,8 +89,8 @@ impl Check {
             0 if bounded => format!("Possibly no CPU time was wasted{most}."),
             0 => "No CPU time was wasted.".to_owned(),
             ns => format!(
-                "{} of CPU time was wasted{most}: CPUs were idle for {:.2} % of the known CPU time \
-                 while tasks that could have used them waited, in {} of up to {}.",
+                "{} of CPU time was wasted{most}: CPUs idled for {:.2} % of the known CPU time \
+                 instead of running waiting tasks, in {} of up to {}.",
                 match (doubtful, bounded) {
                     (true, _) => format!("About {}", Span(ns)),
                     (false, true) => format!("At least {}", Span(ns)),
@@ -130,11 +130,11 @@ impl Check {
         }
         if !waste.silent.is_empty() {
             let silent = waste.silent.len() as u64;
-            let (verb, they) = if silent == 1 { ("has", "it was") } else { ("have", "they were") };
+            let verb = if silent == 1 { "has" } else { "have" };
             let figure = Span(waste.cpu_ns_silent_idle);
             let still = if waste.cpu_ns_silent_idle == waste.cpu_ns { "still " } else { "" };
             text += &format!(
-                " {} {verb} no switch; if {they} idle, the waste is {still}{figure}.",
+                " {} {verb} no switch; if idle, the waste is {still}{figure}.",
                 count(silent, "CPU")
             );
         }

@@ -56,7 +56,7 @@ pub(super) fn sentence(history: &History, it: &Violation) -> String {
         Some(place) if !it.moved => format!("{task} waited {waited} on {place}{how}, {idle}."),
         Some(place) => {
             format!(
-                "{task} waited {waited}{how}, and migrated meanwhile. It waited on {place} {idle}."
+                "{task} waited {waited}{how}, and migrated meanwhile. It was on {place} {idle}."
             )
         }
     }
@@ -68,12 +68,12 @@ fn others(it: &Violation) -> String {
     let others = it.idle.iter().map(|idle| idle.cpu).filter(|&cpu| cpu != it.idle_cpu);
     let others: CpuSet = others.collect();
     match (others.len(), others.iter().next()) {
-        (1, Some(other)) => format!(", and CPU {other} was idle at times"),
+        (1, Some(other)) => format!(", as did CPU {other} at times"),
         (0, _) | (_, None) => String::new(),
-        (2..=SHOWN, _) => format!(", and CPUs {others} were idle at times"),
+        (2..=SHOWN, _) => format!(", as did CPUs {others} at times"),
         (count, _) => {
             let first: CpuSet = others.iter().take(SHOWN).collect();
-            format!(", and {count} other CPUs were idle at times (CPUs {first}, ...)")
+            format!(", as did {count} other CPUs at times (CPUs {first}, ...)")
         }
     }
 }

@@ -74,7 +74,7 @@ impl Report {
         out += &wrap(&self.verdict, "");
         out += &proportions(&self.proportions);
         if let Some(worst) = &self.worst {
-            let line = format!("Worst moment, at @{}: {}", worst.window.from, worst.message);
+            let line = format!("Worst moment, @{}: {}", worst.window.from, worst.message);
             out += &format!("\n{}", wrap(&line, ""));
         }
         out

@@ -48,7 +48,7 @@ fn the_screen_holds_five_figures_with_bars_the_worst_moment_and_the_next_command
         assert!(line.contains('[') && line.contains("] of ") && line.contains(" % "), "{line}");
     }
     assert!(text.contains("5.6 - 10.8 % [#       ] of busy CPU time"), "a range\n{text}");
-    assert!(text.contains("Worst moment, at @6."), "{text}");
+    assert!(text.contains("Worst moment, @6."), "{text}");
     let next = text.lines().find_map(|line| line.strip_prefix("Next: ")).expect("a command");
     let (drawn, code) = said(&Desk::laid().bash(next));
     assert!(code == 0 && drawn.contains('│'), "{next}\n{drawn}");
