@@ -13,14 +13,14 @@ use wastenot_model::{Measure, Report, Unit, Value};
 pub use self::report::report;
 pub use self::runs::{Comparison, Run};
 
-/// One measure in both sets.
+/// A measure in both sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The measure's name.
     pub name: String,
-    /// What it says.
+    /// The label of the measure.
     pub label: String,
-    /// How to show it.
+    /// The unit of the measure.
     pub unit: Unit,
     /// Median of the first set.
     pub before: f64,
@@ -34,7 +34,7 @@ pub struct Difference {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Measures that are better when they are smaller: those that `--worse-than` looks at.
+/// Measures that are better if they are smaller. `--worse-than` judges these.
 pub const SMALLER_IS_BETTER: &[&str] = &[
     "waste.cpu_ns",
     "waste.share",
@@ -70,7 +70,7 @@ const TOTALS: &[&str] = &[
     "migrations.total",
 ];
 
-/// Compares every number that all reports have.
+/// Compares the numbers that all reports contain.
 fn compare(before: &[Report], after: &[Report]) -> Vec<Difference> {
     differences(before, after, |report, name| number(report.get(name)?))
 }
@@ -114,8 +114,8 @@ fn differences(
     first.shown_measures().filter_map(difference).collect()
 }
 
-/// The measures whose medians got worse by more than `share` of what they were; first those of
-/// which the 95 % interval leaves no doubt, or that have none, then those that may be chance.
+/// The measures whose medians got worse by more than `share`. The first list has the certain ones:
+/// the 95 % interval is above zero, or there is no interval. The second list may be chance.
 pub fn worse(differences: &[Difference], share: f64) -> (Vec<&Difference>, Vec<&Difference>) {
     let judged = differences.iter().filter(|d| SMALLER_IS_BETTER.contains(&d.name.as_str()));
     let grew = judged.filter(|difference| match difference.relative {

@@ -5,7 +5,7 @@ use wastenot_model::{Column, Report, Table, Unit, Value};
 use super::Difference;
 use super::runs::{Comparison, Run};
 
-/// What differs between two sets of runs, and how far they can be compared.
+/// The differences between two sets of runs, and the limits of their comparison.
 pub fn report(runs: &Comparison) -> Report {
     let mut report = Report::new("compare/1", title(runs));
     report.verdict = verdict(runs);
@@ -30,7 +30,7 @@ fn title(runs: &Comparison) -> String {
     }
 }
 
-/// Which runs are compared.
+/// The compared runs.
 fn run_table(runs: &Comparison) -> Table {
     let columns = [
         Column::for_programs("side", Unit::None),
@@ -103,7 +103,8 @@ fn table(name: &str, label: &str, differences: &[Difference]) -> Table {
     table
 }
 
-/// The class of causes that changed most in the direction of the whole, if it is the larger part.
+/// The class of causes with the largest change in the direction of the total, if it is more than
+/// half of the total change.
 fn cause_of(runs: &Comparison, total: &Difference) -> String {
     let parts = runs.differences.iter().filter_map(|it| {
         let class = it.name.strip_prefix("lost.")?.strip_suffix("_ns")?;
@@ -115,7 +116,7 @@ fn cause_of(runs: &Comparison, total: &Difference) -> String {
     })
 }
 
-/// With its unit; lengths of time may be negative here.
+/// A value with its unit; lengths of time may be negative here.
 fn signed(value: f64, unit: Unit) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", whole(value.abs(), unit).show(unit))
@@ -151,7 +152,7 @@ fn verdict(runs: &Comparison) -> String {
     });
     let most = named(&runs.differences, "waste.cpu_ns_max");
     if let Some(most) = most.filter(|most| most.before > total.before || most.after > total.after) {
-        // Bounds: what lies between them is not known.
+        // These are bounds. The value between them is unknown.
         let what = if total.before > most.after {
             "Less CPU time was wasted"
         } else if total.after > most.before {

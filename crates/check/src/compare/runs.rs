@@ -10,53 +10,53 @@ use wastenot_model::{LossKind, Report, Severity, Span, Value};
 
 use super::{Difference, compare, per_cpu_second};
 
-/// Totals of lengths that differ by a greater factor are not compared.
+/// Totals are not comparable if the lengths differ by a larger factor.
 const LENGTHS: f64 = 1.1;
-/// Figures of a recording that lost a greater part of its events are bounds that say little.
+/// If a trace lost a larger share of its events, its figures are only loose bounds.
 const LOST: f64 = 0.001;
-/// Shares of CPU time that are known may differ by this much.
+/// The known shares of CPU time may differ by this much.
 const KNOWN: f64 = 0.05;
-/// What a source must tell, or not tell, on both sides: waits begin, and tasks are movable or not,
-/// by what is known of these.
+/// Kinds of data that both sides must contain, or both must lack: they decide when waits begin and
+/// which tasks are movable.
 const CARRIED: &[&str] =
     &["wakeups", "wakeups_new", "migrations", "placement", "affinity", "throttling"];
 
-/// What is told of one run.
+/// The facts about one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its file.
+    /// The file of the run.
     pub name: String,
-    /// Kernel release and machine, where the file tells.
+    /// The kernel release and machine, if the file contains them.
     pub kernel: Option<String>,
-    /// CPUs that the file knows of.
+    /// The number of CPUs in the file.
     pub cpus: i64,
-    /// What they share, where that is known.
+    /// The topology, if it is known.
     pub topology: Option<String>,
-    /// The length that counted; `None` where the clock counts cycles.
+    /// The counted length; `None` if the clock counts cycles.
     pub length_ns: Option<i64>,
-    /// Events that were lost and counted.
+    /// The number of lost events, as far as they were counted.
     pub lost: i64,
-    /// How much of its CPU time is known.
+    /// The known share of the CPU time.
     pub known_share: Option<f64>,
-    /// The part of its events that was lost; `None` where that is not known.
+    /// The share of events that were lost; `None` if it is unknown.
     lost_share: Option<f64>,
     carries: BTreeSet<String>,
 }
 
-/// Two sets of runs, and how far they can be compared.
+/// Two sets of runs, and the limits of their comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// The runs before.
+    /// The runs of the first set.
     pub before: Vec<Run>,
-    /// The runs after.
+    /// The runs of the second set.
     pub after: Vec<Run>,
-    /// Why figures cannot be compared, a clause each.
+    /// The reasons why the figures are not comparable, one clause each.
     pub bars: Vec<String>,
-    /// What else differs, a sentence each.
+    /// Other differences, one sentence each.
     pub notes: Vec<String>,
-    /// By how much every number differs that all runs have.
+    /// The differences of all numbers that all runs contain.
     pub differences: Vec<Difference>,
-    /// By how much totals differ, each divided by the CPU time that was counted in its run.
+    /// The differences of totals, each divided by the counted CPU time of its run.
     pub rates: Vec<Difference>,
 }
 
@@ -91,8 +91,8 @@ impl Run {
         }
     }
 
-    /// The release of its kernel: the third word of what `uname -a` prints, or the first of what
-    /// `uname -rm` does.
+    /// The kernel release: the third word in the output of `uname -a`, or the first word in the
+    /// output of `uname -rm`.
     pub fn release(&self) -> Option<&str> {
         let kernel = self.kernel.as_deref()?;
         let release = kernel.strip_prefix("Linux ").and_then(|rest| rest.split(' ').nth(1));
@@ -112,7 +112,7 @@ fn word(value: &Value) -> Option<String> {
 }
 
 impl Comparison {
-    /// What is told of the runs in these reports of `check`.
+    /// Compares the runs of these reports of `check`.
     pub fn of(before: &[Report], after: &[Report]) -> Comparison {
         let runs = |reports: &[Report]| reports.iter().map(Run::of).collect();
         let mut found = Comparison {
@@ -210,7 +210,7 @@ impl Comparison {
         }
     }
 
-    /// `x before, y after` where not all runs of both sides have the same of what is known.
+    /// `x before, y after`, if the known values of the runs differ.
     fn differ(&self, of: impl Fn(&Run) -> Option<String>) -> Option<String> {
         let words = |runs: &[Run]| runs.iter().filter_map(&of).collect::<BTreeSet<_>>();
         let (before, after) = (words(&self.before), words(&self.after));
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use wastenot_model::{Loss, Unit};
 
-    /// A report of a check with what is told of the run; `changed` replaces one figure.
+    /// A report of a check with facts about the run; `changed` replaces one figure.
     fn run(changed: Option<(&str, &Value)>) -> Report {
         let mut report = Report::new("check/1", "");
         let carries = ["wakeups", "placement", "names"].map(Value::from);
