@@ -6,7 +6,7 @@ use wastenot_model::{History, Span, Unit, Value};
 
 use crate::{Check, is_cut};
 
-/// A stated bound.
+/// A bound on wasted CPU time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     /// A share of the known CPU time.
@@ -27,25 +27,25 @@ impl FromStr for Budget {
     }
 }
 
-/// A share from the number before a `%`.
+/// The share that a number before a `%` means.
 pub fn percent(number: &str) -> Option<f64> {
     let number: f64 = number.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number / 100.0)
 }
 
-/// Whether it does, and the reason where that is not a yes.
+/// The result of the comparison, with a reason if the answer is not yes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// Even the upper bound of waste is within.
+    /// Even the upper bound of waste is within the budget.
     Within,
-    /// Even the lower bound is above.
+    /// Even the lower bound of waste is above the budget.
     Over(String),
-    /// The bounds lie on both sides, or there are none.
+    /// The bounds of waste are on both sides of the budget, or there are no bounds.
     CannotTell(String),
 }
 
 impl Budget {
-    /// Judges what was found in `history`.
+    /// Compares the waste in `history` with the budget.
     pub fn judge(self, check: &Check, history: &History) -> Judged {
         let waste = &check.waste;
         if matches!(self, Budget::CpuTime(_)) && !history.head.clock.nanoseconds {

@@ -12,22 +12,22 @@ use wastenot_model::{CpuId, TaskId, Window};
 /// A task waited here while a CPU that it may use was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waited {
-    /// Who.
+    /// The task.
     pub task: TaskId,
-    /// Where.
+    /// The CPU.
     pub cpu: CpuId,
-    /// When.
+    /// The window.
     pub window: Window,
 }
 
-/// Everything that is to be marked.
+/// All marks of a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Waits, in the order in which they ended.
+    /// Waits, in the order of their ends.
     pub waited: Vec<Waited>,
-    /// When which CPU was idle meanwhile, by CPU and time; stretches of a CPU do not touch.
+    /// The idle stretches of CPUs during these waits, by CPU and time, joined if they touch.
     pub idle: Vec<(CpuId, Window)>,
-    /// Of `idle`, how many were joined already.
+    /// The number of stretches in `idle` that are already joined.
     joined: usize,
 }
 

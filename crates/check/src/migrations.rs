@@ -27,74 +27,74 @@ use wastenot_model::{
 use crate::causes::Rules;
 use crate::{Options, Scope};
 
-/// Why a task runs on another CPU than before.
+/// The reason why a task changes its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// A wakeup selected another CPU than the one it ran on before.
+    /// A wakeup selected a CPU other than the previous CPU of the task.
     Wakeup,
-    /// It was created and placed: no migration.
+    /// The task was created and placed. This is not a migration.
     Fork,
-    /// It was moved while it waited: load balancing, or a push or pull.
+    /// The task was moved while it waited: by load balancing, or by a push or pull.
     Balance,
 }
 
 impl Reason {
-    /// Its word in tables and JSON.
+    /// The word in tables and JSON.
     pub fn name(self) -> &'static str {
         ["wakeup", "fork", "balance"][self as usize]
     }
 }
 
-/// Whether a migration made the task run sooner.
+/// The effect of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// It ran before the CPU that it left was done with the task that ran there.
+    /// The task ran before the old CPU had finished the task that ran there.
     Helped,
-    /// The CPU that it left was free for it before it ran.
+    /// The old CPU was free for the task before the task ran.
     NotHelped,
-    /// It could not stay: it may not use that CPU any more, or that CPU is offline.
+    /// The task could not stay: it may no longer use the old CPU, or this CPU is offline.
     Forced,
-    /// The source does not tell.
+    /// The source does not show the effect.
     Undecided,
 }
 
 impl Effect {
-    /// Each, in order.
+    /// All effects, in order.
     pub const ALL: [Effect; 4] =
         [Effect::Helped, Effect::NotHelped, Effect::Forced, Effect::Undecided];
 
-    /// Its word in JSON.
+    /// The word in JSON.
     pub fn name(self) -> &'static str {
         ["helped", "not_helped", "forced", "undecided"][self as usize]
     }
 }
 
-/// Moves of one reason and distance.
+/// Migrations with one reason and distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All of them.
+    /// The number of migrations.
     pub moves: u64,
-    /// Migrations by [`Effect`], in its order.
+    /// The number of migrations by effect, in the order of [`Effect`].
     pub effects: [u64; Effect::ALL.len()],
 }
 
-/// How often one task moved.
+/// The migrations of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// To another CPU.
+    /// The number of migrations to another CPU.
     pub count: u64,
-    /// Of those, to another node.
+    /// The number of migrations to another node.
     pub remote: u64,
 }
 
-/// What was counted.
+/// The migrations of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Migrations {
-    /// Moves by reason and distance; the first placements, too.
+    /// Migrations by reason and distance, including first placements.
     pub by_reason: BTreeMap<(Reason, Distance), Counts>,
     /// Migrations by [`TaskId::index`].
     pub by_task: Vec<Moved>,
-    /// Tasks that moved at any time of the recording, also where it does not count.
+    /// Tasks that moved at any time in the trace, even outside the counted time.
     ever: Vec<bool>,
 }
 
@@ -103,15 +103,15 @@ impl Migrations {
     pub fn total(&self) -> u64 {
         self.by_reason.keys().map(|(reason, far)| self.migrations(*reason, *far)).sum()
     }
-    /// Those that had this effect.
+    /// The number of migrations with this effect.
     pub fn with_effect(&self, effect: Effect) -> u64 {
         self.by_reason.values().map(|counts| counts.effects[effect as usize]).sum()
     }
-    /// Whether `task` moved at any time, counted or not.
+    /// Whether `task` moved at any time, even outside the counted time.
     pub fn moved(&self, task: TaskId) -> bool {
         task.index().is_some_and(|index| self.ever.get(index) == Some(&true))
     }
-    /// Those of one distance.
+    /// The number of migrations over one distance.
     pub fn by_distance(&self, distance: Distance) -> u64 {
         let all = self.by_reason.keys().filter(|(_, far)| *far == distance);
         all.map(|(reason, far)| self.migrations(*reason, *far)).sum()
@@ -128,7 +128,7 @@ struct Open {
     what: (Reason, Distance),
     left: CpuId,
     to: CpuId,
-    /// Its place among those that left that CPU.
+    /// The index of the task among those that left this CPU.
     place: usize,
 }
 
@@ -199,7 +199,7 @@ impl<'a> Watch<'a> {
         self.by_reason.entry(open.what).or_default().effects[effect as usize] += 1;
     }
 
-    /// What was counted, once the replay has ended.
+    /// The migrations, after the end of the replay.
     pub fn finish(mut self) -> Migrations {
         for open in self.open.iter().flatten() {
             let effects = &mut self.by_reason.entry(open.what).or_default().effects;

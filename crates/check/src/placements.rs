@@ -19,15 +19,15 @@ use crate::{Movable, Scope};
 /// Counts of one kind of wakeup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Landed {
-    /// All of which the placement is known.
+    /// All wakeups with a known placement.
     pub total: u64,
-    /// Onto an idle CPU.
+    /// Wakeups onto an idle CPU.
     pub on_idle: u64,
     /// Onto a busy CPU while no CPU that the task may use was idle.
     pub on_busy_none_idle: u64,
     /// Onto a busy CPU while one that the task may use was idle.
     pub on_busy_some_idle: u64,
-    /// Of those, while its previous CPU was idle.
+    /// The part of these while the previous CPU was idle.
     pub on_busy_prev_idle: u64,
 }
 
@@ -53,10 +53,10 @@ impl Landed {
     }
 }
 
-/// Where a woken or new task was queued.
+/// The state of the CPU where a woken or new task was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landing {
-    /// On a CPU of which it is not known what it did.
+    /// The state of the CPU is unknown.
     Unknown,
     /// On an idle CPU.
     OnIdle,
@@ -129,7 +129,7 @@ impl Spread {
     }
 }
 
-/// What was counted.
+/// The placements of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placements {
     /// `sched_wakeup`.
@@ -138,7 +138,7 @@ pub struct Placements {
     pub wakeups_by_task: Vec<Landed>,
     /// `sched_wakeup_new`.
     pub forks: Landed,
-    /// Where new tasks that are movable were put.
+    /// The CPUs that got movable new tasks.
     pub spread: Spread,
     /// Wakeups of tasks that were still queued: no CPU was selected.
     pub no_selection: u64,
@@ -150,11 +150,11 @@ pub struct Watch<'a> {
     history: &'a History,
     scope: &'a Scope,
     movable: &'a Movable,
-    /// Counted CPUs that are idle.
+    /// The counted CPUs that are idle.
     idle: CpuSet,
     /// Counted CPUs that are not offline.
     online: CpuSet,
-    /// Whose wait the current event began.
+    /// The task whose wait began with the current event.
     begun: Option<TaskId>,
     found: Placements,
 }
@@ -176,7 +176,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What was counted, once the replay has ended.
+    /// The placements, after the end of the replay.
     pub fn finish(mut self) -> Placements {
         let found = &mut self.found;
         found.wakeups_by_task.iter().for_each(|landed| found.wakeups.add(landed));

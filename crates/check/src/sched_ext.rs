@@ -2,14 +2,14 @@
 
 use wastenot_model::History;
 
-/// From the start of a recording to its end.
+/// The sched_ext schedulers from the start to the end of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loaded {
-    /// None was loaded, or the source does not tell.
+    /// No scheduler was loaded, or the source does not record it.
     Never,
-    /// One had all tasks, all the time.
+    /// A scheduler had all tasks all the time.
     Always,
-    /// One was there for a part of the time, or had some of the tasks.
+    /// A scheduler was loaded for a part of the time, or had only some of the tasks.
     Partly,
 }
 

@@ -53,106 +53,106 @@ pub struct Figures {
     pub cpus: usize,
     /// Integral of waste(t): a lower bound where something is unknown.
     pub cpu_ns: u64,
-    /// The same with unknown CPUs idle and unplaced tasks waiting on busy CPUs.
+    /// The same if unknown CPUs are idle and unplaced tasks wait on busy CPUs: an upper bound.
     pub cpu_ns_max: u64,
-    /// The same as `cpu_ns` with silent CPUs idle; equal to it when no CPU is silent and unknown.
+    /// The value of `cpu_ns` if silent CPUs are idle. Both are equal if no CPU is silent and unknown.
     pub cpu_ns_silent_idle: u64,
-    /// The part of `cpu_ns` that whole idle cores could have taken, one task a core; `None` when
-    /// cores are not known.
+    /// The part of `cpu_ns` that whole idle cores could have used, with one task per core; `None` if
+    /// cores are unknown.
     pub whole_core_ns: Option<u64>,
-    /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` when all are alike.
+    /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` if all capacities are equal.
     pub capacity_ns: Option<u64>,
-    /// CPU time of counted CPUs that were idle, waking or busy.
+    /// CPU time during which counted CPUs were idle, waking or busy.
     pub known_ns: u64,
-    /// CPU time of counted CPUs that were not offline.
+    /// CPU time during which counted CPUs were not offline.
     pub online_ns: u64,
-    /// CPU time that was idle, waking included.
+    /// Idle CPU time, including waking CPUs.
     pub idle_ns: u64,
-    /// CPU time in which a task ran.
+    /// CPU time during which a task ran.
     pub busy_ns: u64,
     /// The part of `busy_ns` in which `SCHED_IDLE` tasks ran.
     pub idle_policy_ns: u64,
-    /// Integral of the number of waiting tasks of which the place is known.
+    /// Integral of the number of tasks waiting at a known place.
     pub wait_ns: u64,
     /// Integral of the number of tasks waiting at an unknown place.
     pub unplaced_ns: u64,
-    /// Time in which waste(t) was above zero.
+    /// Elapsed time during which waste(t) was above zero.
     pub wasteful_ns: u64,
     /// Maximal stretches with waste(t) above zero.
     pub episodes: u64,
-    /// The longest of them.
+    /// The longest of these stretches.
     pub longest_ns: u64,
-    /// Lengths of all of them.
+    /// The lengths of all these stretches.
     pub lengths: Distribution,
-    /// The worst of them, by CPU time wasted.
+    /// The worst of these stretches, by wasted CPU time.
     pub worst: Vec<Episode>,
-    /// When they were, where [`Options::marks`] asks for it; in order.
+    /// The windows of these stretches in order, if [`Options::marks`] is set.
     pub marks: Vec<Window>,
-    /// Waking CPUs, integrated.
+    /// The wake delay.
     pub wake_delay: WakeDelay,
     /// CPUs that were silent and unknown.
     pub silent: CpuSet,
-    /// What affinities kept from tasks that waited; `None` where the source does not tell them.
+    /// Idle time that affinities kept from waiting tasks; `None` if the source has no affinities.
     pub kept: Option<Kept>,
-    /// Why it was lost, where [`Options::causes`] asks for it; quotas are not in it.
+    /// The causes of lost time without quotas, if [`Options::causes`] is set.
     pub causes: Option<Causes>,
 }
 
-/// CPUs that ran their idle task although a task was queued on them.
+/// Time during which CPUs ran their idle task although a task was queued on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WakeDelay {
     /// Integral of the number of waking CPUs.
     pub cpu_ns: u64,
-    /// How many stretches there were.
+    /// The number of stretches.
     pub count: u64,
-    /// The longest.
+    /// The longest stretch.
     pub longest_ns: u64,
-    /// Lengths of all.
+    /// The lengths of all stretches.
     pub lengths: Distribution,
-    /// Those that lasted longer than the grace, worst first: a lost wakeup, a late interrupt or
-    /// vCPU, deep or forced idle.
+    /// The stretches longer than the grace time, the worst first. Reasons are a lost wakeup, a late
+    /// interrupt or vCPU, deep or forced idle.
     pub not_started: Vec<NotStarted>,
-    /// How many lasted longer than the grace.
+    /// The number of stretches longer than the grace time.
     pub not_started_count: u64,
-    /// The part in stretches above 1 ms for tasks that were switched out runnable, so that a quota
-    /// may have held them back; `None` where the source tells throttling.
+    /// The part in stretches above 1 ms for tasks that were switched out while runnable. A quota may
+    /// have held these tasks back. `None` if the source records throttling.
     pub possibly_throttled_ns: Option<u64>,
 }
 
 /// A maximal stretch with waste above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// From and to.
+    /// The window of the episode.
     pub window: Window,
-    /// CPU time wasted in it.
+    /// The CPU time wasted in the episode.
     pub cpu_ns: u64,
-    /// The largest waste(t) in it.
+    /// The largest waste(t) in the episode.
     pub cpus_max: u32,
 }
 
-/// A CPU that did not start the task that waited on it.
+/// A CPU that did not start a task that waited on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotStarted {
     /// The CPU.
     pub cpu: CpuId,
     /// The task that had waited on it longest.
     pub task: TaskId,
-    /// From and to.
+    /// The window of the stretch.
     pub window: Window,
-    /// A quota may have held the task back: it was switched out runnable, and the source does not
-    /// tell throttling.
+    /// A quota may have held the task back: the task was switched out while runnable, and the
+    /// source does not record throttling.
     pub possibly_throttled: bool,
 }
 
-/// A task that waits longer than this after it was switched out runnable may be throttled.
+/// A task may be throttled if it waits longer than this after it was switched out while runnable.
 pub(crate) const THROTTLED_ABOVE: Span = Span::ms(1);
 
 impl Figures {
-    /// Waste as a part of known CPU time.
+    /// Waste as a share of the known CPU time.
     pub fn share(&self) -> f64 {
         ratio(self.cpu_ns, self.known_ns)
     }
-    /// The part of online CPU time of which it is known what the CPU did.
+    /// The known share of the online CPU time.
     pub fn known_share(&self) -> f64 {
         if self.online_ns == 0 { 1.0 } else { ratio(self.known_ns, self.online_ns) }
     }
@@ -167,7 +167,7 @@ pub fn measure(history: &History, options: &Options) -> Figures {
     measure_with(history, options, &Movable::survey(history))
 }
 
-/// Measures waste alone, under these assumptions of who may move.
+/// Measures waste alone, with these assumptions about movable tasks.
 pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> Figures {
     let scope = Scope::new(history, options);
     let mut waste = Waste::new(history, &scope, movable, options);
@@ -175,7 +175,7 @@ pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> 
     waste.finish()
 }
 
-/// What has to be said of figures about this History, one sentence each.
+/// The assumptions behind the figures of this History, one sentence each.
 pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Options) -> Vec<String> {
     let carries = history.head.carries;
     let mut lines = Vec::new();
