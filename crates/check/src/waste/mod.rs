@@ -55,12 +55,13 @@ pub struct Figures {
     pub cpu_ns: u64,
     /// The same if unknown CPUs are idle and unplaced tasks wait on busy CPUs: an upper bound.
     pub cpu_ns_max: u64,
-    /// The value of `cpu_ns` if silent CPUs are idle. Both are equal if no CPU is silent and unknown.
+    /// The value of `cpu_ns` if silent CPUs are idle; equal to `cpu_ns` if no CPU is silent and
+    /// unknown.
     pub cpu_ns_silent_idle: u64,
-    /// The part of `cpu_ns` that whole idle cores could have used, with one task per core; `None` if
-    /// cores are unknown.
+    /// The part of `cpu_ns` that whole idle cores could have used, with one task per core; `None`
+    /// if cores are unknown.
     pub whole_core_ns: Option<u64>,
-    /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` if all capacities are equal.
+    /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` if all CPUs are equal.
     pub capacity_ns: Option<u64>,
     /// CPU time during which counted CPUs were idle, waking or busy.
     pub known_ns: u64,
@@ -114,8 +115,8 @@ pub struct WakeDelay {
     pub not_started: Vec<NotStarted>,
     /// The number of stretches longer than the grace time.
     pub not_started_count: u64,
-    /// The part in stretches above 1 ms for tasks that were switched out while runnable. A quota may
-    /// have held these tasks back. `None` if the source records throttling.
+    /// The part in stretches above 1 ms for tasks that were switched out while runnable. A quota
+    /// may have held these tasks back. `None` if the source records throttling.
     pub possibly_throttled_ns: Option<u64>,
 }
 
