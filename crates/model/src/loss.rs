@@ -1,5 +1,5 @@
-//! What a source lost or recorded wrongly: neither a failure nor a finding, and part of every
-//! report.
+//! Data that a source lost or recorded wrongly. This is neither a failure nor a finding, and every
+//! report contains it.
 
 use crate::{CpuId, Time};
 

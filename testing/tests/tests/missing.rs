@@ -267,5 +267,5 @@ fn a_report_tells_what_shows_that_a_cpu_is_missing() {
     let losses: Vec<_> = losses.collect();
     assert_eq!(losses.len(), 1, "{losses:?}");
     assert_eq!(losses[0].cpu, Some(CpuId(0)));
-    assert!(losses[0].note.starts_with("data missing for the whole recording: "), "{losses:?}");
+    assert!(losses[0].note.starts_with("all events of this CPU are missing: "), "{losses:?}");
 }

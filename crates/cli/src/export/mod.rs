@@ -1,5 +1,5 @@
-//! A History with what `check` found in it, for others to look at: [`picture`]s with marks, a
-//! [`page`] of them, [`tables`] in Parquet.
+//! Exports of a History with the findings of `check`: [`picture`]s with marks, a [`page`] of
+//! pictures, and [`tables`] in Parquet.
 
 pub(crate) mod page;
 pub(crate) mod picture;

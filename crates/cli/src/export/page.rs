@@ -1,4 +1,4 @@
-//! Pictures of a report on a trace.
+//! The pictures in a report on a trace.
 
 use wastenot_check::violations::Violation;
 use wastenot_check::{Check, Options, check};
@@ -24,9 +24,10 @@ pub(crate) fn with_worst(
 }
 
 /// The picture of what each CPU ran, with what was found.
-pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
-    let caption = "One line per CPU, one colour per task; white is idle, tinted red while a task waited. \
-                   Below a CPU is marked when a task waited there. Each frame is a finding.";
+pub fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
+    let caption = "Each line is a CPU, each colour a task. White means idle; red tint means idle \
+                   while a task waited. A mark below a CPU shows when a task waited there. A frame \
+                   marks a finding.";
     let marks = picture::found(check);
     let scene = picture::scene(Picture::Cores, history, look, &marks);
     drawn(&scene, "Tasks on each CPU", caption)
@@ -60,8 +61,9 @@ fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Draw
     let look = Look { window: Some(picture::around(it.window, history)), ..look.clone() };
     let shown = Shown { cpus: Some(cpus), tasks: None };
     let scene = picture::part(Picture::Cores, history, &look, &shown, &marks);
-    let caption = "White is idle, tinted red while the task waited. The line below a CPU is where \
-                   it waited, in the colour of the cause where waste is due to its wait.";
+    let caption = "White means idle; red tint means idle while the task waited. The line below a \
+                   CPU shows where the task waited. Its colour is the cause, if the wait caused \
+                   waste.";
     drawn(&scene, "Worst moment", caption)
 }
 

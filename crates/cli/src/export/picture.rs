@@ -1,4 +1,4 @@
-//! Pictures of a trace with what `check` found marked in them.
+//! Pictures of a trace with marks for the findings of `check`.
 
 use wastenot_check::Check;
 use wastenot_check::causes::{CLASSES, Causes, LostTime, class_of};
@@ -16,17 +16,17 @@ pub(crate) enum Picture {
     Queues,
 }
 
-/// How a picture shall look.
+/// The look of a picture.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
-    /// The part that was asked for, if any was: the title names it.
-    pub(crate) window: Option<Window>,
-    /// CPUs by package, node, cache and core.
-    pub(crate) socket_order: bool,
-    /// Its colours.
-    pub(crate) palette: Palette,
-    /// What a CPU without any event is taken for.
-    pub(crate) silent: Silent,
+pub struct Look {
+    /// The requested part, if any. The title names it.
+    pub window: Option<Window>,
+    /// Sort CPUs by package, node, cache and core.
+    pub socket_order: bool,
+    /// The colours.
+    pub palette: Palette,
+    /// The assumed state of a CPU without any event.
+    pub silent: Silent,
     /// Cores: one colour per command.
     pub(crate) color_by_command: bool,
     /// Cores: colour only tasks of this name.
@@ -35,7 +35,7 @@ pub(crate) struct Look {
     pub(crate) considered: Option<CpuId>,
 }
 
-/// The CPUs and the tasks that a picture shows; `None` where it shows all.
+/// The CPUs and tasks that a picture shows; `None` means all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
     /// These CPUs.
@@ -45,8 +45,8 @@ pub(crate) struct Shown {
 }
 
 impl Look {
-    /// The usual one of a whole History.
-    pub(crate) fn of(history: &History) -> Look {
+    /// The usual look for a whole History.
+    pub fn of(history: &History) -> Look {
         Look {
             window: None,
             socket_order: history.head.machine.topology_known(),
@@ -100,28 +100,24 @@ pub(crate) fn part(
     }
 }
 
-/// A moment with half as much time before it and behind it, so that it is seen what it breaks.
-pub(crate) fn around(moment: Window, history: &History) -> Window {
+/// A moment with half of its length before and after it, to show its context.
+pub fn around(moment: Window, history: &History) -> Window {
     let (all, margin) = (history.window(), Span(moment.span().0 / 2));
     let from = Time(moment.from.0.saturating_sub(margin.0)).max(all.from);
     Window { from, to: (moment.to + margin).min(all.to) }
 }
 
-/// The command line that draws `moment` of `file` in a terminal, of these CPUs or of all.
-pub(crate) fn command(
-    file: &str,
-    history: &History,
-    moment: Window,
-    cpus: Option<&CpuSet>,
-) -> String {
+/// The command line that draws `moment` of `file` in a terminal, for these CPUs or all.
+pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuSet>) -> String {
     let interval = interval(history, around(moment, history));
     let cpus = cpus.filter(|cpus| !cpus.is_empty());
     let cpus = cpus.map_or(String::new(), |cpus| format!(" --cpus {cpus}"));
     format!("wastenot draw cores {file}{interval}{cpus}")
 }
 
-/// The arguments that select `window`, in tenths of a millisecond, outwards: short to type.
-pub(crate) fn interval(history: &History, window: Window) -> String {
+/// The arguments that select `window`, rounded outwards to tenths of a millisecond, so that they
+/// are short to type.
+pub fn interval(history: &History, window: Window) -> String {
     let start = history.window().from;
     let tenth = Span::us(100).0;
     let (first, last) = ((window.from - start).0 / tenth, (window.to - start).0.div_ceil(tenth));
@@ -129,8 +125,8 @@ pub(crate) fn interval(history: &History, window: Window) -> String {
     format!(" --from {from} --to {to}")
 }
 
-/// The marks of a check that was asked for them: where it found causes, waste by their classes.
-pub(crate) fn found(check: &Check) -> Marks {
+/// The marks of a check with marks. If it found causes, waste is marked by their classes.
+pub fn found(check: &Check) -> Marks {
     let marks = &check.violations.marks;
     let waited = marks.waited.iter().map(|it| Mark {
         window: it.window,
@@ -155,10 +151,10 @@ pub(crate) fn found(check: &Check) -> Marks {
     Marks { all, classes: CLASSES.iter().zip(took).map(class).collect() }
 }
 
-/// The class of what has no known cause, the last: alone it says nothing.
+/// The class without a known cause, which is the last one. Alone, this class has no information.
 const UNKNOWN: usize = CLASSES.len() - 1;
 
-/// Every stretch of waste with the task that waited.
+/// All stretches of waste with their waiting tasks.
 pub(crate) fn because(causes: &Causes) -> impl Iterator<Item = (TaskId, Mark)> {
     let waste = causes.stretches.iter().filter(|(_, loss, _)| *loss == LostTime::Waste);
     waste.filter_map(|(cause, _, it)| {

@@ -42,13 +42,13 @@ fn of_every_trace_what_matters_fits_a_screen() {
 fn the_screen_holds_five_figures_with_bars_the_worst_moment_and_the_next_command() {
     let (text, _) = said(&Desk::laid().bash("wastenot check trace.dat"));
     for line in
-        ["Wasted, at least", "CPU time busy", "To gain, at most", "Time with waste", "balancing"]
+        ["Waste, at least", "CPU time busy", "Gain, at most", "Time with waste", "balancing"]
     {
         let line = text.lines().find(|it| it.trim_start().starts_with(line)).expect(line);
         assert!(line.contains('[') && line.contains("] of ") && line.contains(" % "), "{line}");
     }
     assert!(text.contains("5.6 - 10.8 % [#       ] of busy CPU time"), "a range\n{text}");
-    assert!(text.contains("Worst, at @6."), "{text}");
+    assert!(text.contains("Worst moment, @6."), "{text}");
     let next = text.lines().find_map(|line| line.strip_prefix("Next: ")).expect("a command");
     let (drawn, code) = said(&Desk::laid().bash(next));
     assert!(code == 0 && drawn.contains('│'), "{next}\n{drawn}");

@@ -74,10 +74,10 @@ fn the_page_on_causes_is_up_to_date() {
         "# Causes of lost time\n\nGenerated from the program: `wastenot list causes --json`.\n\n",
     );
     text += json["verdict"].as_str().expect("a verdict");
-    text += "\n\nThe first cause of this list whose evidence is there gets a stretch of time. A \
-             unit of waste belongs to a waiting task: of those that may use an idle CPU, to those \
-             whose wait began first, as many as CPUs are idle. How often causes are right: \
-             [measured](../results/causes.md).\n";
+    text += "\n\nFor each stretch of lost time, `check` goes through this list from the top. The \
+             first cause with matching evidence gets the time. Waste is charged to waiting tasks \
+             that may use an idle CPU: as many tasks as CPUs are idle, those with the longest \
+             waits first. [Measurements](../causes.md) show how often each cause is right.\n";
     for row in json["causes"].as_array().expect("rows") {
         let cell = |name: &str| row[name].as_str().expect(name);
         text += &format!("\n## {}\n\nTime was lost because {}.\n\n", cell("cause"), cell("about"));
@@ -85,7 +85,7 @@ fn the_page_on_causes_is_up_to_date() {
             ("Evidence", "evidence"),
             ("Refuted by", "refuted_by"),
             ("What to do", "advice"),
-            ("Not known", "missing"),
+            ("Missing data", "missing"),
             ("Source", "source"),
         ] {
             text += &format!("- {title}: {}\n", cell(name));

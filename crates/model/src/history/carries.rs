@@ -1,4 +1,4 @@
-//! What a source is able to tell.
+//! The kinds of data that a source records.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
@@ -19,30 +19,30 @@ macro_rules! carries {
 }
 
 carries! {
-    0 WAKINGS "wakings" "`sched_waking`: the moment of the wakeup, in the waker's context.";
-    1 WAKEUPS "wakeups" "`sched_wakeup`: the moment a task is queued.";
-    2 NEW "wakeups_new" "`sched_wakeup_new`: the moment a new task is queued.";
-    3 PLACEMENT "placement" "On which CPU a waiting task is queued.";
-    4 WAKERS "wakers" "Which task was current at a wakeup.";
-    5 CONTEXT "irq_context" "Whether an interrupt or the current task acted.";
-    6 MIGRATIONS "migrations" "Moves of queued tasks.";
-    7 FORKS "forks" "Who created whom.";
-    8 EXECS "execs" "Program changes.";
+    0 WAKINGS "wakings" "`sched_waking`: the start of a wakeup, in the waker's context.";
+    1 WAKEUPS "wakeups" "`sched_wakeup`: the moment when a task is queued.";
+    2 NEW "wakeups_new" "`sched_wakeup_new`: the moment when a new task is queued.";
+    3 PLACEMENT "placement" "The CPU where a waiting task is queued.";
+    4 WAKERS "wakers" "The current task at a wakeup.";
+    5 CONTEXT "irq_context" "The context of an event: interrupt or task.";
+    6 MIGRATIONS "migrations" "Migrations of queued tasks.";
+    7 FORKS "forks" "The parent of each new task.";
+    8 EXECS "execs" "Program changes (`exec`).";
     9 EXITS "exits" "Exits.";
-    10 LEFT "prev_state" "How a task left its CPU.";
+    10 LEFT "prev_state" "The state in which a task left its CPU.";
     11 PRIO "priority" "Kernel priorities.";
     12 NAMES "names" "Command names.";
-    13 TGID "processes" "Which process a thread belongs to.";
+    13 TGID "processes" "The process of each thread.";
     14 TOPOLOGY "topology" "Cores, caches, nodes, packages.";
-    15 START "start_state" "What each CPU and task did when the recording began.";
-    16 AFFINITY "affinity" "On which CPUs a task may run.";
-    17 THROTTLING "throttling" "Whether a task is held back by a quota.";
+    15 START "start_state" "The state of each CPU and task at the start of the trace.";
+    16 AFFINITY "affinity" "The CPUs that a task may use.";
+    17 THROTTLING "throttling" "The times when a quota holds a task back.";
     18 POLICY "policy" "Scheduling policy and nice value.";
-    19 CGROUPS "cgroups" "Which cgroup a task is in.";
-    20 HOTPLUG "hotplug" "CPUs going up and down.";
+    19 CGROUPS "cgroups" "The cgroup of each task.";
+    20 HOTPLUG "hotplug" "CPUs that go online or offline.";
     21 FREQ "frequency" "CPU frequency.";
-    22 NO_SELECTION "no_selection" "Whether a woken task was still queued, so that no CPU was selected.";
-    23 LOSSES "losses" "How many events were lost, and on which CPU.";
+    22 NO_SELECTION "no_selection" "Wakeups that selected no CPU, because the task was still queued.";
+    23 LOSSES "losses" "The number of lost events of each CPU.";
 }
 
 impl Carries {

@@ -1,4 +1,4 @@
-//! What a scheduler decided and what it looked at for that: the annex `decisions`.
+//! The decisions of a scheduler and the CPUs that it considered: the annex `decisions`.
 
 use std::collections::HashMap;
 

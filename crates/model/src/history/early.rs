@@ -1,18 +1,24 @@
-//! CPUs whose rows end too early, in a recording that does not tell so.
+//! CPUs whose events end too early, in a trace that does not report this loss.
 //!
-//! # What it finds
-//! The same signs as [`Missing`](crate::Missing), looked for from the end: a task that was put on a
-//! CPU, or ran there, and is elsewhere next without a row that moves it; one that is woken next
-//! without a row that it ran; one that sleeps and runs next without a row that woke it; one that is
-//! queued on an idle CPU until the recording ends. Then a row is missing, and it may be a row of
-//! any CPU of which none came later: all of these end too early.
+//! # Result
+//! The search uses the same signs as [`Missing`](crate::Missing), but starts from the end. There
+//! are four signs:
+//!
+//! - A task was put on a CPU or ran there, and is on another CPU next, without a migration event.
+//! - A task is woken next, without an event that it ran.
+//! - A task sleeps and runs next, without a wakeup event.
+//! - A task is queued on an idle CPU until the end of the trace.
+//!
+//! Then an event is missing. It may belong to any CPU without later events, so the events of all
+//! these CPUs end too early.
 //!
 //! # Why it matters
-//! A ring that keeps the oldest events stops when it is full, each CPU's at a time of its own. A
-//! CPU that idled in its last row would seem idle from then on, and a task that was queued there to
-//! wait.
+//! A ring buffer that keeps the oldest events stops when it is full, at another time for each CPU.
+//! A CPU that was idle in its last event would seem idle from then on, and a task that was queued
+//! on this CPU would seem to wait.
 //!
-//! Where rows are missing between two rows of a CPU nothing is found: recorders tell of that.
+//! The search finds nothing if events are missing between two events of a CPU: recorders report
+//! such losses.
 
 use super::History;
 use super::missing::STARTS_WITHIN;
@@ -98,8 +104,8 @@ impl Early {
             Next::From(cpu) => &format!("had been moved from CPU {cpu}"),
         };
         let note = format!(
-            "data may be missing from {} to the end: {} was on CPU {} at {}; by {} it {next}, and \
-             no event explains that",
+            "events of this CPU may be missing from {} to the end: {} was on CPU {} at {}; by {} \
+             the task {next}, and no event explains this",
             at(self.last),
             history.task_label(sign.task),
             sign.cpu,

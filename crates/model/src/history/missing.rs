@@ -1,17 +1,22 @@
-//! CPUs whose data is missing from a recording that does not tell so.
+//! CPUs whose events are missing from a trace that does not report this loss.
 //!
-//! # What it finds
-//! Each CPU records what happens on it. One without any row may have idled or run one task all the
-//! time. But a task that is at work elsewhere after it was queued there, without a row that moves
-//! it, was started or given away by that CPU; one that comes from there although it was elsewhere
-//! before was taken over by it; and what is queued on a CPU does not stay unstarted for ever. Then
-//! rows of that CPU are missing: all up to its first. Where a task runs without a row that woke it,
-//! or on another CPU without a row that moved it, that row is missing: if no CPU is found by the
-//! signs above, it may be any CPU's without rows.
+//! # Result
+//! Each CPU records its own events. A CPU without any event may have been idle, or may have run one
+//! task all the time. But in these cases, the CPU was active and its events are missing up to its
+//! first one:
+//!
+//! - A task was queued on the CPU, and then is on another CPU without a migration event. So the CPU
+//!   started the task or gave it away.
+//! - A task comes from the CPU, although it was elsewhere before. So the CPU had taken the task.
+//! - A task stays queued on the CPU for too long without a start.
+//!
+//! If a task runs without a wakeup event, or on another CPU without a migration event, then that
+//! event is missing. If the signs above do not identify the CPU, the event may belong to any CPU
+//! without events.
 //!
 //! # Why it matters
-//! Converters drop a CPU's data, and rings that wrap begin at different times. Without the rows
-//! every task that was queued there seems to wait for ever.
+//! Converters drop the data of a CPU, and ring buffers that wrap begin at different times. Without
+//! the missing events, every task that was queued on such a CPU seems to wait for ever.
 
 use super::History;
 use super::event::Each;
@@ -72,22 +77,22 @@ impl Missing {
         let from = history.window().from;
         let at = |time: Time| time.since(from);
         let lost = match self.until {
-            None => "data missing for the whole recording".to_owned(),
-            Some(until) => format!("data missing for the first {}", at(until)),
+            None => "all events of this CPU are missing".to_owned(),
+            Some(until) => format!("events of this CPU are missing for the first {}", at(until)),
         };
         let was = match self.before {
-            Some((cpu, time)) if cpu == self.cpu => format!("was queued there at {}", at(time)),
+            Some((cpu, time)) if cpu == self.cpu => format!("was queued on it at {}", at(time)),
             Some((cpu, time)) => format!("was on CPU {cpu} at {}", at(time)),
             None => "was not seen before".to_owned(),
         };
         let is = match self.after {
-            After::On(cpu, time) if cpu == self.cpu => format!("ran there before {}", at(time)),
+            After::On(cpu, time) if cpu == self.cpu => format!("ran on it before {}", at(time)),
             After::On(cpu, time) => format!("ran on CPU {cpu} before {}", at(time)),
             After::Woken(time) => format!("was woken again at {}", at(time)),
-            After::From(time) => format!("came back from there at {}", at(time)),
-            After::Unwoken(cpu, time) => format!("ran on CPU {cpu} at {} unwoken", at(time)),
-            After::Passed(time) => format!("was passed over by another task at {}", at(time)),
-            After::Nothing => "no event of this CPU followed".to_owned(),
+            After::From(time) => format!("moved away from it at {}", at(time)),
+            After::Unwoken(cpu, time) => format!("ran on CPU {cpu} at {}, not woken", at(time)),
+            After::Passed(time) => format!("another task started before it at {}", at(time)),
+            After::Nothing => "this CPU has no later event".to_owned(),
         };
         let note = format!("{lost}: {} {was} and {is}", history.task_label(self.task));
         let mut loss = Loss::new(LossKind::Missing, note);

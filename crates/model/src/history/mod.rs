@@ -63,9 +63,10 @@ impl Source {
     pub fn caveat(&self) -> Option<String> {
         let how = self.counted()?;
         Some(format!(
-            "recorded in a guest ({how}): instructions were counted in the place of time, so what \
-             programs and the kernel do takes another time than on hardware. Waits and placements \
-             show what the scheduler decided; how long the whole takes says nothing of hardware."
+            "recorded in a guest ({how}): this guest counts instructions instead of time, so \
+             programs and the kernel take other times than on hardware. Waits and placements \
+             show the decisions of the scheduler. The total time does not predict the time on \
+             hardware."
         ))
     }
 

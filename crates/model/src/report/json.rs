@@ -1,4 +1,4 @@
-//! The JSON face: one object, names nested at their dots.
+//! The JSON form of a report: one object; names are nested at their dots.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value as Json, json};
@@ -86,7 +86,7 @@ impl Serialize for Report {
 impl Report {
     /// The verdict, ending with the worst moment.
     pub fn whole_verdict(&self) -> String {
-        let worst = self.worst.as_ref().map(|worst| format!(" Worst: {}", worst.message));
+        let worst = self.worst.as_ref().map(|worst| format!(" Worst moment: {}", worst.message));
         format!("{}{}", self.verdict, worst.unwrap_or_default())
     }
 }

@@ -1,5 +1,5 @@
-//! Answers: what stands first, measures, tables, pictures, findings, losses, assumptions. One value
-//! with many faces.
+//! Reports: the first figures, measures, tables, pictures, findings, losses and assumptions. One
+//! value has several output formats.
 
 mod json;
 mod number;

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers in a readable form.
 
 /// Three digits that matter or a little more, and as many as it takes to see whether it lies in
 /// `band`: 0.597 is `0.60`, but beside a band from 0.6 it is `0.597`.

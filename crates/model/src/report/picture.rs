@@ -1,4 +1,4 @@
-//! Pictures that belong to an answer.
+//! Pictures of a report.
 
 use crate::{Time, Window};
 

@@ -1,4 +1,4 @@
-//! Figures beside the whole that they are a part of.
+//! Figures with the whole of which they are a part.
 
 use super::{Unit, Value};
 

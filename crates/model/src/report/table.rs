@@ -1,4 +1,4 @@
-//! Tables: typed columns, each for its audience, and rows that fit them.
+//! Tables: typed columns for people, programs or both, and rows with matching cells.
 
 use super::{Unit, Value};
 

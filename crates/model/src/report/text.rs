@@ -1,4 +1,4 @@
-//! The plain text face: at most 72 columns, fit for a mailing list.
+//! The plain text form of a report: at most 72 columns, suitable for a mailing list.
 
 use super::{Column, Proportion, Report, Table, Unit, Value};
 use crate::printable;
@@ -31,7 +31,7 @@ impl Report {
     pub fn left_out(&self) -> String {
         let tables = self.tables.iter().filter(|table| table.is_shown()).count();
         format!(
-            "{} measures, {tables} tables, {} assumptions: add --text, or --json",
+            "More: {} measures, {tables} tables, {} assumptions (add --text or --json)",
             self.shown_measures().count(),
             self.assumptions.len()
         )
@@ -74,7 +74,7 @@ impl Report {
         out += &wrap(&self.verdict, "");
         out += &proportions(&self.proportions);
         if let Some(worst) = &self.worst {
-            let line = format!("Worst, at @{}: {}", worst.window.from, worst.message);
+            let line = format!("Worst moment, @{}: {}", worst.window.from, worst.message);
             out += &format!("\n{}", wrap(&line, ""));
         }
         out
@@ -105,7 +105,7 @@ impl Report {
     fn loss_lines(&self) -> Vec<String> {
         let line = |loss: &crate::Loss| {
             let cpu = loss.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
-            let count = loss.count.map_or(String::new(), |count| format!(", {count} in all"));
+            let count = loss.count.map_or(String::new(), |count| format!(", {count} in total"));
             let time = loss.time.map_or(String::new(), |time| format!(", first at @{time}"));
             format!("{}{cpu}: {}{count}{time}", loss.kind.name(), loss.note)
         };

@@ -114,7 +114,7 @@ impl Natures {
         }
         if self.ipi > Span::ZERO {
             let columns = [Column::new("ipi_ns", "IPI", Unit::Ns)];
-            let mut table = Table::new("costs", "What no task's CPU time holds", columns);
+            let mut table = Table::new("costs", "Costs outside the CPU time of tasks", columns);
             table.push(vec![self.ipi.into()]);
             tables.push(table);
         }
@@ -124,7 +124,7 @@ impl Natures {
     fn group_table(&self) -> Table {
         let columns = [
             Column::new("name", "name", Unit::None),
-            Column::new("parent", "in", Unit::None),
+            Column::new("parent", "parent", Unit::None),
             Column::new("session", "session", Unit::None),
             Column::new("shares", "shares", Unit::None),
         ];
@@ -142,11 +142,11 @@ impl Natures {
             Column::new("tid", "tid", Unit::None),
             Column::new("group", "group", Unit::None),
             Column::new("kthread", "kernel thread", Unit::None),
-            Column::new("awaited", "waited for", Unit::None),
+            Column::new("awaited", "awaited", Unit::None),
             Column::new("priority", "priority", Unit::None),
             Column::new("job", "job", Unit::None),
         ];
-        let mut table = Table::new("tasks", "What tasks are", columns);
+        let mut table = Table::new("tasks", "Properties of tasks", columns);
         for (&tid, nature) in &self.tasks {
             table.push(vec![
                 tid.into(),
@@ -164,9 +164,9 @@ impl Natures {
         let columns = [
             Column::new("at_ns", "from", Unit::At),
             Column::new("tid", "tid", Unit::None),
-            Column::new("sync", "its wakers are about to sleep", Unit::None),
+            Column::new("sync", "wakers are about to sleep", Unit::None),
         ];
-        let mut table = Table::new("synchrony", "Whose wakers are about to sleep", columns);
+        let mut table = Table::new("synchrony", "Tasks with synchronous wakeups", columns);
         for it in &self.synchrony {
             table.push(vec![it.at.into(), it.tid.into(), it.sync.into()]);
         }

@@ -59,7 +59,7 @@ impl Programs {
             Column::new("template", "template", Unit::None),
             Column::new("launched_ns", "launched", Unit::At),
         ];
-        let mut table = Table::new("program_of", "Which program each task runs", columns);
+        let mut table = Table::new("program_of", "Program of each task", columns);
         let mut launches = workload.launches.iter();
         for &(tid, template, forked) in kinds {
             let launch = if forked { None } else { launches.next() };
@@ -67,8 +67,8 @@ impl Programs {
             table.push(vec![tid.into(), template.0.into(), at.into()]);
         }
         all.push(table);
-        let mut table =
-            Table::new("draws", "What tasks draw from", [Column::new("seed", "seed", Unit::None)]);
+        let title = "Seed of the random numbers of tasks";
+        let mut table = Table::new("draws", title, [Column::new("seed", "seed", Unit::None)]);
         table.push(vec![seed.to_string().into()]);
         all.push(table);
         all.into_iter().map(|table| Annex { table }).collect()
@@ -251,7 +251,7 @@ fn shared_table(workload: &Workload) -> Table {
         Column::new("span_ns", "spins for", Unit::Ns),
         Column::new("cpus", "CPUs", Unit::None),
     ];
-    let mut table = Table::new("shared", "What tasks share", columns);
+    let mut table = Table::new("shared", "Objects that tasks share", columns);
     let mut row = |what: &str, size: Option<u32>, tokens: u32, waiting: Waiting| {
         let (word, span) = match waiting {
             Waiting::Block => ("block", None),

@@ -1,4 +1,4 @@
-//! Whether wasted CPU time stays within a stated bound.
+//! Compares wasted CPU time with a stated bound.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use wastenot_model::{History, Span, Unit, Value};
 
 use crate::{Check, is_cut};
 
-/// A stated bound.
+/// A bound on wasted CPU time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     /// A share of the known CPU time.
@@ -27,36 +27,36 @@ impl FromStr for Budget {
     }
 }
 
-/// A share from the number before a `%`.
+/// The share that a number before a `%` means.
 pub fn percent(number: &str) -> Option<f64> {
     let number: f64 = number.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number / 100.0)
 }
 
-/// Whether it does, and the reason where that is not a yes.
+/// The result of the comparison, with a reason if the answer is not yes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// Even the upper bound of waste is within.
+    /// Even the upper bound of waste is within the budget.
     Within,
-    /// Even the lower bound is above.
+    /// Even the lower bound of waste is above the budget.
     Over(String),
-    /// The bounds lie on both sides, or there are none.
+    /// The bounds of waste are on both sides of the budget, or there are no bounds.
     CannotTell(String),
 }
 
 impl Budget {
-    /// Judges what was found in `history`.
+    /// Compares the waste in `history` with the budget.
     pub fn judge(self, check: &Check, history: &History) -> Judged {
         let waste = &check.waste;
         if matches!(self, Budget::CpuTime(_)) && !history.head.clock.nanoseconds {
             return Judged::CannotTell(
-                "cannot tell: the clock counts cycles, so CPU time is unknown; give its rate with \
-                 `--clock-hz 2.4GHz`, or give a share: `--budget 1%`"
+                "cannot tell: the clock counts cycles, so CPU time is unknown; give the clock rate \
+                 with `--clock-hz 2.4GHz`, or give the budget as a share: `--budget 1%`"
                     .to_owned(),
             );
         }
         if waste.known_ns == 0 {
-            let text = "cannot tell: CPU activity is not known for any part of this trace";
+            let text = "cannot tell: the activity of every CPU is unknown in the whole trace";
             return Judged::CannotTell(text.to_owned());
         }
         let (low, high, limit, unit) = match self {
@@ -74,15 +74,17 @@ impl Budget {
         let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
         if high > limit && is_cut(history) {
             Judged::CannotTell(format!(
-                "cannot tell: about {low_words}{of} wasted, which is not a bound because the file \
-                 is truncated; {limit_words} allowed"
+                "cannot tell: about {low_words}{of} was wasted, but the file is truncated, so this \
+                 is not a bound; {limit_words} is allowed"
             ))
         } else if low > limit {
-            Judged::Over(format!("over budget: {low_words}{of} wasted, {limit_words} allowed"))
+            Judged::Over(format!(
+                "over budget: {low_words}{of} was wasted, {limit_words} is allowed"
+            ))
         } else if high > limit {
             Judged::CannotTell(format!(
-                "cannot tell: at least {low_words}{of} wasted, at most {high_words}; {limit_words} \
-                 allowed"
+                "cannot tell: at least {low_words}{of} was wasted, at most {high_words}; \
+                 {limit_words} is allowed"
             ))
         } else {
             Judged::Within

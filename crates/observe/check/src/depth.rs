@@ -1,4 +1,4 @@
-//! How long run queues were: tasks running and waiting on a CPU, over time.
+//! The lengths of run queues over time: running and waiting tasks on a CPU.
 
 use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 
@@ -13,7 +13,7 @@ pub struct Depth {
     /// `by_cpu[c].0[n]` is the time in which n tasks ran or waited on that CPU; the last entry
     /// holds all longer lengths. CPUs that are unknown or offline do not count.
     pub by_cpu: Vec<(CpuId, [u64; DEPTH_MAX + 1])>,
-    /// The longest run queue of all, and when and where it first was so long.
+    /// The longest run queue of all, with the CPU and the time of its first occurrence.
     pub longest: Option<(u32, CpuId, Time)>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Watch<'a> {
         Watch { scope, cpus: Vec::new(), longest: None }
     }
 
-    /// What was measured, once the replay has ended.
+    /// The lengths, after the end of the replay.
     pub fn finish(self) -> Depth {
         let by_cpu = self.scope.cpus().map(|cpu| (cpu, self.cpus[cpu.index()].times)).collect();
         Depth { by_cpu, longest: self.longest }

@@ -1,4 +1,4 @@
-//! When each CPU was idle, as far back as an analysis may still ask.
+//! The recent times when each CPU was idle, as far back as an analysis may still need them.
 
 use wastenot_model::{CpuId, Time, Window};
 

@@ -1,5 +1,5 @@
-//! Interrupts and softirqs that CPUs served, and the idle states in which they were, as a recording
-//! of this project tells them in its annex `interrupts`: meanwhile a CPU can start nothing.
+//! Interrupts and softirqs that CPUs handled, and the idle states of CPUs. The annex `interrupts`
+//! of Wastenot's own traces contains them. A CPU cannot start a task during this time.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use wastenot_model::{CpuId, History, Time, Window};
 
 use crate::Scope;
 
-/// What a CPU spent on one interrupt or softirq, or in one idle state.
+/// The time of a CPU for one interrupt or softirq, or in one idle state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
     /// The CPU.
     pub cpu: CpuId,
-    /// `hardirq` or `softirq`; of an idle state its name.
+    /// `hardirq` or `softirq`; for an idle state its name.
     pub kind: String,
-    /// As `NET_RX`, or `C6`.
+    /// The name, such as `NET_RX` or `C6`.
     pub name: String,
-    /// How long, at least, without what interrupted it.
+    /// The time in ns, at least, without nested interrupts.
     pub ns: u64,
 }
 
@@ -43,13 +43,13 @@ pub(crate) struct Occupied<'a> {
 }
 
 impl<'a> Occupied<'a> {
-    /// Interrupts and softirqs of `history`; `None` where nothing tells them.
+    /// The interrupts and softirqs of `history`; `None` if it does not contain them.
     pub(crate) fn by_interrupts(history: &'a History) -> Option<Occupied<'a>> {
         let columns = ["time_ns", "cpu", "kind", "name", "span_ns", "served_ns"];
         Occupied::read(history, "interrupts", columns)
     }
 
-    /// Idle states, without what was served meanwhile; `None` where nothing tells them.
+    /// The idle states, without the time for interrupts; `None` if `history` does not contain them.
     pub(crate) fn by_idle_states(history: &'a History) -> Option<Occupied<'a>> {
         let columns = ["time_ns", "cpu", "state", "state", "span_ns", "idle_ns"];
         Occupied::read(history, "idle_states", columns)
@@ -87,7 +87,7 @@ impl<'a> Occupied<'a> {
         sum.min(window.span().0)
     }
 
-    /// What each counted CPU spent on what, longest first.
+    /// The time of each counted CPU for each source, the longest first.
     pub(crate) fn counted(&self, scope: &Scope) -> Vec<Served> {
         let mut served: Vec<Served> = Vec::new();
         for (&cpu, sources) in self.cpus.iter().filter(|(cpu, _)| scope.has_cpu(**cpu)) {

@@ -1,28 +1,28 @@
-//! What a scheduler wasted, to whom, and how it came about.
+//! Checks of a trace: wasted CPU time, its causes, and the tasks that lost it.
 //!
 //! Each finding is an [`Observer`](wastenot_model::Observer) of State in a file of its own:
 //!
-//! | file | question |
+//! | file | result |
 //! |---|---|
-//! | [`waste`] | how much CPU time was idle while tasks that could use it waited |
-//! | [`causes`] | why |
-//! | [`violations`] | which task waited, where, how it got there, who was idle then |
-//! | [`marks`] | what of that pictures mark |
-//! | [`throttled`] | how long quotas held tasks back |
-//! | [`interrupts`] | what CPUs spent on interrupts, softirqs and idle states |
-//! | [`waits`] | how long tasks waited, and from the wakeup on, per task and CPU |
-//! | [`migrations`] | who moved, how far, and whether that helped |
-//! | [`depth`] | how long run queues were |
-//! | [`placements`] | which wakeups chose a busy CPU while an allowed one was idle |
-//! | [`schedviz`], [`systing`], [`sanity`] | what other tools would say |
-//! | [`stall`] | what a dump of sched_ext shows |
-//! | `sched_ext` | whether a scheduler of sched_ext had the tasks |
-//! | [`trigger`] | which wait or episode ended a flight recording |
-//! | [`budget`] | whether waste stays within a stated bound |
-//! | [`compare`] | what differs between runs |
-//! | [`account`] | where the time of some tasks went |
+//! | [`waste`] | CPU time that was idle while tasks that could use it waited |
+//! | [`causes`] | the causes of lost time |
+//! | [`violations`] | each wait during which a usable CPU was idle |
+//! | [`marks`] | the marks of violations in pictures |
+//! | [`throttled`] | time for which quotas held tasks back |
+//! | [`interrupts`] | CPU time of interrupts, softirqs and idle states |
+//! | [`waits`] | waits and wakeup latencies, for each task and CPU |
+//! | [`migrations`] | migrations: distance, reason and effect |
+//! | [`depth`] | lengths of run queues |
+//! | [`placements`] | wakeups onto a busy CPU while an allowed CPU was idle |
+//! | [`schedviz`], [`systing`], [`sanity`] | figures of other tools |
+//! | [`stall`] | the content of a sched_ext dump |
+//! | `sched_ext` | the presence of a sched_ext scheduler |
+//! | [`trigger`] | the wait or episode that ended a flight recording |
+//! | [`budget`] | a comparison of waste with a stated bound |
+//! | [`compare`] | differences between runs |
+//! | [`account`] | the critical path of some tasks |
 //!
-//! [`check`] asks all of them in one replay and [`Check::report`] gives the answer.
+//! [`check`] runs all of them in one replay, and [`Check::report`] returns the results.
 
 pub mod account;
 pub mod budget;
@@ -67,43 +67,43 @@ pub use report::is_cut;
 pub use scope::Scope;
 pub use wastenot_model::Distribution;
 
-/// What is asked.
+/// The options of a check.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Only this time counts. It changes what is counted, never State.
+    /// Only this window counts. It limits the figures, never State.
     pub window: Window,
-    /// Only these CPUs count, as places to wait and to be idle.
+    /// Only waits and idle time on these CPUs count.
     pub cpus: Option<CpuSet>,
-    /// Only these tasks count as waiting.
+    /// Only waits of these tasks count.
     pub tasks: Option<Vec<TaskId>>,
-    /// Only violations whose longest idle stretch reaches this are listed; totals stay.
+    /// Only violations with an idle stretch of at least this length are listed; totals stay.
     pub longer_than: Span,
-    /// A CPU may take this long to start a task after it was queued there.
+    /// The time that a CPU may take to start a task that was queued on it.
     pub wake_grace: Span,
-    /// What a CPU without any event is taken for.
+    /// The assumed state of a CPU without any event.
     pub silent: Silent,
-    /// A waiting task's CPU says nothing (sched_ext, one shared queue): idle CPUs with waiting
-    /// tasks count as idle, and every waiting task is a candidate.
+    /// The CPU of a waiting task means nothing (sched_ext, one shared queue). So idle CPUs with
+    /// waiting tasks count as idle, and every waiting task is a candidate.
     pub shared_queue: bool,
-    /// How many violations and episodes are kept, worst first.
+    /// The number of violations and episodes to keep, the worst first.
     pub limit: usize,
-    /// Whether each loss gets a cause.
+    /// Find a cause for each loss.
     pub causes: bool,
-    /// The node of the tree of causes whose stretches are listed; needs `causes`.
+    /// List the stretches of this node in the tree of causes; needs `causes`.
     pub of_cause: Option<&'static str>,
-    /// Whether all that pictures mark is kept: every stretch of a violation, every episode.
+    /// Keep all marks of pictures: every stretch of a violation, every episode.
     pub marks: bool,
-    /// Whether of these the stretches are kept in which tasks waited, and their causes: there are
-    /// far fewer than those of the CPUs that were idle meanwhile.
+    /// Of these marks, keep only the stretches in which tasks waited, and their causes. These are
+    /// far fewer than the stretches of idle CPUs.
     pub waits_in_vain: bool,
-    /// What moves cost on such a machine, where that is known.
+    /// The costs of migrations on such a machine, if they are known.
     pub costs: Option<Costs>,
     /// The period and the confirmation time of the sanity checker.
     pub sanity: sanity::Rules,
 }
 
 impl Options {
-    /// The time of `history` that counts.
+    /// The part of `history` that counts.
     pub fn counted(&self, history: &History) -> Window {
         let recorded = history.window();
         let from = self.window.from.max(recorded.from);
@@ -132,34 +132,35 @@ impl Default for Options {
     }
 }
 
-/// The answers of one replay.
+/// The results of one replay.
 #[derive(Debug)]
 pub struct Check {
-    /// What was taken for granted about who may move.
+    /// The assumptions about movable tasks.
     pub movable: Movable,
     /// Waste and wake delay.
     pub waste: waste::Figures,
-    /// Tasks that are probably pinned: they never moved although they waited often while another
-    /// CPU was idle. None where the source tells affinities.
+    /// Tasks that are probably pinned: they never moved although they often waited while another
+    /// CPU was idle. Empty if the source records affinities.
     pub stayed_put: Vec<TaskId>,
-    /// Waste without them, if there are any.
+    /// Waste without these tasks, if there are any.
     pub without_probably_pinned: Option<waste::Figures>,
-    /// How many waits over 1 ms began with being switched out runnable, and the waste in
-    /// nanoseconds without them, if there are any and the source does not tell throttling.
+    /// The number of waits above 1 ms that began when a runnable task was switched out, and the
+    /// waste without them in nanoseconds. `None` without such waits, or if the source records
+    /// throttling.
     pub without_possibly_throttled: Option<(usize, u64)>,
     /// Violations, worst first.
     pub violations: violations::Violations,
-    /// What quotas held back; `None` where the source does not tell throttling.
+    /// The time that quotas held tasks back; `None` if the source does not record throttling.
     pub throttled: Option<throttled::Throttled>,
-    /// Why time was lost, where [`Options::causes`] asks for it.
+    /// The causes of lost time, if [`Options::causes`] is set.
     pub causes: Option<causes::Causes>,
     /// Waits and latencies.
     pub waits: waits::Waits,
-    /// Moves.
+    /// Migrations.
     pub migrations: migrations::Migrations,
     /// Run-queue lengths.
     pub depth: depth::Depth,
-    /// Wakeups by where they landed.
+    /// Wakeups by the state of the selected CPU.
     pub placements: placements::Placements,
     /// SchedViz's totals.
     pub schedviz: schedviz::Totals,
@@ -169,21 +170,21 @@ pub struct Check {
     pub sanity: sanity::Verdicts,
     /// Events that contradict each other.
     pub contradictions: waste::Contradictions,
-    /// What the hypervisor took from each CPU, in ns; `None` where nothing tells it.
+    /// The time that the hypervisor took from each CPU, in ns; `None` if it was not recorded.
     pub stolen: Option<BTreeMap<CpuId, u64>>,
-    /// What each CPU spent on interrupts and softirqs, longest first; `None` where nothing tells
-    /// it.
+    /// The time of each CPU for interrupts and softirqs, longest first; `None` if it was not
+    /// recorded.
     pub interrupts: Option<Vec<interrupts::Served>>,
-    /// The same of idle states, without what was served meanwhile.
+    /// The same for idle states, without the time for interrupts and softirqs.
     pub idle_states: Option<Vec<interrupts::Served>>,
-    /// What ended the recording, where its file tells that and it lies in the counted time.
+    /// The event that ended the recording, if the file contains it and it is in the counted time.
     pub trigger: Option<trigger::Trigger>,
 }
 
-/// Rows from which on a second replay takes longer than to wake a thread for it.
+/// With this many rows, a second replay takes longer than the wakeup of a thread for it.
 const MANY: usize = 10_000;
 
-/// Asks everything of a History.
+/// Runs all analyses on a History.
 pub fn check(history: &History, options: &Options) -> Check {
     check_beside(history, options, &mut ())
 }
@@ -198,7 +199,7 @@ pub fn check_beside(
     let scope = Scope::new(history, options);
     let mut sanity = sanity::Checker::new(options.sanity, scope.window.from);
     let waste = waste::Waste::new(history, &scope, &movable, options);
-    // By value and not by reference: they lie side by side, at places that the compiler knows.
+    // By value and not by reference, so that the compiler knows their places in memory.
     let mut all = (
         (waste::With::new(waste, beside), throttled::Watch::new(history, &scope)),
         (
@@ -221,7 +222,7 @@ pub fn check_beside(
             ),
         ),
     );
-    // A second thread may replay the same for half of them, which takes about as long.
+    // A second thread may replay the same rows for half of the observers in parallel.
     if rayon::current_num_threads() > 1 && history.len() >= MANY {
         let (one, other) = &mut all;
         rayon::join(
@@ -241,7 +242,7 @@ pub fn check_beside(
     let migrations = migrations.finish();
     let stayed_put = stayed_put(history, &violations, &migrations);
     let bare = Options { causes: false, ..options.clone() };
-    // Who stayed put is known only at the end, so this is a replay of its own.
+    // These tasks are known only at the end, so this needs another replay.
     let without_probably_pinned = (!stayed_put.is_empty())
         .then(|| waste::measure_with(history, &bare, &movable.with_probably_pinned(&stayed_put)));
     let (waste, throttled) = (waste.finish(), throttled.finish());
@@ -272,7 +273,7 @@ pub fn check_beside(
     }
 }
 
-/// A task that waited so often while another CPU was idle and never moved is probably pinned.
+/// A task is probably pinned if it waited this often while another CPU was idle, and never moved.
 const OFTEN: u64 = 20;
 
 fn stayed_put(

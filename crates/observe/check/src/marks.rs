@@ -1,32 +1,33 @@
-//! What pictures mark of violations: when and where a task waited while a CPU that it may use was
-//! idle, and that CPU meanwhile.
+//! The marks of violations in pictures. A mark shows when and where a task waited while a CPU that
+//! it may use was idle, and the idle time of that CPU.
 //!
-//! # What it finds
-//! Of each violation that is counted the stretches in which any CPU that the task may use was idle,
-//! each where the task waited then. They are as long as [`Sum::idle_ns`](super::violations::Sum)
-//! says, for each task and in all: a picture shows what the figures count.
+//! # Result
+//! For each counted violation, the result contains the stretches in which any CPU that the task may
+//! use was idle, with the CPU where the task waited. Their sum equals
+//! [`Sum::idle_ns`](super::violations::Sum), for each task and in total. So a picture shows the
+//! same time as the figures.
 
 use wastenot_model::{CpuId, TaskId, Window};
 
 /// A task waited here while a CPU that it may use was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waited {
-    /// Who.
+    /// The task.
     pub task: TaskId,
-    /// Where.
+    /// The CPU.
     pub cpu: CpuId,
-    /// When.
+    /// The window.
     pub window: Window,
 }
 
-/// Everything that is to be marked.
+/// All marks of a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Waits, in the order in which they ended.
+    /// Waits, in the order of their ends.
     pub waited: Vec<Waited>,
-    /// When which CPU was idle meanwhile, by CPU and time; stretches of a CPU do not touch.
+    /// The idle stretches of CPUs during these waits, by CPU and time, joined if they touch.
     pub idle: Vec<(CpuId, Window)>,
-    /// Of `idle`, how many were joined already.
+    /// The number of stretches in `idle` that are already joined.
     joined: usize,
 }
 

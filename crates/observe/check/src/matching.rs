@@ -1,8 +1,8 @@
 //! The largest matching between idle CPUs and tasks that could use them.
 //!
-//! Tasks of equal affinity are one class with a supply. Each change of a CPU or of a supply is
-//! repaired by at most one augmenting path, which keeps the matching the largest: removing or
-//! adding one vertex changes the size by at most one, and a path that helps must start there.
+//! Tasks of equal affinity form one class with a supply. After each change of a CPU or of a supply,
+//! at most one augmenting path makes the matching the largest again. Removing or adding one vertex
+//! changes the size by at most one, and an augmenting path must start at this vertex.
 
 use wastenot_model::{CpuId, CpuSet};
 

@@ -1,21 +1,21 @@
-//! Which tasks moved, how far, what moved them, and whether that made them run sooner.
+//! Migrations of tasks: distance, reason and effect.
 //!
-//! The first placement of a new task is no migration (the kernel does not count it either:
-//! `wake_up_new_task` in `kernel/sched/core.c`); it has a row of its own.
+//! The first placement of a new task is not a migration. The kernel does not count it either
+//! (`wake_up_new_task` in `kernel/sched/core.c`). It has a row of its own.
 //!
-//! # Whether it helped
-//! From the moment at which the task is queued on its new CPU until it runs there, these decide:
+//! # Effect of a migration
+//! The time from queueing on the new CPU to running there decides:
 //!
-//! - The CPU that it left ran one other task all the time. There the task would have run later, or
-//!   instead of that one: [`Effect::Helped`].
-//! - That CPU was idle, and no task waited on it, then or before the task ran: staying would have
-//!   been no later, [`Effect::NotHelped`].
+//! - The old CPU ran one other task during all of this time. On the old CPU, the task would have
+//!   run later, or instead of the other task: [`Effect::Helped`].
+//! - The old CPU was idle with no waiting task, at that moment or before the task ran. The task
+//!   would have run no later on the old CPU: [`Effect::NotHelped`].
 //!
-//! If that CPU took another task in the meantime, it might have taken this one; nothing tells. Nor
-//! does anything where that CPU is not known, where it ran a task of a lower class, where a quota
-//! held the task back, where it was moved on, fell asleep or was not seen to wait, where the
-//! counted time ended before, and where queues are shared or another scheduler than Linux' fair
-//! class, or a model of it, decides: [`Effect::Undecided`].
+//! In all other cases, the effect is unknown: [`Effect::Undecided`]. If the old CPU took another
+//! task in the meantime, it might have taken this task instead. The effect is also unknown in these
+//! cases: the old CPU is unknown or ran a task of a lower class; a quota held the task back; the
+//! task moved on, fell asleep or was not seen to wait; the counted time ended first; queues are
+//! shared; or the scheduler is neither Linux's fair class nor a model of it.
 
 use std::collections::BTreeMap;
 
@@ -27,74 +27,74 @@ use wastenot_model::{
 use crate::causes::Rules;
 use crate::{Options, Scope};
 
-/// Why a task runs on another CPU than before.
+/// The reason why a task changes its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// A wakeup selected another CPU than the one it ran on before.
+    /// A wakeup selected a CPU other than the previous CPU of the task.
     Wakeup,
-    /// It was created and placed: no migration.
+    /// The task was created and placed. This is not a migration.
     Fork,
-    /// It was moved while it waited: load balancing, or a push or pull.
+    /// The task was moved while it waited: by load balancing, or by a push or pull.
     Balance,
 }
 
 impl Reason {
-    /// Its word in tables and JSON.
+    /// The word in tables and JSON.
     pub fn name(self) -> &'static str {
         ["wakeup", "fork", "balance"][self as usize]
     }
 }
 
-/// Whether a migration made the task run sooner.
+/// The effect of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// It ran before the CPU that it left was done with the task that ran there.
+    /// The task ran before the old CPU had finished the task that ran there.
     Helped,
-    /// The CPU that it left was free for it before it ran.
+    /// The old CPU was free for the task before the task ran.
     NotHelped,
-    /// It could not stay: it may not use that CPU any more, or that CPU is offline.
+    /// The task could not stay: it may no longer use the old CPU, or this CPU is offline.
     Forced,
-    /// The source does not tell.
+    /// The source does not show the effect.
     Undecided,
 }
 
 impl Effect {
-    /// Each, in order.
+    /// All effects, in order.
     pub const ALL: [Effect; 4] =
         [Effect::Helped, Effect::NotHelped, Effect::Forced, Effect::Undecided];
 
-    /// Its word in JSON.
+    /// The word in JSON.
     pub fn name(self) -> &'static str {
         ["helped", "not_helped", "forced", "undecided"][self as usize]
     }
 }
 
-/// Moves of one reason and distance.
+/// Migrations with one reason and distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All of them.
+    /// The number of migrations.
     pub moves: u64,
-    /// Migrations by [`Effect`], in its order.
+    /// The number of migrations by effect, in the order of [`Effect`].
     pub effects: [u64; Effect::ALL.len()],
 }
 
-/// How often one task moved.
+/// The migrations of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// To another CPU.
+    /// The number of migrations to another CPU.
     pub count: u64,
-    /// Of those, to another node.
+    /// The number of migrations to another node.
     pub remote: u64,
 }
 
-/// What was counted.
+/// The migrations of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Migrations {
-    /// Moves by reason and distance; the first placements, too.
+    /// Migrations by reason and distance, including first placements.
     pub by_reason: BTreeMap<(Reason, Distance), Counts>,
     /// Migrations by [`TaskId::index`].
     pub by_task: Vec<Moved>,
-    /// Tasks that moved at any time of the recording, also where it does not count.
+    /// Tasks that moved at any time in the trace, even outside the counted time.
     ever: Vec<bool>,
 }
 
@@ -103,15 +103,15 @@ impl Migrations {
     pub fn total(&self) -> u64 {
         self.by_reason.keys().map(|(reason, far)| self.migrations(*reason, *far)).sum()
     }
-    /// Those that had this effect.
+    /// The number of migrations with this effect.
     pub fn with_effect(&self, effect: Effect) -> u64 {
         self.by_reason.values().map(|counts| counts.effects[effect as usize]).sum()
     }
-    /// Whether `task` moved at any time, counted or not.
+    /// Whether `task` moved at any time, even outside the counted time.
     pub fn moved(&self, task: TaskId) -> bool {
         task.index().is_some_and(|index| self.ever.get(index) == Some(&true))
     }
-    /// Those of one distance.
+    /// The number of migrations over one distance.
     pub fn by_distance(&self, distance: Distance) -> u64 {
         let all = self.by_reason.keys().filter(|(_, far)| *far == distance);
         all.map(|(reason, far)| self.migrations(*reason, *far)).sum()
@@ -128,7 +128,7 @@ struct Open {
     what: (Reason, Distance),
     left: CpuId,
     to: CpuId,
-    /// Its place among those that left that CPU.
+    /// The index of the task among those that left this CPU.
     place: usize,
 }
 
@@ -199,7 +199,7 @@ impl<'a> Watch<'a> {
         self.by_reason.entry(open.what).or_default().effects[effect as usize] += 1;
     }
 
-    /// What was counted, once the replay has ended.
+    /// The migrations, after the end of the replay.
     pub fn finish(mut self) -> Migrations {
         for open in self.open.iter().flatten() {
             let effects = &mut self.by_reason.entry(open.what).or_default().effects;

@@ -1,33 +1,34 @@
-//! Who could have moved: a task that could not is no proof of waste.
+//! Movable tasks: only a task that could have moved is evidence of waste.
 //!
-//! Where the source holds affinities they decide. Where it does not, names and places decide, and
-//! the report says so. Throttling and disabled migration are State's and apply in both cases.
+//! If the source contains affinities, they decide. Otherwise, the names of tasks and the CPUs where
+//! they ran decide, and the report states this assumption. Throttling and disabled migration come
+//! from State and apply in both cases.
 
 use wastenot_model::{Carries, CpuId, CpuSet, History, Seen, TaskId, TaskState};
 
-/// Why a task counts as pinned.
+/// The reason why a task counts as pinned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pinned {
     /// Its name ends in `/N` or `/N:...` and it was seen only on CPU N: a per-CPU kernel thread.
     PerCpu,
     /// `irq/...`, seen on one CPU only: interrupt threads follow their interrupt.
     Irq,
-    /// It never moved although it waited often while another CPU was idle.
+    /// The task never moved although it often waited while another CPU was idle.
     Probably,
 }
 
-/// What is assumed of who may move.
+/// The assumptions about movable tasks.
 #[derive(Clone, Debug)]
 pub struct Movable {
     /// Whether the source holds affinities.
     told: bool,
     pinned: Vec<Option<Pinned>>,
-    /// What names say, where the source holds affinities.
+    /// The tasks that are pinned according to their names, if the source contains affinities.
     named: Vec<Option<Named>>,
 }
 
 impl Movable {
-    /// Looks through the whole recording for tasks that are pinned by assumption.
+    /// Searches the whole trace for tasks that are pinned by assumption.
     pub fn survey(history: &History) -> Movable {
         if history.head.carries.has(Carries::AFFINITY) {
             let named = history.tasks().map(|(_, task)| Named::of(history.name(task.name)));
@@ -68,7 +69,7 @@ impl Movable {
         }
     }
 
-    /// Whether `task` in `state` could be moved, as far as is known.
+    /// Whether `task` in `state` could be moved, as far as known.
     #[inline]
     pub fn is_movable(&self, task: TaskId, state: &TaskState) -> bool {
         if state.throttled || state.migration_disabled {
@@ -77,16 +78,16 @@ impl Movable {
         self.pinned(task).is_none()
     }
 
-    /// Why `task` counts as pinned, if it does.
+    /// The reason why `task` counts as pinned, if it does.
     #[inline]
     pub fn pinned(&self, task: TaskId) -> Option<Pinned> {
         task.index().and_then(|index| *self.pinned.get(index)?)
     }
-    /// How many tasks are pinned by assumption.
+    /// The number of tasks that are pinned by assumption.
     pub fn pinned_count(&self) -> usize {
         self.pinned.iter().filter(|pinned| pinned.is_some()).count()
     }
-    /// The same with these tasks pinned as well.
+    /// The same assumptions, with these tasks pinned as well.
     pub fn with_probably_pinned(&self, tasks: &[TaskId]) -> Movable {
         let mut more = self.clone();
         for index in tasks.iter().filter_map(|task| task.index()) {

@@ -1,12 +1,13 @@
-//! Wakeups and new tasks by where they landed: on a busy CPU although an allowed one was idle, and
-//! whether the previous CPU was; and how evenly new tasks are spread.
+//! Placements of woken and new tasks: how many went to a busy CPU although an allowed CPU was idle,
+//! how often the previous CPU was idle, and how evenly new tasks were spread.
 //!
 //! # Why it matters
-//! A wakeup onto a busy CPU beside an idle one is where most waste begins: the balancer has to
-//! repair it later. When the *previous* CPU was idle the choice was wrong in every respect, since
-//! its cache was warm too (the case of `wake_affine_idle`, fixed in Linux 5.11 by d8fcb81f1acf).
-//! A new task has no previous CPU and no cache: crowding new tasks on few CPUs wins nothing. Where
-//! `exec` moves a task it runs already, so that it is no placement: such moves are migrations.
+//! Most waste begins with a wakeup onto a busy CPU while another CPU is idle; the balancer has to
+//! repair it later. If the *previous* CPU was idle, the choice was wrong in every respect, because
+//! its cache was warm, too. This is the case of `wake_affine_idle`, fixed in Linux 5.11 by
+//! d8fcb81f1acf. A new task has no previous CPU and no warm cache, so crowding new tasks on a few
+//! CPUs has no advantage. If `exec` moves a task, the task already runs. Such a move is a
+//! migration, not a placement.
 
 use wastenot_model::{
     CpuId, CpuMode, CpuSet, CpuState, Entry, Event, History, How, Observer, Phase, State, TaskId,
@@ -18,15 +19,15 @@ use crate::{Movable, Scope};
 /// Counts of one kind of wakeup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Landed {
-    /// All of which the placement is known.
+    /// All wakeups with a known placement.
     pub total: u64,
-    /// Onto an idle CPU.
+    /// Wakeups onto an idle CPU.
     pub on_idle: u64,
     /// Onto a busy CPU while no CPU that the task may use was idle.
     pub on_busy_none_idle: u64,
     /// Onto a busy CPU while one that the task may use was idle.
     pub on_busy_some_idle: u64,
-    /// Of those, while its previous CPU was idle.
+    /// The part of these while the previous CPU was idle.
     pub on_busy_prev_idle: u64,
 }
 
@@ -52,10 +53,10 @@ impl Landed {
     }
 }
 
-/// Where a woken or new task was queued.
+/// The state of the CPU where a woken or new task was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landing {
-    /// On a CPU of which it is not known what it did.
+    /// The state of the CPU is unknown.
     Unknown,
     /// On an idle CPU.
     OnIdle,
@@ -128,7 +129,7 @@ impl Spread {
     }
 }
 
-/// What was counted.
+/// The placements of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placements {
     /// `sched_wakeup`.
@@ -137,7 +138,7 @@ pub struct Placements {
     pub wakeups_by_task: Vec<Landed>,
     /// `sched_wakeup_new`.
     pub forks: Landed,
-    /// Where new tasks that are movable were put.
+    /// The CPUs that got movable new tasks.
     pub spread: Spread,
     /// Wakeups of tasks that were still queued: no CPU was selected.
     pub no_selection: u64,
@@ -149,11 +150,11 @@ pub struct Watch<'a> {
     history: &'a History,
     scope: &'a Scope,
     movable: &'a Movable,
-    /// Counted CPUs that are idle.
+    /// The counted CPUs that are idle.
     idle: CpuSet,
     /// Counted CPUs that are not offline.
     online: CpuSet,
-    /// Whose wait the current event began.
+    /// The task whose wait began with the current event.
     begun: Option<TaskId>,
     found: Placements,
 }
@@ -175,7 +176,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What was counted, once the replay has ended.
+    /// The placements, after the end of the replay.
     pub fn finish(mut self) -> Placements {
         let found = &mut self.found;
         found.wakeups_by_task.iter().for_each(|landed| found.wakeups.add(landed));

@@ -1,8 +1,8 @@
-//! Which tasks are the recorder's own: what it takes is part of what it records.
+//! The recorder's own tasks. Their CPU time is part of the trace.
 
 use wastenot_model::{Carries, History, TaskId};
 
-/// The process that made a recording.
+/// The process that recorded a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorder<'h> {
     history: &'h History,
@@ -10,7 +10,7 @@ pub struct Recorder<'h> {
 }
 
 impl<'h> Recorder<'h> {
-    /// That of `history`, if it says which (the note `recorder_pid`) and knows processes.
+    /// The recorder of `history`, if the trace names it (note `recorder_pid`) and has processes.
     pub fn of(history: &'h History) -> Option<Recorder<'h>> {
         let head = &history.head;
         let note = head.source.notes.iter().find(|(key, _)| key == "recorder_pid");
@@ -18,16 +18,16 @@ impl<'h> Recorder<'h> {
         head.carries.has(Carries::TGID).then_some(Recorder { history, pid })
     }
 
-    /// Whether `task` is one of its threads.
+    /// Whether `task` is a thread of the recorder.
     pub fn has(&self, task: TaskId) -> bool {
         self.history.task(task).is_some_and(|task| task.pid == Some(self.pid))
     }
 }
 
-/// Recorders by the names of their tasks, for files that do not say which process made them.
+/// The names of recorder tasks, for traces that do not name the process of the recorder.
 const RECORDERS: [&str; 3] = ["trace-cmd", "perf", "wastenot"];
 
-/// Whether `task` is a recorder's own, as far as can be said: by its process, else by its name.
+/// Whether `task` is one of the recorder's own: by its process if known, otherwise by its name.
 pub fn is_recorders(history: &History, task: TaskId) -> bool {
     match Recorder::of(history) {
         Some(recorder) => recorder.has(task),

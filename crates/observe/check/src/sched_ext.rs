@@ -1,15 +1,15 @@
-//! Whether a scheduler of sched_ext had the tasks of a recording.
+//! Decides if a sched_ext scheduler had the tasks of a trace.
 
 use wastenot_model::History;
 
-/// From the start of a recording to its end.
+/// The sched_ext schedulers from the start to the end of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loaded {
-    /// None was loaded, or the source does not tell.
+    /// No scheduler was loaded, or the source does not record it.
     Never,
-    /// One had all tasks, all the time.
+    /// A scheduler had all tasks all the time.
     Always,
-    /// One was there for a part of the time, or had some of the tasks.
+    /// A scheduler was loaded for a part of the time, or had only some of the tasks.
     Partly,
 }
 

@@ -1,8 +1,8 @@
 //! SchedViz's three totals of "idle while overloaded", as its `sched_analysis.go` defines them.
 //!
-//! A CPU is idle when it runs its idle task and nothing waits on it, overloaded when something
-//! waits on it; one that is both (idle, about to start a task) is left out as a transient. No
-//! affinities, and CPUs of which nothing is known count as neither.
+//! A CPU is idle if it runs its idle task and no task waits on it. It is overloaded if a task waits
+//! on it. A CPU that is both (idle and about to start a task) is left out as a transient.
+//! Affinities do not count, and unknown CPUs count as neither idle nor overloaded.
 
 use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 

@@ -1,4 +1,4 @@
-//! What counts: the window, the CPUs and the tasks that the question is about.
+//! The scope of a check: the window, the CPUs and the tasks that count.
 
 use wastenot_model::{CpuId, History, TaskId, Time, Window};
 

@@ -1,5 +1,6 @@
-//! What the hypervisor took from each CPU, as a recording of this project tells it in its annex
-//! `steal`, second by second, coarser where it is old: a task that seems to run there may not have.
+//! The time that the hypervisor took from each CPU. The annex `steal` of Wastenot's own traces
+//! contains it, for each second, or in coarser steps if it is old. A task that seems to run may
+//! have been stopped in such a second.
 
 use std::collections::BTreeMap;
 

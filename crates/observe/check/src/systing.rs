@@ -1,5 +1,5 @@
-//! systing's total: time in which some observed CPU had a run queue longer than one while another
-//! observed CPU was idle (`sched_aggregate.rs`). CPUs of which nothing is known are not observed.
+//! systing's total: the time in which one observed CPU had more than one task in its run queue
+//! while another observed CPU was idle (`sched_aggregate.rs`). Unknown CPUs are not observed.
 
 use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 

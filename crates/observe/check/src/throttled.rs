@@ -1,13 +1,13 @@
-//! How long quotas held tasks back.
+//! The time for which quotas held tasks back.
 //!
-//! # What it finds
-//! For each task, and for the cgroup that it was in, the time during which it wanted to run and a
-//! quota held it back. Such a task waits for no CPU: the time is neither waste nor wake delay, and
-//! no part of a wait.
+//! # Result
+//! For each task and for its cgroup at that time, the result is the time during which the task was
+//! runnable and a quota held it back. Such a task does not wait for a CPU. So the time is not
+//! waste, not wake delay, and not part of a wait.
 //!
-//! # What is unknown
-//! A recorder sees that a quota is filled again only when the task runs, so in recordings the time
-//! includes the last wait. Sources that do not tell throttling leave it unknown.
+//! # Unknown time
+//! A recorder sees the refill of a quota only when the task runs, so in recorded traces the time
+//! includes the last wait. The time is unknown for sources that do not record throttling.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,22 +22,22 @@ use crate::Scope;
 /// Stretches during which quotas held tasks back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// How many.
+    /// The number of stretches.
     pub count: u64,
-    /// Their sum.
+    /// The sum of the stretches.
     pub held_ns: u64,
-    /// The longest.
+    /// The longest stretch.
     pub longest_ns: u64,
 }
 
-/// What was found.
+/// The throttled time of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Throttled {
-    /// Of all tasks.
+    /// The sum over all tasks.
     pub all: Held,
-    /// Per task, with its last cgroup where that is told; longest first.
+    /// By task, with its last known cgroup, the longest first.
     pub by_task: Vec<(TaskId, Option<NameId>, Held)>,
-    /// Per cgroup, by name.
+    /// By cgroup, sorted by name.
     pub by_cgroup: Vec<(NameId, Held)>,
 }
 
@@ -45,12 +45,12 @@ pub struct Throttled {
 #[derive(Debug)]
 pub struct Watch<'a> {
     history: &'a History,
-    /// The source tells throttling.
+    /// Whether the source records throttling.
     told: bool,
     holds: TaskSpans<Holds<'a>>,
 }
 
-/// Who was held back.
+/// The tasks that were held back.
 #[derive(Debug)]
 struct Holds<'a> {
     scope: &'a Scope,
@@ -82,7 +82,7 @@ impl<'a> Watch<'a> {
         Watch { history, told, holds: TaskSpans::new(holds) }
     }
 
-    /// What was found, once the replay has ended; `None` where throttling is not told.
+    /// The throttled time, after the end of the replay; `None` if the source does not record it.
     pub fn finish(self) -> Option<Throttled> {
         let Holds { groups, tasks, cgroups, all, .. } = self.holds.to;
         let group = |task: TaskId| groups.get(&task).copied();

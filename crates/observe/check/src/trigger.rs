@@ -1,5 +1,5 @@
-//! What ended a flight recording: the wait or the episode that its condition waited for, as the
-//! recording holds it in its annex `trigger`.
+//! The event that ended a flight recording: the wait or the episode that met its condition. The
+//! annex `trigger` of the trace contains it.
 
 use wastenot_model::{Annex, Column, CpuId, CpuSet, History, Table, TaskId, Time, Unit, Window};
 
@@ -9,24 +9,24 @@ const NAME: &str = "trigger";
 /// `since` in the recorder drops rows whose first time is older than what is kept: the end.
 const COLUMNS: [&str; 5] = ["to_ns", "from_ns", "task", "tid", "cpu"];
 
-/// What ended a recording.
+/// The event that ended a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trigger {
     /// The wait or the episode, as far as the recorder saw it.
     pub window: Window,
-    /// Which task waited, by name where the file has it; `None` for an episode of waste.
+    /// The task that waited, with its name if known; `None` for an episode of waste.
     task: Option<(Option<String>, i64)>,
-    /// Where it waited last, if that is known.
+    /// The last CPU where the task waited, if it is known.
     cpu: Option<CpuId>,
 }
 
-/// The annex for a file that ends because of `window`, in which a task `waited`, or CPU time was
+/// The annex for a trace that ends because of `window`, in which a task `waited` or CPU time was
 /// wasted.
 pub fn annex(history: &History, window: Window, waited: Option<(TaskId, Option<CpuId>)>) -> Annex {
     let units = [Unit::At, Unit::At, Unit::None, Unit::None, Unit::None];
     let columns: Vec<Column> =
         COLUMNS.iter().zip(units).map(|(key, unit)| Column::new(key, key, unit)).collect();
-    let mut table = Table::new(NAME, "What ended the recording", columns);
+    let mut table = Table::new(NAME, "Event that ended the recording", columns);
     let (task, cpu) = waited.unzip();
     table.push(vec![
         window.to.into(),
@@ -39,7 +39,7 @@ pub fn annex(history: &History, window: Window, waited: Option<(TaskId, Option<C
 }
 
 impl Trigger {
-    /// What ended `history`, if it tells that.
+    /// The event that ended `history`, if the trace contains it.
     pub(crate) fn of(history: &History) -> Option<Trigger> {
         let [to, from, task, tid, cpu] = history.annex_cells(NAME, COLUMNS).next()?;
         let window = Window { from: Time(from.int()?), to: Time(to.int()?) };
@@ -49,7 +49,7 @@ impl Trigger {
         (window.from < window.to).then_some(trigger)
     }
 
-    /// In a sentence.
+    /// The event as a sentence.
     pub(crate) fn sentence(&self) -> String {
         let Window { from, to } = self.window;
         let (span, cpu) = (self.window.span(), self.cpu);
@@ -60,11 +60,11 @@ impl Trigger {
                 format!("{}:{tid} waited {span}{on}", name.as_deref().unwrap_or_default())
             }
         };
-        format!("The condition of the recorder (--until) was met: {what}, from @{from} to @{to}.")
+        format!("The condition of --until was met: {what}, from @{from} to @{to}.")
     }
 
-    /// The CPUs to look at, at most so many: those of the worst violation meanwhile of the task
-    /// that waited, and without one the CPU where it waited. Empty where nothing is known.
+    /// The CPUs to look at, at most `most`: the CPUs of the worst violation of the waiting task at
+    /// that time, or else the CPU where the task waited. Empty if nothing is known.
     pub(crate) fn places(&self, history: &History, all: &[Violation], most: usize) -> CpuSet {
         let is_it = |it: &&Violation| {
             let tid = history.task(it.task).map(|task| i64::from(task.tid));

@@ -1,13 +1,13 @@
-//! Violations: one task's wait during which a CPU that it may use was idle.
+//! Violations: waits of one task during which a CPU that the task may use was idle.
 //!
-//! # What it finds
-//! Each wait of a movable task that was a candidate (see [`crate::waste`]) while some CPU in its
-//! affinity was idle: who waited, where, how it came there, which CPUs were idle and how near, and
-//! the longest stretch that one such CPU stayed idle. Persistence (`--longer-than`) filters the
-//! list, never the totals.
+//! # Result
+//! Each wait of a movable candidate task (see [`crate::waste`]) during which some CPU in its
+//! affinity was idle. The result names the task, the CPU where it waited, the reason why the wait
+//! began, the idle CPUs with their distances, and the longest stretch in which one of these CPUs
+//! stayed idle. `--longer-than` filters the list, never the totals.
 //!
 //! # Why it matters
-//! Totals say that something is wrong; a violation says with whom to begin.
+//! Totals show that something is wrong. A violation shows where to start.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,51 +23,51 @@ use crate::waste::THROTTLED_ABOVE;
 use crate::worst::Worst;
 use crate::{Distribution, Movable, Options, Scope};
 
-/// One wait that need not have been.
+/// A wait during which a usable CPU was idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// Who waited.
+    /// The task that waited.
     pub task: TaskId,
-    /// Where it waited when the violation began.
+    /// The CPU where the task waited when the violation began.
     pub cpu: CpuId,
-    /// Where it waited when the violation ended.
+    /// The CPU where the task waited when the violation ended.
     pub to_cpu: CpuId,
-    /// The part of the wait in which it was a candidate, within the counted window.
+    /// The part of the wait in which the task was a candidate, within the counted window.
     pub window: Window,
-    /// When its wait began.
+    /// The start of the wait.
     pub wait_since: Time,
-    /// How its wait began.
+    /// The reason why the wait began.
     pub origin: Origin,
-    /// Who woke or created it, for waits that began so.
+    /// The task that woke or created the waiting task, for waits that began in this way.
     pub waker: Option<By>,
-    /// The CPU that did it.
+    /// The CPU of the wakeup or creation.
     pub waker_cpu: Option<CpuId>,
-    /// Where it was before.
+    /// The previous CPU of the task.
     pub prev: Option<CpuId>,
-    /// How often it was moved while it waited.
+    /// The number of migrations during the wait.
     pub moves: u16,
-    /// Which task its CPU ran when the violation began; `None` when that is not known.
+    /// The task that ran on `cpu` when the violation began; `None` if it is unknown.
     pub behind: Option<TaskId>,
-    /// Time in which at least one CPU that it may use was idle.
+    /// The time in which at least one CPU that the task may use was idle.
     pub idle_ns: u64,
     /// The CPU that stayed idle longest.
     pub idle_cpu: CpuId,
-    /// The longest stretch that this CPU stayed idle.
+    /// The longest stretch in which this CPU stayed idle.
     pub stretch: Window,
-    /// Where the task waited during that stretch, in order. Empty with shared queues, where its CPU
-    /// says nothing.
+    /// The CPUs where the task waited during this stretch, in order. Empty with shared queues,
+    /// because the CPU means nothing then.
     pub stretch_cpus: Vec<CpuId>,
-    /// Whether it also waited elsewhere within the violation.
+    /// Whether the task also waited on other CPUs during the violation.
     pub moved: bool,
-    /// How near the nearest CPU was that was idle at some time in it.
+    /// The distance to the nearest CPU that was idle at some time in the violation.
     pub nearest: Distance,
-    /// The CPUs that were idle at some time in it, in ascending order.
+    /// The CPUs that were idle at some time in the violation, in ascending order.
     pub idle: Vec<IdleCpu>,
 }
 
 impl Violation {
-    /// The CPUs to look at, at most so many (two or more): where the task waited, the CPU that
-    /// stayed idle longest, then others that were idle, the longest first.
+    /// The CPUs to look at, at most `most` (two or more): the CPU where the task waited, the CPU
+    /// that stayed idle longest, then other idle CPUs, the longest idle first.
     pub fn places(&self, most: usize) -> CpuSet {
         let mut idle: Vec<&IdleCpu> = self.idle.iter().collect();
         idle.sort_by_key(|idle| std::cmp::Reverse(idle.longest_ns));
@@ -87,44 +87,44 @@ impl Violation {
 pub struct IdleCpu {
     /// The CPU.
     pub cpu: CpuId,
-    /// How near it is to where the task waited when it was idle, at its nearest.
+    /// The smallest distance to the CPU where the task waited at that time.
     pub distance: Distance,
-    /// How long it was idle during the violation.
+    /// The idle time of the CPU during the violation.
     pub idle_ns: u64,
-    /// Its longest stretch.
+    /// The longest idle stretch of the CPU.
     pub longest_ns: u64,
 }
 
-/// Counts and length of violations that share something.
+/// The number and total length of a group of violations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// How many.
+    /// The number of violations.
     pub count: u64,
-    /// Time in which a CPU that the task may use was idle, summed.
+    /// The sum of the times in which a CPU that the task may use was idle.
     pub idle_ns: u64,
 }
 
-/// What was found.
+/// All violations of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Violations {
-    /// All of them, also those below `longer_than`.
+    /// All violations, including those below `longer_than`.
     pub total: Sum,
-    /// Those whose longest stretch reaches `longer_than`.
+    /// The violations with a longest stretch of at least `longer_than`.
     pub persistent: Sum,
     /// The worst persistent ones, by longest stretch.
     pub worst: Vec<Violation>,
-    /// Longest stretches of all.
+    /// The longest stretches of all violations.
     pub stretches: Distribution,
-    /// By how the wait began.
+    /// Violations by the reason why the wait began.
     pub by_origin: BTreeMap<Origin, Sum>,
-    /// By how near the nearest idle CPU was.
+    /// Violations by the distance to the nearest idle CPU.
     pub by_nearest: BTreeMap<Distance, Sum>,
-    /// By task, worst first.
+    /// Violations by task, the worst first.
     pub by_task: Vec<(TaskId, Sum)>,
-    /// What pictures mark of the persistent ones, where [`Options::marks`] asks for it.
+    /// The marks of the persistent violations, if [`Options::marks`] is set.
     pub marks: Marks,
-    /// Violations in waits over 1 ms that began with being switched out runnable: a quota may have
-    /// held these tasks back. Empty when the source tells throttling.
+    /// Violations in waits above 1 ms that began when a runnable task was switched out: a quota may
+    /// have held these tasks back. Empty if the source records throttling.
     pub possibly_throttled: Vec<Window>,
 }
 
@@ -135,7 +135,7 @@ pub struct Watch<'a> {
     scope: &'a Scope,
     movable: &'a Movable,
     options: &'a Options,
-    /// Something is known of what CPUs share.
+    /// Whether the topology is known at least in part.
     topology: bool,
     idle: IdleTimes,
     /// Per CPU whether those who wait on it surely do.
@@ -156,7 +156,7 @@ pub struct Watch<'a> {
 /// The longest stretch first, then the earliest.
 type Rank = (Span, Reverse<Time>, Reverse<TaskId>);
 
-/// Since when a task is a candidate; `Time::MAX` when it is not.
+/// The time since when a task is a candidate; `Time::MAX` if it is not.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     since: Time,
@@ -202,7 +202,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What was found, once the replay has ended.
+    /// The violations, after the end of the replay.
     pub fn finish(mut self) -> Violations {
         let found = &mut self.found;
         found.worst = self.worst.finish();
@@ -376,7 +376,7 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// How close two CPUs are.
+    /// The distance between two CPUs.
     #[inline]
     fn distance(&self, a: CpuId, b: CpuId) -> Distance {
         match self.topology {

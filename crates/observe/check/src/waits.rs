@@ -1,7 +1,7 @@
-//! How long tasks waited, and how long it took from their wakeup, per task and CPU.
+//! The waits of tasks, and the latencies from their wakeups, for each task and CPU.
 //!
-//! A wait is from being queued to running; waits whose beginning is not known are counted apart.
-//! Latency is given from `sched_waking` and from `sched_wakeup`.
+//! A wait lasts from queueing to running. Waits with an unknown beginning are counted separately.
+//! Latencies are measured from `sched_waking` and from `sched_wakeup`.
 
 use wastenot_model::{
     CpuId, History, Length, Observer, Origin, Phase, State, TaskId, TaskState, Time, Window,
@@ -14,9 +14,9 @@ use crate::{Distribution, Scope};
 pub struct Waited {
     /// Every wait that ended in a run within the window.
     pub waits: Distribution,
-    /// Time that tasks ran.
+    /// The run time of tasks.
     pub run_ns: u64,
-    /// How often they were switched in.
+    /// The number of times that tasks were switched in.
     pub runs: u64,
 }
 
@@ -27,7 +27,7 @@ impl Waited {
     }
 }
 
-/// What was measured.
+/// The waits and latencies of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
     /// All waits.
@@ -38,11 +38,11 @@ pub struct Waits {
     pub from_wakeup: Distribution,
     /// From being preempted to running again.
     pub preempted: Distribution,
-    /// Runs of tasks whose wait's beginning is not known.
+    /// The number of runs after a wait with an unknown beginning.
     pub unknown_starts: u64,
-    /// Per task, by [`TaskId::index`].
+    /// By task, at [`TaskId::index`].
     pub by_task: Vec<Waited>,
-    /// Per CPU on which the task came to run.
+    /// By the CPU on which the task ran after the wait.
     pub by_cpu: Vec<(CpuId, Waited)>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What was measured, once the replay has ended.
+    /// The waits and latencies, after the end of the replay.
     pub fn finish(mut self) -> Waits {
         self.found.by_task = self.tasks.finish();
         let cpus = self.cpus.finish();
@@ -206,7 +206,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Where a task runs, if it does.
+/// The CPU where a task runs, if it runs.
 #[inline]
 fn runs_on(is: &TaskState) -> Option<CpuId> {
     is.cpu.filter(|_| is.phase == Phase::Running)

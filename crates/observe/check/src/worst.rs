@@ -1,4 +1,4 @@
-//! The worst of many, in bounded memory.
+//! Keeps the worst items of many, in bounded memory.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 pub(crate) struct Worst<K, T> {
     limit: usize,
     kept: Vec<(K, T)>,
-    /// Nothing below this rank can be among the worst any more.
+    /// No item below this rank can still be among the worst.
     floor: Option<K>,
 }
 
@@ -38,7 +38,7 @@ impl<K: Ord + Copy, T> Worst<K, T> {
         self.kept.truncate(self.limit);
     }
 
-    /// The worst first.
+    /// The items, the worst first.
     pub(crate) fn finish(mut self) -> Vec<T> {
         self.settle();
         self.kept.into_iter().map(|(_, item)| item).collect()

@@ -38,15 +38,16 @@ fn three_loops_pinned_to_one_cpu_beside_an_idle_one_are_in_the_verdict() {
     // Two of three wait at any time.
     assert_eq!(kept.tasks.iter().map(|it| it.kept_ns).sum::<u64>(), 600_000_000);
     let report = found.report(&history, &Options::default());
-    let said = "Affinity kept 300.0 ms of idle CPU time from tasks that waited";
+    let said = "Affinities excluded waiting tasks from 300.0 ms of idle CPU time";
     assert!(report.verdict.contains(said), "{}", report.verdict);
-    assert!(report.text().contains("Tasks that affinity kept from idle CPUs"), "{}", report.text());
+    let title = "Tasks that affinity excluded from idle CPUs";
+    assert!(report.text().contains(title), "{}", report.text());
     let json = serde_json::to_value(&report).expect("a report");
     assert_eq!(json["affinity"]["cpu_ns"], 300_000_000);
     assert_eq!(json["affinity"]["tasks"], 3);
     assert_eq!(json["kept_tasks"][0]["cpus"], "1");
     let finding = report.findings.iter().find(|it| it.code == "affinity").expect("a finding");
-    assert!(finding.message.contains("its affinity allows CPU 1 only"), "{}", finding.message);
+    assert!(finding.message.contains("its affinity allows only CPU 1"), "{}", finding.message);
 }
 
 #[test]

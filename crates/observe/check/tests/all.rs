@@ -1,4 +1,4 @@
-//! Known answers: small Histories of which the waste can be counted on fingers.
+//! Known answers: small Histories with waste that is easy to count by hand.
 
 mod account;
 mod affinity;

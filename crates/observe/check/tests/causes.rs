@@ -1,4 +1,4 @@
-//! Causes of lost time: for each a History of which the cause can be read off.
+//! Causes of lost time: for each cause, a History in which the cause is evident.
 
 use wastenot_check::causes::{LostTime, TREE, node};
 use wastenot_check::{Check, Options, check};

@@ -1,4 +1,4 @@
-//! What migrations cost.
+//! The costs of migrations.
 
 use wastenot_check::{Options, check};
 use wastenot_model::machine::Costs;

@@ -1,4 +1,4 @@
-//! Events that contradict each other qualify what is said; labels say what they are of.
+//! Contradicting events make the verdict less certain; labels name their subject.
 
 use wastenot_check::{Options, check};
 use wastenot_model::{History, Report, Time, Window};
@@ -24,14 +24,14 @@ fn a_contradiction_qualifies_the_verdict_and_names_task_and_cpu() {
     let history = story(2, full(), CONTRADICTS);
     let report_of_all = report(&history, &Options::default());
     let verdict = &report_of_all.verdict;
-    assert!(verdict.starts_with("About 50 ns of CPU time wasted"), "{verdict}");
+    assert!(verdict.starts_with("About 50 ns of CPU time was wasted"), "{verdict}");
     assert!(verdict.contains("Events contradict each other 1 time, so"), "{verdict}");
     let loss = &report_of_all.losses[0];
     assert!(loss.note.contains("c:103 left CPU 1"), "{}", loss.note);
     // Where they do not count, they qualify nothing.
     let window = Window { from: Time(0), to: Time(65) };
     let part = report(&history, &Options { window, ..Options::default() });
-    assert!(part.verdict.starts_with("50 ns of CPU time wasted"), "{}", part.verdict);
+    assert!(part.verdict.starts_with("50 ns of CPU time was wasted"), "{}", part.verdict);
     assert_eq!(part.losses.len(), 1);
 }
 
@@ -47,9 +47,9 @@ fn each_figure_has_a_label_that_stands_alone() {
         "Wakeup to run, median",
         "Wakeup to run, 99 %",
         "Wakeup to run, longest",
-        "Counted, from",
-        "Counted, to",
-        "Wakeups placed: on a busy CPU, previous one idle",
+        "Counted window, from",
+        "Counted window, to",
+        "Wakeups placed: on a busy CPU, previous CPU idle",
     ] {
         assert!(labels.iter().any(|it| it == label), "{label}: {labels:?}");
     }

@@ -1,4 +1,4 @@
-//! Interrupts and softirqs that idle CPUs serve are a cause of their own.
+//! Interrupts and softirqs on idle CPUs are a separate cause.
 
 use wastenot_check::account::{Account, Part, Question};
 use wastenot_check::causes::LostTime;

@@ -1,5 +1,5 @@
-//! The sanity checker: shorter than its confirmation time is transient, longer than period plus
-//! confirmation is reported.
+//! The sanity checker: a violation shorter than the confirmation time is transient. A violation
+//! longer than period plus confirmation time is reported.
 
 use wastenot_check::sanity::{Rules, Verdicts};
 use wastenot_check::{Options, check};

@@ -1,4 +1,4 @@
-//! Dumps of sched_ext: which task stalled, where it waited, and who could have run it.
+//! Dumps of sched_ext: the stalled task, its CPU, and the CPUs that could have run it.
 
 use wastenot_check::causes::LostTime;
 use wastenot_check::stall::{Dump, Place, find, is_dump, parse};
@@ -132,17 +132,17 @@ fn cpus_that_are_left_out_were_idle() {
         "{verdict}"
     );
     assert!(verdict.contains("on CPU 0, in the BPF scheduler, which had not"), "{verdict}");
-    assert!(verdict.contains("It may use CPUs 0-3; of these CPUs 1-3 were idle"), "{verdict}");
+    assert!(verdict.contains("The task may use CPUs 0-3, and CPUs 1-3 were idle"), "{verdict}");
     // Where the end is missing, nothing is known of them.
     let cut = parse(&(text + "~~~~ TRUNCATED ~~~~\n")).report();
-    assert!(cut.verdict.contains("and of 1-3 nothing is known"), "{}", cut.verdict);
+    assert!(cut.verdict.contains("the state of CPUs 1-3 is unknown"), "{}", cut.verdict);
     assert_eq!(cut.assumptions.len(), 1);
 }
 
 #[test]
 fn tasks_of_higher_classes_are_not_the_schedulers_fault() {
     let verdict = parse(&dump("1", "audio[9]", "rt_sched_class")).report().verdict;
-    assert!(verdict.contains("CPU 0 ran audio:9 of the class rt."), "{verdict}");
+    assert!(verdict.contains("CPU 0 ran audio:9 of class rt."), "{verdict}");
     assert!(verdict.contains("ran tasks of higher classes"), "{verdict}");
 }
 
@@ -156,7 +156,8 @@ fn logs_write_prefixes() {
 [  512.4]    scx_watchdog_workfn+0x154/0x1e0\n";
     let dump = parse(log);
     assert_eq!(dump.stalled.as_ref().map(|(task, _)| task.tid), Some(7));
-    assert!(dump.report().verdict.contains("no states of CPUs"), "{}", dump.report().verdict);
+    let verdict = dump.report().verdict;
+    assert!(verdict.contains("does not contain the states of the CPUs"), "{verdict}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Time that a quota holds a task back is a measure of its own.
+//! The time for which a quota holds a task back is a separate measure.
 
 use wastenot_check::throttled::Held;
 use wastenot_check::{Options, check};
@@ -153,6 +153,6 @@ fn what_the_hypervisor_took_stands_in_the_report() {
     assert_eq!(report.get("steal.cpu_ns"), Some(&2_970_000u64.into()));
     assert!(report.text().contains("CPU time taken by the hypervisor"), "{}", report.text());
     let finding = report.findings.iter().find(|it| it.code == "not-started").expect("a finding");
-    let took = format!("the hypervisor took {} from it", Span(2_900_000));
+    let took = format!("the hypervisor took {} from the CPU", Span(2_900_000));
     assert!(finding.message.contains(&took), "{}", finding.message);
 }

@@ -1,4 +1,4 @@
-//! Violations: who, where, how, beside whom.
+//! Violations: the task, its CPU, the start of the wait, and the idle CPUs.
 
 use wastenot_check::migrations::Effect;
 use wastenot_check::violations::IdleCpu;
@@ -232,8 +232,8 @@ fn a_violation_says_where_the_task_waited_while_the_cpu_was_idle() {
     // CPU 0 is on the other node as seen from there.
     assert_eq!((worst.nearest, worst.idle[0].distance), (Distance::Other, Distance::Other));
     let report = found.report(&history, &options);
-    let said = "b:104 waited 70 ns, woken by an unknown task, and was moved meanwhile; on CPU 3, \
-        while CPU 0 (another node) stayed idle for 50 ns.";
+    let said = "b:104 waited 70 ns, woken by an unknown task, and migrated meanwhile. It was on \
+        CPU 3 while CPU 0 (another node) stayed idle for 50 ns.";
     assert!(report.whole_verdict().ends_with(said), "{}", report.whole_verdict());
     let json = serde_json::to_value(&report).expect("a report");
     let row = &json["violations"][0];
@@ -272,9 +272,9 @@ fn a_recorder_is_not_the_worst() {
         let options = Options::default();
         check(&history, &options).report(&history, &options).whole_verdict()
     };
-    assert!(verdict("make").contains("Worst: make:"), "{}", verdict("make"));
+    assert!(verdict("make").contains("Worst moment: make:"), "{}", verdict("make"));
     for recorder in ["trace-cmd", "perf", "wastenot"] {
-        assert!(verdict(recorder).contains("Worst: b:"), "{}", verdict(recorder));
+        assert!(verdict(recorder).contains("Worst moment: b:"), "{}", verdict(recorder));
     }
 }
 

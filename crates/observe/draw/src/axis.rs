@@ -1,4 +1,4 @@
-//! Ticks that people can read: steps of 1, 2 or 5, in the unit that fits.
+//! Readable ticks of axes: steps of 1, 2 or 5, in a suitable unit.
 
 use wastenot_model::{History, Time, Window, printable};
 
@@ -39,11 +39,11 @@ impl TimeAxis {
         let begun =
             if history.head.clock.nanoseconds { format!("{start} s") } else { start.0.to_string() };
         if is_story {
-            let unit = "one step each microsecond".to_owned();
+            let unit = "one step per microsecond".to_owned();
             return TimeAxis { ticks: (first..=last).map(tick).collect(), unit };
         }
         let unit =
-            format!("time since the start of the recording, {name} (began at {begun}{clock})");
+            format!("time since the start of the trace, {name} (began at {begun}{clock})");
         TimeAxis { ticks: (first..=last).map(tick).collect(), unit }
     }
 }

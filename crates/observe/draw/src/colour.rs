@@ -1,4 +1,4 @@
-//! Colours: two palettes, and a colour for a name that is the same in every picture.
+//! Colours: two palettes, and a colour for each name that is the same in every picture.
 
 /// An sRGB colour with opacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

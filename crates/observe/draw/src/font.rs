@@ -1,4 +1,4 @@
-//! The font of every picture: Noto Sans (SIL Open Font License 1.1), measured and outlined here.
+//! The font of every picture: Noto Sans (SIL Open Font License 1.1), with its metrics and outlines.
 
 use ttf_parser::{Face, GlyphId};
 

@@ -1,7 +1,7 @@
-//! The HTML face of a report: one file that opens from disk, with its pictures.
+//! The HTML form of a report: one file with its pictures, which opens from disk.
 //!
-//! Nothing is loaded from anywhere. Everything that comes from a trace is escaped: a task may call
-//! itself `<script>`. The only script sorts tables and unfolds what a link leads to.
+//! The page loads nothing from outside. All text from a trace is escaped, because the name of a
+//! task may be `<script>`. The only script sorts tables and unfolds the target of a link.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -121,7 +121,8 @@ pub fn page(title: &str, content: &str, extra: &Extra<'_>) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          {connect}img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<main>\n\
-         {content}<footer>Made by wastenot; times are of the recording's clock.</footer>\n</main>\n\
+         {content}<footer>Created by wastenot. Times are on the clock of the trace.</footer>\n\
+         </main>\n\
          {data}<script>\n{SCRIPT}{script}</script>\n</body>\n</html>\n"
     )
 }
@@ -243,7 +244,7 @@ fn losses(report: &Report) -> String {
     let mut out = String::from("<ul>\n");
     for loss in losses {
         let cpu = loss.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
-        let count = loss.count.map_or(String::new(), |count| format!(", {count} in all"));
+        let count = loss.count.map_or(String::new(), |count| format!(", {count} in total"));
         let time = loss.time.map_or(String::new(), |time| format!(", first at {time}"));
         let name = loss.kind.name().replace('_', " ");
         let line = format!("{cpu}: {}{count}{time}", text(&loss.note));
@@ -424,7 +425,7 @@ fn cell(value: &Value, unit: Unit) -> String {
 fn more(count: usize) -> String {
     match count.saturating_sub(ROWS) {
         0 => String::new(),
-        more => format!("<p class=\"help\">{more} more are in the JSON form.</p>\n"),
+        more => format!("<p class=\"help\">{more} more are in the JSON output (--json).</p>\n"),
     }
 }
 

@@ -1,9 +1,9 @@
-//! Runs in, bars and pixel columns out: what keeps a picture of millions of runs small.
+//! Turns runs into bars and pixel columns, which keeps a picture of millions of runs small.
 //!
-//! Each lane is cut into tiles of 32 pixel columns. A tile with few runs keeps them as bars. Once
-//! it holds more than its budget it keeps, per column, only how much time each paint had; the
-//! column is then drawn as a stack whose heights are shares of time. No run vanishes: a bar is at
-//! least one column wide, and each paint of a column has at least one pixel.
+//! Each lane is cut into tiles of 32 pixel columns. A tile with few runs keeps them as bars. If a
+//! tile exceeds its budget, it keeps only the time of each paint in each column. The column is then
+//! drawn as a stack, and the heights are shares of time. No run vanishes: a bar is at least one
+//! column wide, and each paint of a column has at least one pixel.
 
 use std::sync::Arc;
 

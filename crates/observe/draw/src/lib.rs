@@ -1,9 +1,9 @@
 //! Pictures of a History and of the curves of an experiment, and a report as one HTML file.
 //!
 //! Each picture of a History is an [`Observer`](wastenot_model::Observer) of State that fills a
-//! [`Scene`]: page, lanes, bars, lines, text. A Scene knows nothing of formats; `pdf`, `svg`, `png`
-//! and `terminal` are its faces. Nothing here keeps every run of a trace: a stretch of a lane that
-//! holds many runs is summed into pixel columns while the History is replayed.
+//! [`Scene`]: page, lanes, bars, lines, text. A Scene is independent of formats; `pdf`, `svg`,
+//! `png` and `terminal` render it. Nothing here keeps every run of a trace: if a stretch of a lane
+//! contains many runs, they are summed into pixel columns during the replay of the History.
 //!
 //! ```
 //! use wastenot_model::*;

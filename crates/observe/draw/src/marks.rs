@@ -1,8 +1,8 @@
-//! Marks: what was found in a History, to be seen in its pictures.
+//! Marks: findings of a check, shown in pictures of the trace.
 //!
-//! Where causes of waste are known, each class of them that occurs has a row above the plot, so
-//! that classes are told apart by place and name, not by colour alone. Below the lanes a wait has
-//! the colour of its class. These colours differ in lightness, too: print keeps them apart.
+//! If the causes of waste are known, each class of causes has a row above the plot. So readers
+//! distinguish classes by place and name, not only by colour. Below the lanes, a wait has the
+//! colour of its class. The colours also differ in lightness, so they stay distinct in print.
 
 use wastenot_model::{CpuId, Span, Time, Window};
 

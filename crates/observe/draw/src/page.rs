@@ -1,4 +1,4 @@
-//! What all pictures share: the window, the order of lanes, axes, the legend.
+//! The parts that all pictures share: the window, the order of lanes, axes, the legend.
 
 use wastenot_model::{
     Cpu, CpuId, CpuSet, History, Machine, Silent, Span, TaskId, Time, Window, printable,

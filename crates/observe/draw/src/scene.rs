@@ -1,4 +1,4 @@
-//! What is on a page, in points from its top left corner, for any backend to draw.
+//! The content of a page, in points from its top left corner, for any backend.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Where the time of a task went: its critical path, as `wastenot explain` finds it.
+//! The critical path of a task, as `wastenot explain` finds it, for the page.
 //!
-//! Tiles do not hold what that needs, so the events are read again when it is asked first. Only
-//! one account is made at a time: each takes all events, and other answers must not wait.
+//! Tiles do not contain the necessary data, so the first request reads the events again. Only one
+//! account is computed at a time, because each needs all events and other answers must not wait.
 
 use std::fmt;
 use std::sync::{Mutex, TryLockError};
@@ -76,22 +76,20 @@ impl Recording {
         command: Option<String>,
     ) -> Result<Value, String> {
         if self.is_glance {
-            return Err("The trace is still being checked. Ask again when it is complete.".into());
+            return Err("The trace is still being checked. Ask again after the check.".into());
         }
         let Some(source) = &self.source else {
-            return Err("The events of this trace cannot be read a second time.".into());
+            return Err("The events of this trace cannot be read again.".into());
         };
         if self.events > MOST {
             let count = self.events;
-            return Err(format!(
-                "The page does not read {count} events again. Use the command instead."
-            ));
+            return Err(format!("The page does not read {count} events again. Run this command:"));
         }
         let mut kept = match source.kept.try_lock() {
             Ok(kept) => kept,
             Err(TryLockError::Poisoned(kept)) => kept.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                return Err("Another account is being computed. Ask again later.".into());
+                return Err("wastenot is computing another account. Ask again later.".into());
             }
         };
         let (history, options) = match &mut *kept {
@@ -99,12 +97,12 @@ impl Recording {
             none => none.insert((source.read)()?),
         };
         if !history.head.clock.nanoseconds {
-            let help = "An account needs units of time. Give the rate of the clock (`--clock-hz`).";
+            let help = "An account needs units of time. Give the clock rate with `--clock-hz`.";
             return Err(help.into());
         }
         let id = TaskId::nth(task as usize);
         if history.task(id).is_none() {
-            return Err("The trace has no such task.".into());
+            return Err("The trace does not contain this task.".into());
         }
         let question = Question { tasks: vec![id], window, every: false };
         let account = Account::of(history, &question, options);
@@ -215,9 +213,9 @@ mod tests {
         let guard = kept.lock().expect("not poisoned");
         assert!(why(&recording).0.contains("Ask again"), "no answer waits for another");
         drop(guard);
-        assert_eq!(recording.account(2, 0, 90)["why"], "The trace has no such task.");
+        assert_eq!(recording.account(2, 0, 90)["why"], "The trace does not contain this task.");
         recording.is_glance = true;
-        assert!(why(&recording).0.contains("is still being checked"));
+        assert!(why(&recording).0.contains("still being checked"));
         recording.is_glance = false;
         recording.events = MOST + 1;
         let (why, command) = why(&recording);

@@ -1,4 +1,4 @@
-//! What only the producer of a recording knows: its annexes, as tables of the page.
+//! The annexes of a trace as tables of the page. Only the producer of the trace records them.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ fn shown(table: &Table, history: &History, is_story: bool) -> Table {
         rows.iter().map(|row| row.iter().zip(&columns).map(cell).collect()).collect();
     let title = match table.rows.len().checked_sub(html::ROWS + 1) {
         None => Cow::Borrowed(&*table.title),
-        Some(_) => format!("{}: the first of {}", table.title, table.rows.len()).into(),
+        Some(_) => format!("{}: first rows of {}", table.title, table.rows.len()).into(),
     };
     Table { rows, name: format!("annex-{}", table.name), ..Table::new("", &title, columns) }
 }
@@ -137,7 +137,7 @@ mod tests {
         let [before, after] = words(&history, Time(0)).map(|it| it.whole());
         assert_eq!(before, "");
         assert!(after.contains("data-name=\"annex-tasks\""), "{after}");
-        assert!(after.contains("tasks: the first of 1001") && !after.contains("JSON"));
+        assert!(after.contains("tasks: first rows of 1001") && !after.contains("JSON"));
         assert!(!after.contains("group") && !after.contains("annex-decisions"));
     }
 }

@@ -1,29 +1,29 @@
-//! What the page asks, and what it is answered.
+//! The requests of the page, and their answers.
 //!
 //! | path | answer |
 //! |---|---|
 //! | `/` | the page |
-//! | `/head` | JSON: of each recording the machine, names, causes and its time; whether it is a |
-//! | | glance: then [`Server`](crate::Server) says when all is there |
-//! | `/R/tasks` | tids, names and cgroups of its tasks: `tasks` |
+//! | `/head` | JSON: for each trace the machine, names, causes and its time; and if it is a |
+//! | | glance: then [`Server`](crate::Server) reports when the whole trace is ready |
+//! | `/R/tasks` | tids, names and cgroups of the tasks: `tasks` |
 //! | `/R/tile/FOLD/LEVEL/N/GROUP` | cells of some lanes in a stretch of time: [`tile`] |
-//! | `/R/frequency/FOLD/LEVEL/N/GROUP` | their mean frequencies: `Frequencies::tile` |
-//! | `/R/totals/LEVEL/N` | what all CPUs did together: `Recording::totals` |
+//! | `/R/frequency/FOLD/LEVEL/N/GROUP` | mean frequencies of these cells: `Frequencies::tile` |
+//! | `/R/totals/LEVEL/N` | the total activity of all CPUs: `Recording::totals` |
 //! | `/R/rows/LIST/N` | HTML: [`ROWS_AT_ONCE`] rows of a table, from row `N` on; for tables of |
-//! | | what differs `R` is `both` |
-//! | `/R/violations` | JSON: when each violation of the table of violations was, in its order |
-//! | `/R/at/CPU/TIME` | JSON: what a CPU did then, who waited on it, which CPUs were idle |
-//! | `/R/way/TASK/FROM/TO/LEAST` | JSON: where a task ran and waited; what is less than `LEAST` |
-//! | | apart is one; of few waits also who woke the task, and where that ran |
+//! | | differences, `R` is `both` |
+//! | `/R/violations` | JSON: the times of the violations, in the order of their table |
+//! | `/R/at/CPU/TIME` | JSON: the activity of a CPU at a time, its waiting tasks, the idle CPUs |
+//! | `/R/way/TASK/FROM/TO/LEAST` | JSON: the runs and waits of a task. Stretches less than |
+//! | | `LEAST` apart are joined. For few waits, also the waker of the task and its CPU |
 //! | `/R/next/TASK/TIME` | JSON: the run of a task that begins after a time |
-//! | `/R/previous/TASK/TIME` | the last that begins before it |
-//! | `/R/sums/FROM/TO` | JSON: what each CPU did then, in sums |
+//! | `/R/previous/TASK/TIME` | JSON: the last run of a task that begins before a time |
+//! | `/R/sums/FROM/TO` | JSON: the sums of the activity of each CPU |
 //! | `/R/decisions/FROM/TO` | JSON: the decisions of the scheduler: how many, and the first |
 //! | | [`ROWS_AT_ONCE`] as HTML |
-//! | `/R/account/TASK/FROM/TO` | JSON: where the time of a task went: `Recording::account` |
+//! | `/R/account/TASK/FROM/TO` | JSON: the account of a task: `Recording::account` |
 //!
-//! `R` is the place of a recording, `FOLD` that of a way to put CPUs on lanes. Times are ns from
-//! the begin of the recording; tasks are numbered as in the head.
+//! `R` is the index of a trace, `FOLD` the index of an arrangement of CPUs on lanes. Times are in
+//! ns since the start of the trace. The numbers of tasks are those of the head.
 
 use crate::tiles::LEVELS;
 use libdeflater::{CompressionLvl, Compressor};

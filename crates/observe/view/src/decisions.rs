@@ -1,4 +1,5 @@
-//! What a scheduler decided, where the recording tells it: the decisions of a stretch, as a table.
+//! The decisions of the scheduler in a stretch of time, as a table, if the trace contains
+//! decisions.
 
 use std::collections::HashMap;
 
@@ -57,8 +58,8 @@ impl Decisions {
             return String::new();
         }
         format!(
-            "<details class=\"decisions\">\n<summary><h2>Decisions in what is seen</h2> \
-             <span class=\"hint\">{} in all</span></summary>\n<p role=\"status\"></p>\n\
+            "<details class=\"decisions\">\n<summary><h2>Decisions in the visible time</h2> \
+             <span class=\"hint\">{} in total</span></summary>\n<p role=\"status\"></p>\n\
              <div></div>\n</details>\n",
             self.len()
         )

@@ -1,7 +1,8 @@
-//! A page that is a file: answers stand in it.
+//! The page as a single file that contains its answers.
 //!
-//! It has whole levels of cells, from the widest on, as long as they fit and show more; then, with
-//! narrower cells, what is around violations, the worst first.
+//! The file contains whole levels of cells, from the widest one on, as long as they fit and show
+//! more detail. Then the file contains narrower cells around violations, the worst violations
+//! first.
 
 use crate::tiles::{LEVELS, width_ns};
 use base64::Engine;
@@ -179,12 +180,12 @@ impl View {
         let narrowest_ns = width_ns(narrowest);
         let finer = match around {
             0 => String::new(),
-            around => format!(", and finer around the {around} worst violations"),
+            around => format!(", and finer steps around the {around} worst violations"),
         };
         let detail = format!(
-            "This page has time in steps of {}{finer}. <code>wastenot view</code> shows all of it, \
-             what was so at each moment, the ways of tasks, where their time went, decisions and \
-             frequencies.",
+            "This page contains time in steps of {}{finer}. <code>wastenot view</code> shows all \
+             details, the exact state at each moment, the CPUs and accounts of tasks, decisions \
+             and frequencies.",
             Span(narrowest_ns)
         );
         (self.page(&data, &detail), narrowest_ns)

@@ -1,4 +1,4 @@
-//! What a lane stands for: a CPU, or all CPUs that share something.
+//! The meaning of a lane: one CPU, or all CPUs that share a resource.
 
 use wastenot_model::{Cpu, CpuId, CpuSet, Machine};
 
@@ -63,8 +63,8 @@ pub(crate) fn folds(machine: &Machine, chosen: Option<&CpuSet>) -> Vec<Fold> {
         }
     }
     if order.len() > 1 {
-        let lanes = vec![Lane { label: "all of them".to_owned(), cpus: order }];
-        folds.push(Fold { name: "the machine".to_owned(), lanes });
+        let lanes = vec![Lane { label: "all CPUs".to_owned(), cpus: order }];
+        folds.push(Fold { name: "whole machine".to_owned(), lanes });
     }
     folds
 }
@@ -89,7 +89,7 @@ mod tests {
         }
         let folds = folds(&machine, None);
         let names: Vec<&str> = folds.iter().map(|fold| &*fold.name).collect();
-        assert_eq!(names, ["CPUs", "CPUs by number", "cores", "LLCs", "the machine"]);
+        assert_eq!(names, ["CPUs", "CPUs by number", "cores", "LLCs", "whole machine"]);
         for fold in &folds {
             let mut all: Vec<CpuId> =
                 fold.lanes.iter().flat_map(|lane| lane.cpus.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! How fast CPUs ran, where the recording tells it.
+//! The frequencies of CPUs, if the trace contains them.
 
 use crate::tiles::kept::{Reader, Writer};
 use crate::tiles::width_ns;

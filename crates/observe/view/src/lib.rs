@@ -1,11 +1,11 @@
-//! Recordings on a page of a browser.
+//! Traces on a page in a browser.
 //!
-//! A [`Recording`] holds what a page shows of one History: the report of its check, the machine,
-//! the names of tasks, and [`Tiles`](crate::tiles::Tiles). A [`View`] is one of them, or two side
-//! by side. It answers the page's questions (`answer`): [`Server`] passes them on over HTTP, for a
-//! browser of this machine alone, and [`View::file`] puts the answers into the page itself, which
-//! then is a file that opens from disk. The page's script is in `page/` (TypeScript); its built
-//! form is part of this crate, so that building needs no Node.
+//! A [`Recording`] contains the content of the page for one History: the report of its check, the
+//! machine, the names of tasks, and [`Tiles`](wastenot_tiles::Tiles). A [`View`] contains one of
+//! them, or two for a comparison, and answers the requests of the page (`answer`). [`Server`]
+//! serves the answers over HTTP, only to browsers on this machine. [`View::file`] puts the answers
+//! into the page, which is then a file that opens from disk. The script of the page is in `page/`
+//! (TypeScript). Its built form is part of this crate, so building the crate needs no Node.
 
 mod account;
 mod annexes;
@@ -105,6 +105,6 @@ impl View {
             }
         };
         let extra = Extra { style: STYLE, data, script: SCRIPT, asks };
-        html::page(&titles.join(" beside "), &content, &extra)
+        html::page(&titles.join(" and "), &content, &extra)
     }
 }

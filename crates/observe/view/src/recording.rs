@@ -1,4 +1,4 @@
-//! What a page shows of one History.
+//! The content of the page for one History.
 
 use std::io;
 

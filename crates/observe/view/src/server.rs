@@ -1,8 +1,8 @@
-//! Who gets an answer: a browser on this machine that was given the address.
+//! The server of the page. It answers only browsers on this machine that have the address.
 //!
-//! It listens on 127.0.0.1 only. Every path begins with a token that only the printed address has,
-//! and the names that a request gives of its host and its origin must be this server's: a page of
-//! another origin gets nothing, also where a name of its own leads here (DNS rebinding).
+//! It listens only on 127.0.0.1. Every path begins with a token that is only in the printed
+//! address. The host and the origin in a request must be those of this server. So a page of another
+//! origin gets no answer, even if its own name leads here (DNS rebinding).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -35,11 +35,8 @@ impl Error {
     /// What to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Listen { .. } => "leave out `--port` to use any free port",
-            Error::Token(_) => {
-                "mount /dev: the page needs a random token from /dev/urandom that other programs \
-                 cannot guess"
-            }
+            Error::Listen { .. } => "leave out `--port`; wastenot then takes a free port",
+            Error::Token(_) => "mount /dev: the page needs a token that no other program can guess",
         }
     }
 }
@@ -136,8 +133,8 @@ const TO_WHOLE: &[(&str, &str)] =
 
 fn waiting(title: &str) -> String {
     let content = format!(
-        "<h1>{}</h1>\n<p role=\"status\">The trace is being read and checked. Then this page shows \
-         it.</p>\n",
+        "<h1>{}</h1>\n<p role=\"status\">wastenot is reading and checking the trace. The \
+         result will appear on this page.</p>\n",
         html::text(title)
     );
     html::page(title, &content, &Extra::default())
@@ -153,12 +150,12 @@ impl Site for Guarded {
         let of = |origin: &str| origin.strip_prefix("http://").is_some_and(is_ours);
         let is_here = request.headers("Host").count() == 1 && request.headers("Host").all(is_ours);
         if !is_here || !request.headers("Origin").all(of) {
-            return Reply::text("403 Forbidden", "only pages of this server may ask\n");
+            return Reply::text("403 Forbidden", "only pages of this server may send requests\n");
         }
         let path = request.path.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.token));
         let path = path.filter(|path| path.starts_with('/'));
         path.and_then(|path| self.at(path))
-            .unwrap_or_else(|| Reply::text("404 Not Found", "this path does not exist\n"))
+            .unwrap_or_else(|| Reply::text("404 Not Found", "not found\n"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What each CPU did in a stretch of time, when the page asks for it.
+//! The activity of each CPU in a stretch of time, as sums.
 
 use crate::tiles::{LEVELS, Sum, width_ns};
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! The tasks of a recording, as a page asks for them.
+//! The tasks of a trace, in the form that the page needs.
 
 use std::collections::HashMap;
 

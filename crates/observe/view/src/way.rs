@@ -1,4 +1,4 @@
-//! Where a task ran and waited, and its runs one by one, when the page asks for it.
+//! The runs and waits of a task, and single runs, for the page.
 
 use crate::tiles::{Stretch, Was};
 use serde_json::{Value, json};

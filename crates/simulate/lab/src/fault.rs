@@ -367,7 +367,7 @@ mod tests {
              for 30.004s"
         );
         let dump = told.dump.expect("a dump");
-        assert!(dump.contains("It waited on CPU 0, in the BPF scheduler"), "{dump}");
+        assert!(dump.contains("The task waited on CPU 0, in the BPF scheduler"), "{dump}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The columns of the tables, but those of events. docs/reference/tables.md has the same; a test
-//! compares.
+//! The columns of all tables except `events`. docs/reference/tables.md contains the same text; a test
+//! compares both.
 
 use wastenot_read::write::{Column, Kind};
 
@@ -13,86 +13,86 @@ macro_rules! columns {
 columns! {
     TASKS {
         Int "task" "The task, by an id that is unique in the trace.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Int "pid" "Its process id.";
-        Int "runs" "How often it was switched in.";
-        Int "run_ns" "How long it ran.";
-        Int "waits" "Waits that ended in a run and whose beginning is known.";
-        Int "wait_ns" "Their sum.";
-        Int "wait_ns_max" "The longest.";
-        Int "migrations" "How often it went to another CPU.";
-        Int "violations" "Its rows in `violations`.";
-        Int "violation_ns" "Time in them in which a CPU that it may use was idle.";
+        Int "tid" "The thread id of the task.";
+        Text "name" "The last known command name of the task.";
+        Int "pid" "The process id of the task.";
+        Int "runs" "The number of runs: how often the task was switched in.";
+        Int "run_ns" "The total run time.";
+        Int "waits" "The number of waits that ended in a run and have a known beginning.";
+        Int "wait_ns" "The sum of these waits.";
+        Int "wait_ns_max" "The longest of these waits.";
+        Int "migrations" "The number of migrations to another CPU.";
+        Int "violations" "The number of rows of the task in `violations`.";
+        Int "violation_ns" "The time in these violations in which a CPU that the task may use was idle.";
     }
     SPANS {
-        Text "subject" "`task` or `cpu`: whose span it is.";
-        Int "cpu" "The CPU; of a task the one where it runs, waits or is held back.";
-        Int "task" "The task; of a CPU the one that it runs.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Text "state" "Of a task: `run`, `wait`, `held` (by a quota), `sleep`. Of a CPU: `run`, `idle`, `waking`, `unknown`, `offline`.";
-        Int "from_ns" "Start.";
-        Int "to_ns" "End.";
-        Int "span_ns" "Length; above 0.";
+        Text "subject" "`task` for the span of a task, `cpu` for the span of a CPU.";
+        Int "cpu" "The CPU. In a span of a task: the CPU where the task runs, waits or is held back.";
+        Int "task" "The task. In a span of a CPU: the task that the CPU runs.";
+        Int "tid" "The thread id of the task.";
+        Text "name" "The last known command name of the task.";
+        Text "state" "For a task: `run`, `wait`, `held` (by a quota) or `sleep`. For a CPU: `run`, `idle`, `waking`, `unknown` or `offline`.";
+        Int "from_ns" "The start of the span.";
+        Int "to_ns" "The end of the span.";
+        Int "span_ns" "The length of the span, always above 0.";
     }
     WAITS {
-        Int "task" "Who waited.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Int "cpu" "The CPU where it came to run, or waited last.";
-        Int "from_ns" "When it was queued.";
-        Int "to_ns" "When the wait ended.";
-        Int "wait_ns" "Length; may be 0.";
-        Text "origin" "How it began: `wakeup`, `no-selection`, `waking`, `fork`, `preemption`, `slice end`, `quota refilled`, `unknown`.";
-        Text "ended" "How it ended: `run`, `held` (by a quota), `unknown` (a loss), `open` (the trace ended).";
-        Int "waking_ns" "When it was woken (sched_waking).";
-        Int "waker" "Who woke or created it.";
-        Int "waker_tid" "Its thread id.";
-        Text "waker_name" "Its command name.";
-        Int "waker_cpu" "The CPU that did it.";
-        Int "prev_cpu" "Where it was before.";
-        Int "moves" "How often it was moved while it waited.";
+        Int "task" "The task that waited.";
+        Int "tid" "The thread id of the task.";
+        Text "name" "The last known command name of the task.";
+        Int "cpu" "The CPU where the task ran after the wait, or where it waited last.";
+        Int "from_ns" "The time when the task was queued.";
+        Int "to_ns" "The end of the wait.";
+        Int "wait_ns" "The length of the wait, possibly 0.";
+        Text "origin" "The reason why the wait began: `wakeup`, `no-selection`, `waking`, `fork`, `preemption`, `slice end`, `quota refilled`, `unknown`.";
+        Text "ended" "The end of the wait: `run`, `held` (by a quota), `unknown` (a loss), `open` (the trace ended).";
+        Int "waking_ns" "The time when the task was woken (sched_waking).";
+        Int "waker" "The task that woke or created the waiting task.";
+        Int "waker_tid" "The thread id of the waker.";
+        Text "waker_name" "The command name of the waker.";
+        Int "waker_cpu" "The CPU of the wakeup or creation.";
+        Int "prev_cpu" "The previous CPU of the task.";
+        Int "moves" "The number of migrations during the wait.";
     }
     VIOLATIONS {
-        Int "task" "Who waited.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Int "cpu" "Where it waited when the violation began.";
-        Int "to_cpu" "Where it waited when the violation ended.";
-        Int "from_ns" "Start.";
-        Int "to_ns" "End.";
-        Int "wait_since_ns" "When the wait began.";
-        Text "origin" "How the wait began, as in `waits`.";
-        Int "waker" "Who woke or created it.";
-        Int "waker_tid" "Its thread id.";
-        Text "waker_name" "Its command name.";
-        Int "waker_cpu" "The CPU that did it.";
-        Int "prev_cpu" "Where it was before.";
-        Int "moves" "How often it was moved while it waited.";
-        Int "behind" "The task that its CPU ran when the violation began.";
-        Int "behind_tid" "Its thread id.";
-        Text "behind_name" "Its command name.";
-        Int "idle_ns" "Time in which any CPU that it may use was idle.";
+        Int "task" "The task that waited.";
+        Int "tid" "The thread id of the task.";
+        Text "name" "The last known command name of the task.";
+        Int "cpu" "The CPU where the task waited when the violation began.";
+        Int "to_cpu" "The CPU where the task waited when the violation ended.";
+        Int "from_ns" "The start of the violation.";
+        Int "to_ns" "The end of the violation.";
+        Int "wait_since_ns" "The start of the wait.";
+        Text "origin" "The reason why the wait began, as in `waits`.";
+        Int "waker" "The task that woke or created the waiting task.";
+        Int "waker_tid" "The thread id of the waker.";
+        Text "waker_name" "The command name of the waker.";
+        Int "waker_cpu" "The CPU of the wakeup or creation.";
+        Int "prev_cpu" "The previous CPU of the task.";
+        Int "moves" "The number of migrations during the wait.";
+        Int "behind" "The task that ran on `cpu` when the violation began.";
+        Int "behind_tid" "The thread id of that task.";
+        Text "behind_name" "The command name of that task.";
+        Int "idle_ns" "The time in which any CPU that the task may use was idle.";
         Int "idle_cpu" "The CPU that stayed idle longest.";
-        Int "stretch_from_ns" "Start of the longest stretch of that.";
-        Int "stretch_to_ns" "End of it.";
-        Text "nearest" "How near the nearest idle CPU was.";
-        Text "idle_cpus" "All CPUs that were idle at some time in it: `0-3,8`.";
+        Int "stretch_from_ns" "The start of the longest stretch in which this CPU was idle.";
+        Int "stretch_to_ns" "The end of this stretch.";
+        Text "nearest" "The distance to the nearest idle CPU.";
+        Text "idle_cpus" "All CPUs that were idle at some time during the violation, such as `0-3,8`.";
     }
     EPISODES {
-        Int "from_ns" "Start.";
-        Int "to_ns" "End.";
-        Int "span_ns" "Length.";
-        Int "cpu_ns" "CPU time wasted in it.";
-        Int "cpus_max" "Most CPUs that were wasted at once.";
+        Int "from_ns" "The start of the episode.";
+        Int "to_ns" "The end of the episode.";
+        Int "span_ns" "The length of the episode.";
+        Int "cpu_ns" "The CPU time wasted in the episode.";
+        Int "cpus_max" "The largest number of CPUs wasted at once.";
     }
     LOSSES {
         Text "kind" "`lost_events`, `cut`, `missing`, `damaged`, `clock_step`, `clock_skew`, `contradiction`, `unknown_unit`, `unread`.";
-        Text "severity" "`info`: figures stand; `suspect`: they may be off; `lost`: they are bounds.";
-        Int "cpu" "The CPU whose data it is.";
-        Int "time_ns" "When it happened first.";
-        Int "count" "How many events or places.";
-        Text "note" "What was seen.";
+        Text "severity" "`info`: the figures hold. `suspect`: the figures may be wrong. `lost`: the figures are bounds.";
+        Int "cpu" "The CPU with the loss.";
+        Int "time_ns" "The time of the first loss.";
+        Int "count" "The number of lost events or damaged places.";
+        Text "note" "A description of the loss.";
     }
 }

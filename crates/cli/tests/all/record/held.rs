@@ -107,7 +107,7 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
     let loops = rows.iter().filter(|row| row["task"] == "wnpinned" && row["cpus"] == "1");
     assert_eq!(loops.count(), 3, "{rows:?}");
     let verdict = json["verdict"].as_str().expect("a text");
-    assert!(verdict.contains("Affinity kept") && verdict.contains("wnpinned:"), "{verdict}");
+    assert!(verdict.contains("Affinities excluded") && verdict.contains("wnpinned:"), "{verdict}");
 }
 
 /// Sees that `found`, by the check of `json`, is within a twentieth of an independent `truth`,

@@ -1,11 +1,12 @@
-//! How much some tasks ran apart: while another one of them waited for a CPU.
+//! Time during which tasks ran apart: one task ran while another of the selected tasks waited.
 //!
 //! # Why it matters
-//! Tasks of a parallel program meet at barriers. One that comes early and spins runs, as far as a
-//! trace can show, but only consumes CPU time until the last one comes. Which of its time that was
-//! no scheduling event tells. But where tasks neither block nor have more work than others, one is
-//! later than another only by the time for which it waited for a CPU while that one ran. So they
-//! spin no longer than they run apart. A scheduler that runs them at the same time saves it.
+//! Tasks of a parallel program meet at barriers. A task that arrives early and spins looks like a
+//! running task in a trace, but it only consumes CPU time until the last task arrives. No
+//! scheduling event shows how much of the run time is spinning. But there is a bound if the tasks
+//! do not block and have equal work. Then a task is late only by the time that it waited for a CPU
+//! while another task ran. So the tasks spin no longer than they run apart. A scheduler that runs
+//! them at the same time saves this CPU time.
 //!
 //! # Source
 //! Ousterhout, "Scheduling techniques for concurrent systems", ICDCS 1982; Frachtenberg and Etsion,

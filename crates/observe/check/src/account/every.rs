@@ -1,4 +1,4 @@
-//! Repeated requests: the account of every activation of a task, from a wakeup to the next sleep.
+//! Repeated requests: the account of each activation of a task, from a wakeup to the next sleep.
 
 use wastenot_model::{Distribution, Span, TaskId, Time, Window};
 
@@ -9,24 +9,24 @@ use super::{Part, Tally};
 /// From a wakeup of a task to its next sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activation {
-    /// Which task.
+    /// The task.
     pub task: TaskId,
-    /// When.
+    /// The window of the activation.
     pub window: Window,
 }
 
 /// All activations of some tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Every {
-    /// Their lengths.
+    /// The lengths of the activations.
     pub lengths: Distribution,
-    /// How many were cut by the window or a loss; they are not counted.
+    /// The number of activations that the window or a loss cuts off; they do not count.
     pub cut: u64,
-    /// What they were in all, longest part first.
+    /// The total time of the activations by kind, the longest part first.
     pub parts: Vec<Part>,
-    /// One of median length, and what it was.
+    /// An activation of median length, and its parts.
     pub median: Option<(Activation, Vec<Part>)>,
-    /// The longest.
+    /// The longest activation.
     pub slowest: Option<Activation>,
 }
 
@@ -60,7 +60,7 @@ impl Every {
     }
 }
 
-/// When a task was woken and slept again, or died; one end is unknown where that was not seen.
+/// The times from wakeups of a task to its next sleep or exit; an end is `None` if it is unknown.
 fn activations(life: &Life) -> Vec<(Option<Time>, Option<Time>)> {
     let mut all = Vec::new();
     let mut from: Option<Option<Time>> = None;
@@ -68,7 +68,7 @@ fn activations(life: &Life) -> Vec<(Option<Time>, Option<Time>)> {
     for segment in &life.segments {
         let Window { from: begins, to: ends } = segment.window;
         if known.is_some_and(|known| known != begins) {
-            // What happened in between is not known.
+            // The time in between is unknown.
             all.extend(from.take().map(|from| (from, None)));
         }
         known = Some(ends);

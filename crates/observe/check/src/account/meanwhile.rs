@@ -1,4 +1,4 @@
-//! What ran where tasks of the path waited for a CPU.
+//! Tasks that used a CPU while tasks of the path waited for it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -61,7 +61,8 @@ impl Meanwhile {
     pub(super) fn sentence(all: &[Meanwhile], history: &History) -> String {
         let [first, others @ ..] = all else { return String::new() };
         let one = |it: &Meanwhile| format!("for {}", Span(it.ns));
-        let mut text = format!(" In these waits {} had the CPU {}", first.who(history), one(first));
+        let mut text =
+            format!(" During these waits, {} used the CPU {}", first.who(history), one(first));
         for second in others.iter().take(1) {
             text += &format!(", {} {}", second.who(history), one(second));
         }

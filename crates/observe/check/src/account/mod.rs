@@ -1,20 +1,23 @@
-//! Accounts: where the time of some tasks went, as their critical path.
+//! Accounts: the time of some tasks, explained by their critical path.
 //!
-//! # What it finds
-//! The account of some tasks over a window covers the time from its start, or from the creation of
-//! the first of them, to the last moment at which one of them ran. The path begins there and goes
-//! back in time. It follows a task through its runs and waits. Where the task slept and another
-//! one woke it, the path follows that one back to the beginning of the sleep, and then the sleeper
-//! again; so it passes through threads, pipes and locks. It ends, since each step goes back. Each
-//! nanosecond is in one step of one [`Kind`], so the parts sum to the interval.
+//! # Result
+//! The account of some tasks covers an interval of the window. The interval begins with the window,
+//! or when the first of the tasks is created, and ends at the last moment when one of them ran. The
+//! path starts at the end of the interval and goes back in time. It follows a task through its runs
+//! and waits. If the task slept and another task woke it, the path follows the waker back to the
+//! beginning of the sleep, and then follows the sleeper again. So the path passes through threads,
+//! pipes and locks. The walk ends because each step goes back in time. Each nanosecond is in one
+//! step of one [`Kind`], so the parts sum to the interval.
 //!
-//! # What is unknown
-//! Where the source does not tell who woke a task, or what the task did (before its first event,
-//! after a loss), the time is [`Kind::Unknown`]. A waker that cannot have run then is not followed.
+//! # Unknown time
+//! Time is [`Kind::Unknown`] if the source does not record who woke a task, or what the task did
+//! (before its first event, after a loss). The path does not follow a waker that cannot have run at
+//! that time.
 //!
 //! # Source
 //! Giraldeau and Dagenais, "Wait analysis of distributed systems using kernel tracing", IEEE TPDS
-//! 2016; this is the analysis within one machine. Why a task waited for a CPU: [`crate::causes`].
+//! 2016. This is their analysis within one machine. [`crate::causes`] explains why a task waited
+//!       for a CPU.
 
 mod apart;
 mod every;
@@ -38,27 +41,27 @@ use self::watch::{Is, Watch};
 use crate::waste::{Contradictions, Waste, assumptions};
 use crate::{Movable, Options, Scope};
 
-/// What is asked.
+/// The question for an account.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Of which tasks.
+    /// The selected tasks.
     pub tasks: Vec<TaskId>,
-    /// Over which time.
+    /// The window.
     pub window: Window,
-    /// Of each activation: from a wakeup to the next sleep.
+    /// Account for each activation: from a wakeup to the next sleep.
     pub every: bool,
 }
 
-/// What a part of the time was.
+/// The kinds of time in an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A task that was asked about ran.
+    /// A selected task ran.
     Run,
-    /// A task that it waited for ran.
+    /// Another task ran, and a selected task waited for it.
     RunOther,
-    /// A task that was asked about waited for a CPU.
+    /// A selected task waited for a CPU.
     Wait,
-    /// A task that it waited for waited for a CPU.
+    /// A task that a selected task waited for waited for a CPU.
     WaitOther,
     /// A task was woken and not queued yet, or its CPU was idle and about to start it.
     WakeDelay,
@@ -68,12 +71,12 @@ pub enum Kind {
     Io,
     /// A task slept until an interrupt.
     TimerOrDevice,
-    /// The source does not tell.
+    /// The source does not record it.
     Unknown,
 }
 
 impl Kind {
-    /// All of them, in the order in which they are shown.
+    /// All kinds, in the order of display.
     pub const ALL: [Kind; 9] = [
         Kind::Run,
         Kind::RunOther,
@@ -85,7 +88,7 @@ impl Kind {
         Kind::TimerOrDevice,
         Kind::Unknown,
     ];
-    /// Its name in tables and JSON.
+    /// The name in tables and JSON.
     pub fn name(self) -> &'static str {
         const NAMES: [&str; 9] = [
             "run",
@@ -100,20 +103,20 @@ impl Kind {
         ];
         NAMES[self as usize]
     }
-    /// Whether another schedule may have had less of it.
+    /// Whether another schedule may reduce this time.
     fn is_wait(self) -> bool {
         matches!(self, Kind::Wait | Kind::WaitOther | Kind::WakeDelay | Kind::Held)
     }
 }
 
-/// Why a part of the time was so.
+/// The reason for a part of the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Reason {
     /// The path of a cause, or a word.
     pub name: &'static str,
-    /// What can follow "because".
+    /// The reason in words, as a clause that can follow "because".
     pub about: &'static str,
-    /// Whether CPU time was wasted meanwhile, and charged to this wait.
+    /// Whether CPU time was wasted at that time and charged to this wait.
     pub is_waste: bool,
 }
 
@@ -124,7 +127,7 @@ impl PartialEq for Reason {
     }
 }
 
-/// Why, where no loss was charged.
+/// The reasons if no loss was charged.
 mod reason {
     use super::Reason;
 
@@ -134,89 +137,88 @@ mod reason {
 
     pub(super) const BUSY: Reason = of("busy", "all CPUs were busy");
     pub(super) const NONE_LEFT: Reason =
-        of("none-left", "the idle CPUs that it may use were left to tasks that waited longer");
+        of("none-left", "other tasks had waited longer for the idle CPUs that it may use");
     pub(super) const AFFINITY: Reason =
-        of("configuration/affinity", "its affinity keeps the idle CPUs from it");
+        of("configuration/affinity", "its affinity excludes the idle CPUs");
     pub(super) const NOT_KNOWN: Reason =
-        of("not-known", "a CPU whose state is unknown may have been idle");
+        of("not-known", "a CPU with an unknown state may have been idle");
     pub(super) const WAKEUP: Reason =
-        of("wakeup", "it takes time from the waking until the task is queued");
-    pub(super) const STARTING: Reason = of("starting", "its CPU was about to start it");
+        of("wakeup", "the wakeup takes time until the task is queued");
+    pub(super) const STARTING: Reason = of("starting", "its CPU was about to start the task");
     pub(super) const NO_WAKER: Reason =
-        of("no-waker", "the trace does not hold what woke the task");
+        of("no-waker", "the trace does not show what woke the task");
     pub(super) const NOT_RECORDED: Reason =
-        of("not-recorded", "the trace does not hold what the task did");
+        of("not-recorded", "the trace does not show what the task did");
     pub(super) const CONTRADICTION: Reason =
-        of("contradiction", "the task that woke it cannot have run then");
+        of("contradiction", "the recorded waker cannot have run at that time");
 }
 
 /// A stretch of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// When.
+    /// The window of the step.
     pub window: Window,
-    /// What it was.
+    /// The kind of time.
     pub kind: Kind,
     /// The task that ran, waited or slept.
     pub task: TaskId,
-    /// Where it ran or waited.
+    /// The CPU where the task ran or waited.
     pub cpu: Option<CpuId>,
-    /// Why it waited, or nothing is known.
+    /// The reason for the wait, or for unknown time.
     pub reason: Option<Reason>,
 }
 
 impl Step {
-    /// Whether it is the same as an adjacent one, but for the time.
+    /// Whether this step and an adjacent one differ only in time.
     fn continues(&self, other: &Step) -> bool {
         Step { window: other.window, ..*self } == *other
     }
-    /// The task that ran although it was not asked about.
+    /// The task that ran, if it is not a selected task.
     fn other(&self) -> Option<TaskId> {
         (self.kind == Kind::RunOther).then_some(self.task)
     }
 }
 
-/// Stretches of the path that are alike.
+/// The sum of similar stretches of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// What they were.
+    /// The kind of time.
     pub kind: Kind,
-    /// Why.
+    /// The reason.
     pub reason: Option<Reason>,
-    /// The task that ran although it was not asked about.
+    /// The task that ran, if it is not a selected task.
     pub other: Option<TaskId>,
-    /// Their sum.
+    /// The sum of the stretches, in ns.
     pub ns: u64,
-    /// The longest.
+    /// The longest stretch.
     pub longest: Window,
 }
 
 impl Part {
-    /// Whether it was the same in another path, for the same reason; which other task ran may
-    /// differ.
+    /// Whether a part of another path has the same kind and reason; the other task may differ.
     fn is_like(&self, other: &Part) -> bool {
         self.kind == other.kind && self.reason == other.reason
     }
 }
 
-/// Where the time went.
+/// The account of some tasks.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// Of which tasks, in order.
+    /// The selected tasks, in order.
     pub tasks: Vec<TaskId>,
-    /// The interval; empty where none of the tasks ran in the window. With [`Question::every`] that
-    /// of the slowest activation.
+    /// The interval; empty if none of the tasks ran in the window. With [`Question::every`], the
+    /// interval of the slowest activation.
     pub window: Window,
-    /// Its critical path, in order. It covers the interval.
+    /// The critical path in order. It covers the interval.
     pub path: Vec<Step>,
-    /// All activations, where they were asked for.
+    /// All activations, if [`Question::every`] is set.
     pub every: Option<Every>,
-    /// Of several tasks: how much they ran while another one of them waited, in the window that was
-    /// asked for; `None` where events were lost.
+    /// For several tasks: the time that they ran while another of them waited, in the window of the
+    /// question; `None` if events were lost.
     pub apart: Option<Apart>,
-    /// What ran where tasks of the path waited for a CPU, longest first.
+    /// Tasks that used a CPU while tasks of the path waited for it, longest first.
     pub meanwhile: Vec<Meanwhile>,
-    /// What was taken for granted about waste.
+    /// The assumptions about waste.
     assumed: Vec<String>,
     losses: Vec<Loss>,
 }

@@ -65,7 +65,7 @@ impl Account {
 
     fn measures(&self, report: &mut Report) {
         use Unit::{At, None as Count, Ns};
-        report.measure("account.tasks", "Tasks asked about", self.tasks.len(), Count);
+        report.measure("account.tasks", "Selected tasks", self.tasks.len(), Count);
         let whole = if self.every.is_some() { "Slowest activation" } else { "Interval" };
         report.measure("account.ns", whole, self.window.span(), Ns);
         report.measure("account.from_ns", "  from", self.window.from, At);
@@ -76,7 +76,7 @@ impl Account {
         }
         report.measure("account.wasted_ns", "Waste on the path", self.wasted_ns(), Ns);
         let least = self.least_ns();
-        let shown = if least.is_some() { "  without what was lost" } else { "" };
+        let shown = if least.is_some() { "  without lost time" } else { "" };
         report.measure("account.least_ns", shown, least, Ns);
         let apart = self.apart.as_ref();
         let shown = |label: &'static str| if apart.is_some() { label } else { "" };
@@ -86,7 +86,7 @@ impl Account {
             apart.map(|it| it.ran_ns),
             Ns,
         );
-        let label = shown("  while another one waited");
+        let label = shown("  while another task waited");
         report.measure("account.apart_ns", label, apart.map(|it| it.apart_ns), Ns);
         let every = self.every.as_ref();
         let shown = |label: &'static str| if every.is_some() { label } else { "" };
@@ -94,8 +94,8 @@ impl Account {
         let count = lengths.map(|it| it.count);
         report.measure("every.count", shown("Activations"), count, Count);
         let cut = every.map(|every| every.cut);
-        report.measure("every.cut", shown("  cut, not counted"), cut, Count);
-        report.measure("every.ns", shown("  all"), lengths.map(|it| it.sum), Ns);
+        report.measure("every.cut", shown("  cut off, not counted"), cut, Count);
+        report.measure("every.ns", shown("  total"), lengths.map(|it| it.sum), Ns);
         let quantile = |share: f64| lengths.and_then(|it| it.quantile(share));
         let median = every.and_then(|every| every.median.as_ref()).map(|(it, _)| it.window.span());
         report.measure("every.median_ns", shown("  median"), median, Ns);
@@ -105,16 +105,16 @@ impl Account {
     fn part_table(&self, history: &History) -> Table {
         let columns = [
             Column::new("kind", "kind", Unit::None),
-            Column::for_people("of", Unit::None),
+            Column::for_people("task or cause", Unit::None),
             Column::for_programs("cause", Unit::None),
             Column::for_programs("about", Unit::None),
             Column::for_programs("task", Unit::None),
             Column::new("ns", "time", Unit::Ns),
             Column::new("share", "share", Unit::Share),
             Column::new("longest_ns", "longest", Unit::Ns),
-            Column::new("longest_from_ns", "at", Unit::At),
+            Column::new("longest_from_ns", "longest at", Unit::At),
         ];
-        let mut table = Table::new("parts", "Where the time went", columns);
+        let mut table = Table::new("parts", "Time by kind", columns);
         let parts = self.all_parts();
         let whole = sum_of(&parts).max(1) as f64;
         for part in &parts {
@@ -139,11 +139,11 @@ impl Account {
     fn path_table(&self, history: &History) -> Table {
         let columns = [
             Column::new("from_ns", "from", Unit::At),
-            Column::new("ns", "for", Unit::Ns),
+            Column::new("ns", "time", Unit::Ns),
             Column::new("kind", "kind", Unit::None),
             Column::new("task", "task", Unit::None),
             Column::new("cpu", "CPU", Unit::None),
-            Column::for_people("why", Unit::None),
+            Column::for_people("cause", Unit::None),
             Column::for_programs("cause", Unit::None),
         ];
         let title = match self.every {
@@ -171,11 +171,11 @@ impl Account {
             Column::new("task", "task", Unit::None),
             Column::new("ns", "time", Unit::Ns),
             Column::new("share", "share", Unit::Share),
-            Column::new("run_ns", "it ran", Unit::Ns),
-            Column::new("wait_ns", "it waited", Unit::Ns),
-            Column::new("sleep_ns", "it slept", Unit::Ns),
+            Column::new("run_ns", "ran", Unit::Ns),
+            Column::new("wait_ns", "waited", Unit::Ns),
+            Column::new("sleep_ns", "slept", Unit::Ns),
         ];
-        let mut table = Table::new("others", "Tasks that were waited for", columns);
+        let mut table = Table::new("others", "Tasks that the path waited for", columns);
         let whole = self.window.span().0.max(1) as f64;
         for (task, [run, wait, sleep]) in others(self) {
             let ns = run + wait + sleep;
@@ -193,12 +193,12 @@ impl Account {
 
     fn meanwhile_table(&self, history: &History) -> Table {
         let columns = [
-            Column::for_people("of", Unit::None),
+            Column::for_people("task", Unit::None),
             Column::for_programs("command", Unit::None),
             Column::new("tasks", "tasks", Unit::None),
-            Column::new("run_ns", "had the CPU", Unit::Ns),
+            Column::new("run_ns", "CPU time", Unit::Ns),
         ];
-        let mut table = Table::new("meanwhile", "What ran in waits for a CPU", columns);
+        let mut table = Table::new("meanwhile", "Tasks that used the CPU during waits", columns);
         for it in &self.meanwhile {
             let name = history.task_name(it.task);
             table.push(vec![it.who(history).into(), name.into(), it.tasks.into(), it.ns.into()]);
@@ -210,13 +210,14 @@ impl Account {
     fn every_table(&self) -> Table {
         let columns = [
             Column::new("kind", "kind", Unit::None),
-            Column::for_people("of", Unit::None),
+            Column::for_people("cause", Unit::None),
             Column::for_programs("cause", Unit::None),
             Column::new("median_ns", "median", Unit::Ns),
             Column::new("slowest_ns", "slowest", Unit::Ns),
-            Column::new("more_ns", "more", Unit::Ns),
+            Column::new("more_ns", "difference", Unit::Ns),
         ];
-        let mut table = Table::new("slowest", "The slowest activation beside the median", columns);
+        let title = "Slowest activation compared with the median";
+        let mut table = Table::new("slowest", title, columns);
         let Some((_, median)) = self.every.as_ref().and_then(|every| every.median.as_ref()) else {
             return table;
         };
@@ -242,43 +243,42 @@ impl Account {
     fn assumptions(&self, history: &History) -> Vec<String> {
         let carries = history.head.carries;
         let mut lines = vec![match self.every {
-            Some(_) => "An activation lasts from a wakeup to the next sleep. What was cut by the \
-                        window, a loss or the ends of the recording is not counted."
+            Some(_) => "An activation lasts from a wakeup to the next sleep. Activations that the \
+                        window, a loss or an end of the trace cuts off are not counted."
                 .to_owned(),
             None => {
-                "The interval begins with the window, or the first of the tasks, and ends when \
-                     none of them runs any more in the window."
+                "The interval begins with the window, or when the first of the tasks is created. \
+                     It ends at the last moment when one of the tasks runs in the window."
                     .to_owned()
             }
         }];
         if !carries.has(Carries::WAKERS) {
             lines.push(
-                "The trace does not hold which task woke another: where one slept, the path is \
-                 unknown."
+                "The trace does not record wakers, so the path is unknown where a task slept."
                     .to_owned(),
             );
         } else if !carries.has(Carries::CONTEXT) {
             lines.push(
-                "The trace does not hold whether a task or an interrupt acted: where a task slept, \
-                 the path is unknown."
+                "The trace does not distinguish wakeups by tasks from wakeups by interrupts, so \
+                 the path is unknown where a task slept."
                     .to_owned(),
             );
         } else if !carries.has(Carries::WAKINGS) {
             lines.push(
-                "The trace has no sched_waking: a wakeup seen in an interrupt may be another \
-                 CPU's, so the path is unknown before it."
+                "The trace contains no sched_waking. A wakeup in an interrupt may come from \
+                 another CPU, so the path before this wakeup is unknown."
                     .to_owned(),
             );
         }
         lines.push(
-            "A task that an interrupt or a softirq wakes waits for a timer or device, also where \
-             a packet of another task led to it."
+            "If an interrupt or a softirq wakes a task, its sleep counts as a wait for a timer or \
+             device, even if another task sent the packet that caused the wakeup."
                 .to_owned(),
         );
         if self.least_ns().is_some() {
             lines.push(
-                "What it would have taken at least: everything else on the path would have taken \
-                 as long as it did."
+                "The time without lost time assumes that everything else on the path takes as \
+                 long as in the trace."
                     .to_owned(),
             );
         }

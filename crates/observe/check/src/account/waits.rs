@@ -1,4 +1,4 @@
-//! Why a task waited for a CPU: a wait in pieces.
+//! Splits a wait for a CPU into pieces by reason.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an account is made of: what each task did when, who woke it, and whether a CPU was idle.
+//! Collects the input of an account: activity and wakers of each task, and times with an idle CPU.
 
 use std::collections::BTreeMap;
 

@@ -30,7 +30,7 @@ impl Account {
         if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
-                " In {lost} of the waits CPU time was lost: without them this path is {} long.",
+                " CPU time was lost in {lost} of the waits; without this time, the path takes {}.",
                 Span(least)
             );
         }
@@ -42,10 +42,10 @@ impl Account {
         let matters = |apart: &Apart| apart.share() >= NOTABLE && apart.may_spin();
         let Some(apart) = self.apart.filter(matters) else { return String::new() };
         format!(
-            " They ran for {} of CPU time, {} of it while another one of them waited for a CPU. If \
-             they meet at barriers and spin, they spun at most so long because of that: a profile \
-             (perf record) shows whether they do. CPUs of their own (cpusets), gang scheduling or \
-             barriers that block (OMP_WAIT_POLICY=passive) avoid it.",
+            " The tasks used {} of CPU time, {} of it while another of these tasks waited for a \
+             CPU. If they spin at barriers, they spun at most this long because of these waits; a \
+             profile (perf record) shows spinning. Dedicated CPUs (cpusets), gang scheduling or \
+             blocking barriers (OMP_WAIT_POLICY=passive) avoid it.",
             Span(apart.ran_ns),
             Span(apart.apart_ns)
         )
@@ -53,14 +53,14 @@ impl Account {
 
     fn every_verdict(&self, history: &History, who: &str, every: &Every) -> String {
         let Some((median, of_median)) = &every.median else {
-            return format!("No wakeup of {who} is followed by a sleep in this time.");
+            return format!("{who} did not sleep again after a wakeup in this time.");
         };
         let (count, all) = (every.lengths.count, sum_of(&every.parts));
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let was = if self.tasks.len() == 1 { "was" } else { "were" };
         let mut text = format!(
-            "{who} {was} woken and slept again {times}, {} in all: {}. The median took {}, the \
-             slowest {}",
+            "{who} {was} woken and slept again {times}, {} in total: {}. The median activation \
+             took {}, the slowest {}",
             Span(all),
             shares(history, &every.parts),
             median.window.span(),
@@ -150,8 +150,8 @@ fn doing(kind: Kind) -> &'static str {
         Kind::WakeDelay => "waking up",
         Kind::Held => "held back by quotas",
         Kind::Io => "in I/O",
-        Kind::TimerOrDevice => "sleeping until a timer or device",
-        Kind::Unknown => "not known",
+        Kind::TimerOrDevice => "waiting for a timer or device",
+        Kind::Unknown => "unknown",
     }
 }
 

@@ -5,16 +5,15 @@ use super::{Cause, LostTime};
 /// Affinities, cpusets, isolated CPUs.
 pub(super) static CAUSE: Cause = Cause {
     path: "configuration/affinity",
-    about: "affinities kept tasks that waited from the idle CPUs",
-    evidence: "The matching between idle CPUs and waiting tasks would be larger without \
-        affinities.",
-    refuted_by: "The task may use an idle CPU. Threads that serve one CPU or interrupt do not \
+    about: "affinities excluded the waiting tasks from the idle CPUs",
+    evidence: "Without affinities, more waiting tasks could be matched with idle CPUs.",
+    refuted_by: "The task may use an idle CPU. Threads that serve one CPU or one interrupt do not \
         count.",
-    advice: "Widen the mask: taskset(1), the cgroup's cpuset.cpus, isolcpus=.",
+    advice: "Widen the CPU mask: use taskset(1), the cgroup's cpuset.cpus, or isolcpus=.",
     source: "sched_setaffinity(2); kernel: Documentation/admin-guide/cgroup-v2.rst, \
         cpuset.cpus",
-    missing: "Whether the task set its own mask, its cpuset did, or CPUs are isolated: \
-        recordings hold the resulting mask only.",
+    missing: "The origin of the mask: the task itself, its cpuset, or isolated CPUs. The trace \
+        contains only the resulting mask.",
     named: true,
     holds: |it| it.loss == LostTime::Affinity,
 };

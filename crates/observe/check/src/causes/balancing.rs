@@ -6,13 +6,14 @@ use super::{Cause, Onset, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing",
     about: "load balancing did not move the waiting tasks to the idle CPUs",
-    evidence: "No CPU was idle when the wait began, so a CPU that became idle did not take the \
-        task; and since then there was waste for longer than four balancing passes take.",
-    refuted_by: "A CPU that the task may use was idle when its wait began, and no CPU was idle for \
-        four balancing passes beside waste.",
+    evidence: "No CPU was idle when the wait began, so a CPU that became idle later did not take \
+        the task. Since then, there was waste for longer than four balancing intervals.",
+    refuted_by: "A CPU that the task may use was idle when the wait began, and no CPU stayed idle \
+        for four balancing intervals while there was waste.",
     advice: "See the causes below this one: check --cause scheduler/balancing.",
     source: "kernel/sched/fair.c: sched_balance_rq; Lozi et al., EuroSys 2016, section 3",
-    missing: "Whether no pass ran or a pass left the task: record --decisions.",
+    missing: "The balancing passes (record --decisions): either no pass ran, or a pass left the \
+        task.",
     named: true,
     holds: |it| {
         it.is_waste_under(Rules::Fair) && (it.balancing.failed() || it.onset == Onset::AllBusy)

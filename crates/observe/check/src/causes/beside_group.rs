@@ -6,17 +6,19 @@ use super::{Balancing, Cause, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/beside-group",
     about: "a task of another cgroup or session made the idle CPU's node seem busy",
-    evidence: "As for scheduler/balancing/persistent; and on the node of the idle CPU ran a task \
-        of another cgroup or session than the one that waited: its load is divided among fewer \
-        tasks, so it counts for more in the average of the node. With decisions: a pass found \
-        no group busier, or another one than that of the waiting task, and such a task ran in \
-        the local group or in that one. Later waste of that kind, between the same nodes or \
-        last-level caches of a node, counts at once, until a task moves that way.",
-    refuted_by: "Tasks of one group only ran on that node.",
-    advice: "Try noautogroup or equal cpu.weight; compare with a kernel that balances by \
-        idle CPUs (5.5 and later).",
+    evidence: "The conditions of scheduler/balancing/persistent hold. In addition, a task of \
+        another cgroup or session ran on the node of the idle CPU. The load of this other group is \
+        divided among fewer tasks, so each of its tasks counts for more in the average load of the \
+        node. With decisions (record --decisions), another condition applies: a pass found no \
+        busier group, or a group without the CPU of the waiting task; and a task of another cgroup \
+        or session ran in the local group or in the group that the pass found. After that, waste \
+        between the same nodes, or the same last-level caches of a node, counts immediately. This \
+        ends when a task moves from the side of the waiting task to the side of the idle CPU.",
+    refuted_by: "All tasks that ran on that node belong to one cgroup or session.",
+    advice: "Try noautogroup or equal cpu.weight. Compare with a kernel that balances by idle CPUs \
+        (5.5 and later).",
     source: "Lozi et al., EuroSys 2016, section 3.1 (group imbalance)",
-    missing: "The groups that were compared (record --decisions), and their loads.",
+    missing: "The groups that the pass compared (record --decisions), and their loads.",
     named: true,
     holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedBesideGroup,
 };

@@ -1,8 +1,9 @@
-//! Which waiting tasks the waste of an instant belongs to.
+//! Charges the waste of an instant to waiting tasks.
 //!
-//! Waste is the size of a matching, so each unit of it is one waiting task for which there was an
-//! idle CPU. Of a class (tasks with one affinity) as many are *charged* as the matching has pairs
-//! for it: those whose wait began first, and of equal ones the task with the lower number.
+//! Waste is the size of a matching, so each unit of waste is one waiting task that could use an
+//! idle CPU. A class is a set of tasks with the same affinity. In each class, as many tasks are
+//! *charged* as the matching has pairs for this class. The tasks whose waits began first are
+//! charged. If two waits began at the same time, the task with the lower number comes first.
 
 use wastenot_model::{TaskId, Time};
 

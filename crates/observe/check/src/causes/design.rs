@@ -6,11 +6,12 @@ use super::{Cause, LostTime, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "design/reserved",
     about: "the scheduler reserves CPUs by design",
-    evidence: "The scheduler divides CPUs or time among tasks: gangs, partitions, fixed CPUs.",
+    evidence: "The scheduler divides CPUs or time among tasks: gang scheduling, partitions, fixed \
+        CPUs.",
     refuted_by: "The scheduler may run the task on any CPU.",
-    advice: "Compare with a scheduler that does not reserve: wastenot what-if.",
+    advice: "Compare with a scheduler that does not reserve CPUs: wastenot what-if.",
     source: "Ousterhout, Scheduling Techniques for Concurrent Systems, ICDCS 1982",
-    missing: "Whether the reserved time was worth it: what the tasks gain by it.",
+    missing: "The benefit that the tasks have from the reserved time.",
     named: true,
     holds: |it| {
         it.rules == Rules::Reserving && matches!(it.loss, LostTime::Waste | LostTime::WakeDelay)

@@ -1,4 +1,4 @@
-//! What is known of a stretch of lost time when it is assigned.
+//! The known facts about a stretch of lost time, from which its cause is derived.
 
 use wastenot_model::policy::Family;
 use wastenot_model::{History, Phase, TaskState};

@@ -1,4 +1,4 @@
-//! Which CPU has been idle longest, and how much waste there was since.
+//! The CPU that has been idle longest, and the waste since it became idle.
 
 use wastenot_model::{CpuId, Span};
 

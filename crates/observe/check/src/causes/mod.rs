@@ -1,20 +1,20 @@
-//! Causes: why time was lost, as paths in a tree.
+//! Causes: the reasons for lost time, as paths in a tree.
 //!
-//! # What is assigned
-//! Four losses, each in CPU time or task time of its own: waste and wake delay (see
-//! [`crate::waste`]), idle CPU time that affinities kept from waiting tasks, and the time for which
-//! quotas held tasks back. Every nanosecond of each gets one [`Cause`]; the parts sum to the whole.
+//! # Four kinds of loss
+//! Waste and wake delay are CPU time (see [`crate::waste`]). So is the idle CPU time that
+//! affinities kept from waiting tasks. The time for which quotas held tasks back is task time.
+//! Every nanosecond of each loss gets one [`Cause`], so the parts sum to the whole.
 //!
-//! # How
-//! 1. A unit of waste belongs to a waiting task: those that wait longest are *charged* (`charge`).
-//!    A unit of wake delay belongs to the CPU that is about to start a task.
-//! 2. What is known of the stretch is its [`Evidence`]: *onset*, how the wait began, and
-//!    *persistence*, whether a CPU was idle so long that it must have balanced.
-//! 3. The first cause of [`TREE`] whose evidence is there gets the stretch. Leaves stand before the
-//!    nodes above them, and `unknown` is the last.
+//! # Method
+//! 1. A unit of waste belongs to a waiting task: the tasks that wait longest are *charged*
+//!    (`charge`). A unit of wake delay belongs to the CPU that is about to start a task.
+//! 2. The [`Evidence`] contains the known facts about the stretch. The *onset* is how the wait
+//!    began. The *persistence* tells if a CPU was idle for so long that it must have balanced.
+//! 3. The first cause of [`TREE`] with matching evidence gets the stretch. Leaves come before the
+//!    nodes above them, and `unknown` comes last.
 //!
-//! Precision goes before recall: where the evidence fits several leaves the node above them gets
-//! the time.
+//! Precision has priority over recall: if the evidence fits several leaves, the node above them
+//! gets the time.
 
 mod affinity;
 mod after_hotplug;
@@ -60,32 +60,32 @@ pub use self::evidence::LostTime;
 pub(crate) use self::evidence::{Ahead, Balancing, Evidence, Onset, Rules};
 pub use self::watch::Watch;
 
-/// Why time was lost.
+/// A cause of lost time.
 #[derive(Debug)]
 pub struct Cause {
-    /// Its place in the tree: `scheduler/placement/previous-idle`. The nodes above are causes too.
+    /// The path in the tree: `scheduler/placement/previous-idle`. The nodes above are causes, too.
     pub path: &'static str,
-    /// What it is, in a phrase that can follow "because".
+    /// The cause in words, as a clause that can follow "because".
     pub about: &'static str,
-    /// Which evidence establishes it.
+    /// The evidence that establishes the cause.
     pub evidence: &'static str,
-    /// What refutes it.
+    /// The evidence that refutes the cause.
     pub refuted_by: &'static str,
-    /// What to do.
+    /// The advice to the user.
     pub advice: &'static str,
-    /// Where this is known from: a paper, a kernel's file or commit, a document.
+    /// The source of this knowledge: a paper, a file or commit of the kernel, a document.
     pub source: &'static str,
-    /// Which data would decide more.
+    /// The data that would allow a more precise answer.
     pub missing: &'static str,
-    /// Whether it is known how often it is right: at least 40 cases in which a planted fault took
-    /// time have it (docs/results/causes.md), or real kernels were made to lose a known time by it.
-    /// Others are only suspected.
+    /// True if the precision of the cause is known: the cause has at least 40 cases in which a
+    /// planted fault took time (docs/results/causes.md), or real kernels were made to lose a known time by
+    /// it. Other causes are only suspected.
     pub named: bool,
-    /// Whether the evidence is there.
+    /// The test of the evidence.
     pub(crate) holds: fn(&Evidence) -> bool,
 }
 
-/// Every cause, in the order in which they are asked.
+/// All causes, in the order in which their evidence is tested.
 pub static TREE: &[&Cause] = &[
     &affinity::CAUSE,
     &quota::CAUSE,
@@ -120,30 +120,30 @@ pub static TREE: &[&Cause] = &[
 ];
 
 impl Cause {
-    /// The node below the root, and the one below that: `scheduler/placement`.
+    /// The first two levels of the path: `scheduler/placement`.
     pub fn class(&self) -> &'static str {
         let second = self.path.match_indices('/').nth(1);
         second.map_or(self.path, |(at, _)| &self.path[..at])
     }
-    /// Its place below the root, or the root where it is one: `placement`.
+    /// The path below the root, or the root itself for a root: `placement`.
     pub fn label(&self) -> &'static str {
         self.path.split_once('/').map_or(self.path, |(_, below)| below)
     }
-    /// What to do next: what helps against it, or where causes are below it which data would
-    /// decide between them.
+    /// The next step: the advice, or the data that would decide between the causes below this
+    /// node.
     pub fn next_step(&self) -> String {
         let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
         match (above, self.named) {
             (true, _) => format!("Missing data: {}", self.missing),
-            (false, false) => format!("Only suspected. If it is so: {}", self.advice),
+            (false, false) => format!("The cause is only suspected. If right: {}", self.advice),
             (false, true) => self.advice.to_owned(),
         }
     }
-    /// Whether it says that nothing is known.
+    /// Whether this is the cause `unknown`.
     pub(crate) fn is_unknown(&self) -> bool {
         *self == unknown::CAUSE
     }
-    /// Whether this is the node `path`, or below it.
+    /// Whether this cause is the node `path` or below it.
     pub fn is_within(&self, path: &str) -> bool {
         is_within(self.path, path)
     }
@@ -161,10 +161,10 @@ impl PartialEq for Cause {
     }
 }
 
-/// The node `path` of the tree: a cause, or what stands above some.
+/// The node `path` of the tree: a cause, or a node above causes.
 ///
 /// # Errors
-/// The tree has no such node. The sentence names the causes that share a word with `path`.
+/// The tree has no such node. The message names the causes that share a word with `path`.
 pub fn node(path: &str) -> Result<&'static str, String> {
     let path = path.trim_matches('/');
     if let Some(cause) = TREE.iter().find(|cause| !path.is_empty() && cause.is_within(path)) {
@@ -173,18 +173,19 @@ pub fn node(path: &str) -> Result<&'static str, String> {
     let has = |cause: &&&Cause| path.split('/').any(|it| cause.path.split('/').any(|of| of == it));
     let near: Vec<&str> = TREE.iter().filter(has).map(|cause| cause.path).collect();
     Err(match near.is_empty() {
-        true => "no such cause; `wastenot list causes` lists them".to_owned(),
-        false => format!("no such cause; there are {}", near.join(", ")),
+        true => "there is no such cause; `wastenot list causes` lists all causes".to_owned(),
+        false => format!("there is no such cause; similar causes are {}", near.join(", ")),
     })
 }
 
 /// The tree as a Report.
 pub fn listing() -> Report {
     let mut report = Report::new("list.causes/1", "Causes of lost time");
-    report.verdict = "Each nanosecond of waste and wake delay, and of time that affinities and \
-                      quotas took, has one of these causes, or the node above it where the \
-                      evidence fits several. `check --cause PATH` lists its stretches. A cause is \
-                      suspected where it is not known how often it is right."
+    report.verdict = "Each nanosecond of lost time has one of these causes. Lost time is waste, \
+                      wake delay, and time lost because of affinities and quotas. If the evidence \
+                      fits several causes, the time has the cause above them in the tree. `check \
+                      --cause PATH` lists the stretches of a cause. A cause is only \
+                      suspected if too few cases have shown how often it is right."
         .into();
     let columns = [
         ("cause", "cause"),
@@ -206,12 +207,12 @@ pub fn listing() -> Report {
     report
 }
 
-/// The cause of a stretch of which so much is known.
+/// The cause of a stretch with this evidence.
 fn cause_of(evidence: &Evidence) -> &'static Cause {
     TREE.iter().find(|cause| (cause.holds)(evidence)).unwrap_or(&&unknown::CAUSE)
 }
 
-/// Classes of causes of waste: a word for each, as in names of measures, and its node.
+/// Classes of causes of waste: the word in the names of measures, and the node in the tree.
 pub const CLASSES: [(&str, &str); 8] = [
     ("placement", "scheduler/placement"),
     ("balancing", "scheduler/balancing"),
@@ -223,47 +224,47 @@ pub const CLASSES: [(&str, &str); 8] = [
     ("unknown", "unknown"),
 ];
 
-/// Which of [`CLASSES`] the cause `path` is of: the narrowest.
+/// The narrowest of [`CLASSES`] that contains the cause `path`.
 pub fn class_of(path: &str) -> Option<usize> {
     let all = CLASSES.iter().enumerate().filter(|(_, (_, node))| is_within(path, node));
     all.max_by_key(|(_, (_, node))| node.len()).map(|(class, _)| class)
 }
 
-/// What was lost by a cause.
+/// The time that was lost by a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// By [`LostTime`], in its order.
+    /// The lost time in ns, in the order of [`LostTime`].
     pub ns: [u64; LostTime::ALL.len()],
-    /// The same: the stretch of a task or a CPU in which most was lost.
+    /// The stretch of a task or a CPU with the largest loss, in the same order.
     pub worst: [Option<Stretch>; LostTime::ALL.len()],
 }
 
 /// A stretch of lost time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// From when to when.
+    /// The window of the stretch.
     pub window: Window,
-    /// Which task waited, where it was one.
+    /// The task that waited, if there was one.
     pub task: TaskId,
-    /// Where it waited.
+    /// The CPU where the task waited.
     pub cpu: CpuId,
-    /// How much of it was lost by the cause.
+    /// The part of the stretch that was lost by the cause, in ns.
     pub ns: u64,
 }
 
 impl Stretch {
-    /// One that was lost as a whole.
+    /// A stretch that was lost as a whole.
     fn new(window: Window, task: TaskId, cpu: CpuId) -> Stretch {
         Stretch { window, task, cpu, ns: window.span().0 }
     }
 }
 
-/// What was lost, by cause.
+/// Lost time by cause.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Causes {
     parts: BTreeMap<&'static str, Part>,
-    /// Every stretch of waste and wake delay in the order in which they ended, where
-    /// [`Options::marks`](crate::Options::marks) or `of_cause` asks for it.
+    /// All stretches of waste and wake delay in the order of their ends, if
+    /// [`Options::marks`](crate::Options::marks) or `of_cause` is set.
     pub stretches: Vec<(&'static Cause, LostTime, Stretch)>,
 }
 
@@ -283,20 +284,19 @@ impl Causes {
         }
     }
 
-    /// Adds what has one cause only.
+    /// Adds a loss that can have only one cause.
     pub(crate) fn with(mut self, loss: LostTime, ns: u64) -> Causes {
         self.add(cause_of(&Evidence::of(loss)), loss, ns, None);
         self
     }
 
-    /// What was lost of `loss` by `path` and all causes below it.
+    /// The time of `loss` that was lost by `path` and all causes below it.
     pub fn ns(&self, loss: LostTime, path: &str) -> u64 {
         let within = self.iter().filter(|(cause, _)| cause.is_within(path));
         within.fold(0, |sum, (_, part)| sum.saturating_add(part.ns[loss as usize]))
     }
 
-    /// What of waste each of [`CLASSES`] took; what a class above has not given to one below it
-    /// counts there.
+    /// The waste of each of [`CLASSES`]. Waste counts in the narrowest class only.
     pub fn waste_by_class(&self) -> [u64; CLASSES.len()] {
         let mut took = [0u64; CLASSES.len()];
         for (cause, part) in self.iter() {
@@ -307,7 +307,7 @@ impl Causes {
         took
     }
 
-    /// Every cause by which something was lost, in the order of [`TREE`].
+    /// All causes with lost time, in the order of [`TREE`].
     pub fn iter(&self) -> impl Iterator<Item = (&'static Cause, &Part)> {
         TREE.iter().filter_map(|cause| Some((*cause, self.parts.get(cause.path)?)))
     }
@@ -317,7 +317,7 @@ impl Causes {
 mod tests {
     use super::*;
 
-    /// All that can be known of a stretch.
+    /// All possible evidence of a stretch.
     fn every() -> impl Iterator<Item = Evidence> {
         let flags = |n: usize| [1, 2, 4, 8, 16, 32].map(|bit| n & bit > 0);
         (0..64 * Balancing::ALL.len()).flat_map(move |n| {

@@ -1,4 +1,4 @@
-//! Scheduling domains and balancing passes, where the source tells decisions.
+//! Scheduling domains and balancing passes, if the source records decisions.
 
 use std::collections::BTreeMap;
 

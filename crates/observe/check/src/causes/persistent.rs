@@ -5,18 +5,21 @@ use super::{Balancing, Cause, Onset, Rules};
 /// Load balancing that leaves a task for several passes.
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/balancing/persistent",
-    about: "several passes of load balancing left the tasks where they waited",
-    evidence: "While the CPU that was idle longest stayed idle, there was waste for more than half \
-        of the time, and in all for longer than four of its balancing passes take at most. A pass \
-        takes twice the CPUs of the level that it shares with the waiting task's CPU in \
-        milliseconds, and a tick. All but the first pass of that time counts. With decisions: four \
-        passes after ticks compared the CPU of the waiting task with an idle one and took nothing; \
-        the time from the first of them counts.",
-    refuted_by: "No CPU was idle for so long beside waste, or waste was rare in that time.",
+    about: "several passes of load balancing did not move the waiting tasks",
+    evidence: "Take the CPU that had been idle longest. While this CPU stayed idle, there was \
+        waste for more than half of the time, and for longer than four balancing intervals. A \
+        balancing interval is one tick plus 2 ms for each CPU in the level that this CPU shares \
+        with the CPU of the waiting task. Time counts after the first interval. With decisions \
+        (record --decisions), another condition applies: four passes after ticks compared the CPU \
+        of the waiting task with an idle CPU and took no task. Time then counts from the first of \
+        these passes on.",
+    refuted_by: "No CPU stayed idle for four balancing intervals while there was waste, or there \
+        was waste for less than half of that time.",
     advice: "Record the passes and domains: record --decisions.",
     source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et \
         al., EuroSys 2016, section 3",
-    missing: "Whether no pass ran or a pass left the task: record --decisions.",
+    missing: "The balancing passes (record --decisions): either no pass ran, or a pass left the \
+        task.",
     named: false,
     holds: |it| {
         it.is_waste_under(Rules::Fair)

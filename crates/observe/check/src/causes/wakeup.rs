@@ -6,11 +6,11 @@ use super::{Cause, LostTime};
 pub(super) static CAUSE: Cause = Cause {
     path: "host/wakeup",
     about: "starting a task on an idle CPU takes time",
-    evidence: "The CPU ran its idle task although a task was queued on it, for at most \
-        --wake-grace.",
-    refuted_by: "The CPU takes longer.",
-    advice: "Only with very many wakeups: poll instead of sleeping, or shallower idle \
-        states.",
+    evidence: "The CPU ran its idle task for at most --wake-grace although a task was queued on \
+        this CPU.",
+    refuted_by: "The CPU needs longer than --wake-grace.",
+    advice: "Act only if wakeups are very frequent: let the tasks poll instead of sleeping, or use \
+        shallower idle states.",
     source: "kernel: kernel/sched/idle.c",
     missing: "Idle states and interrupts: record --interrupts.",
     named: true,

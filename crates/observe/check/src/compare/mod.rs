@@ -1,9 +1,9 @@
-//! What differs between two runs, or two sets of runs.
+//! Differences between two runs, or between two sets of runs.
 //!
-//! Each measure of [`crate::Check::report`] is set side by side. Of sets of runs the medians are
-//! compared, with a 95 % bootstrap interval of the difference of medians: 10 000 resamples drawn
-//! by a fixed generator, so that the same files give the same answer. [`runs`] decides whether
-//! figures of these recordings can be compared at all.
+//! Each measure of [`crate::Check::report`] is compared. For sets of runs, the medians are
+//! compared, with a 95 % bootstrap interval of the difference of medians. The bootstrap uses 10 000
+//! resamples from a generator with a fixed seed, so the same files give the same result. [`runs`]
+//! decides if the figures of two traces are comparable at all.
 
 mod report;
 mod runs;
@@ -13,14 +13,14 @@ use wastenot_model::{Measure, Report, Unit, Value};
 pub use self::report::report;
 pub use self::runs::{Comparison, Run};
 
-/// One measure in both sets.
+/// A measure in both sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The measure's name.
     pub name: String,
-    /// What it says.
+    /// The label of the measure.
     pub label: String,
-    /// How to show it.
+    /// The unit of the measure.
     pub unit: Unit,
     /// Median of the first set.
     pub before: f64,
@@ -34,7 +34,7 @@ pub struct Difference {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Measures that are better when they are smaller: those that `--worse-than` looks at.
+/// Measures that are better if they are smaller. `--worse-than` judges these.
 pub const SMALLER_IS_BETTER: &[&str] = &[
     "waste.cpu_ns",
     "waste.share",
@@ -70,7 +70,7 @@ const TOTALS: &[&str] = &[
     "migrations.total",
 ];
 
-/// Compares every number that all reports have.
+/// Compares the numbers that all reports contain.
 fn compare(before: &[Report], after: &[Report]) -> Vec<Difference> {
     differences(before, after, |report, name| number(report.get(name)?))
 }
@@ -114,8 +114,8 @@ fn differences(
     first.shown_measures().filter_map(difference).collect()
 }
 
-/// The measures whose medians got worse by more than `share` of what they were; first those of
-/// which the 95 % interval leaves no doubt, or that have none, then those that may be chance.
+/// The measures whose medians got worse by more than `share`. The first list has the certain ones:
+/// the 95 % interval is above zero, or there is no interval. The second list may be chance.
 pub fn worse(differences: &[Difference], share: f64) -> (Vec<&Difference>, Vec<&Difference>) {
     let judged = differences.iter().filter(|d| SMALLER_IS_BETTER.contains(&d.name.as_str()));
     let grew = judged.filter(|difference| match difference.relative {
@@ -193,6 +193,6 @@ mod tests {
         assert_eq!(pair[0].interval, None);
         assert_eq!(worse(&pair, 0.05).0.len(), 1);
         let runs = Comparison::of(&before, &after);
-        assert!(report(&runs).verdict.contains("says nothing of chance"));
+        assert!(report(&runs).verdict.contains("may be chance"));
     }
 }

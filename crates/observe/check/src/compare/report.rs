@@ -1,11 +1,11 @@
-//! What differs, as a Report.
+//! The differences as a Report.
 
 use wastenot_model::{Column, Report, Table, Unit, Value};
 
 use super::Difference;
 use super::runs::{Comparison, Run};
 
-/// What differs between two sets of runs, and how far they can be compared.
+/// The differences between two sets of runs, and the limits of their comparison.
 pub fn report(runs: &Comparison) -> Report {
     let mut report = Report::new("compare/1", title(runs));
     report.verdict = verdict(runs);
@@ -25,12 +25,12 @@ pub fn report(runs: &Comparison) -> Report {
 
 fn title(runs: &Comparison) -> String {
     match (runs.before.as_slice(), runs.after.as_slice()) {
-        ([before], [after]) => format!("{} against {}", before.file(), after.file()),
-        (before, after) => format!("{} before, {} after", before.len(), after.len()),
+        ([before], [after]) => format!("{} versus {}", before.file(), after.file()),
+        (before, after) => format!("{} runs before, {} runs after", before.len(), after.len()),
     }
 }
 
-/// Which runs are compared.
+/// The compared runs.
 fn run_table(runs: &Comparison) -> Table {
     let columns = [
         Column::for_programs("side", Unit::None),
@@ -42,7 +42,7 @@ fn run_table(runs: &Comparison) -> Table {
         Column::new("lost_events", "lost", Unit::None),
         Column::new("known_share", "known", Unit::Share),
     ];
-    let mut table = Table::new("runs", "Runs, those before first", columns);
+    let mut table = Table::new("runs", "Runs: before, then after", columns);
     table.shown = usize::MAX;
     let before = runs.before.iter().map(|run| ("before", run));
     for (side, run) in before.chain(runs.after.iter().map(|run| ("after", run))) {
@@ -103,7 +103,8 @@ fn table(name: &str, label: &str, differences: &[Difference]) -> Table {
     table
 }
 
-/// The class of causes that changed most in the direction of the whole, if it is the larger part.
+/// The class of causes with the largest change in the direction of the total, if it is more than
+/// half of the total change.
 fn cause_of(runs: &Comparison, total: &Difference) -> String {
     let parts = runs.differences.iter().filter_map(|it| {
         let class = it.name.strip_prefix("lost.")?.strip_suffix("_ns")?;
@@ -111,11 +112,11 @@ fn cause_of(runs: &Comparison, total: &Difference) -> String {
     });
     let most = parts.max_by(|(a, _), (b, _)| a.total_cmp(b));
     most.filter(|(change, _)| *change > total.change.abs() / 2.0).map_or(String::new(), |most| {
-        format!(", of it {} by {}", Value::Num(most.0).show(Unit::Ns), most.1)
+        format!(", {} of it by {}", Value::Num(most.0).show(Unit::Ns), most.1)
     })
 }
 
-/// With its unit; lengths of time may be negative here.
+/// A value with its unit; lengths of time may be negative here.
 fn signed(value: f64, unit: Unit) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", whole(value.abs(), unit).show(unit))
@@ -134,28 +135,28 @@ fn verdict(runs: &Comparison) -> String {
     let bars = match runs.bars.is_empty() {
         true => String::new(),
         false => format!(
-            "The runs are not alike: {}. Their figures are set side by side all the same; a \
-             difference may come from this, not from the scheduler, so --worse-than gives no \
-             verdict unless --anyway is added. ",
+            "The runs are not comparable: {}. The tables show their figures anyway, but a \
+             difference may come from this and not from the scheduler. So --worse-than gives no \
+             verdict unless you add --anyway. ",
             runs.bars.join("; ")
         ),
     };
     let named = |all: &[Difference], name: &str| all.iter().find(|it| it.name == name).cloned();
     let Some(total) = named(&runs.differences, "waste.cpu_ns") else {
-        return format!("{bars}Nothing to compare.");
+        return format!("{bars}The runs have no figure to compare.");
     };
     let show = |value: f64| Value::Num(value).show(Unit::Ns);
     let rate = named(&runs.rates, "waste.cpu_ns").map_or(String::new(), |rate| {
         let (before, after) = (show(rate.before), show(rate.after));
-        format!(" Of each second of CPU time: {before} before, {after} after.")
+        format!(" Per second of CPU time: {before} before, {after} after.")
     });
     let most = named(&runs.differences, "waste.cpu_ns_max");
     if let Some(most) = most.filter(|most| most.before > total.before || most.after > total.after) {
-        // Bounds: what lies between them is not known.
+        // These are bounds. The value between them is unknown.
         let what = if total.before > most.after {
-            "Less CPU time wasted"
+            "Less CPU time was wasted"
         } else if total.after > most.before {
-            "More CPU time wasted"
+            "More CPU time was wasted"
         } else {
             "It is unknown which side wasted more CPU time"
         };
@@ -169,17 +170,17 @@ fn verdict(runs: &Comparison) -> String {
     let direction = match total.change {
         change if change > 0.0 => "more",
         change if change < 0.0 => "less",
-        _ => return format!("{bars}The same waste: {}.{rate}", show(total.before)),
+        _ => return format!("{bars}Both sides wasted {}.{rate}", show(total.before)),
     };
     let sure = match total.interval {
         Some((low, high)) if low <= 0.0 && high >= 0.0 => {
-            "; within the variation of the runs, so this may be noise"
+            "; this is within the variation of the runs, so it may be noise"
         }
         Some(_) => "",
-        None => "; one run a side says nothing of chance",
+        None => "; with one run per side, this may be chance",
     };
     format!(
-        "{bars}{} {direction} CPU time wasted{}: {} before, {} after{sure}.{rate}",
+        "{bars}{} {direction} CPU time was wasted{}: {} before, {} after{sure}.{rate}",
         show(total.change.abs()),
         cause_of(runs, &total),
         show(total.before),

@@ -1,8 +1,8 @@
-//! Which runs are compared, and what keeps their figures from being compared.
+//! The compared runs, and the reasons why their figures may not be comparable.
 //!
-//! A difference that is often what was to be compared (another kernel, another file) is a *note*. A
-//! difference that changes figures of equal schedulers is a *bar*: another machine, clock or
-//! length, other events, much that was lost or is not known.
+//! A *note* is a difference that is often the purpose of the comparison, such as another kernel or
+//! file. A *bar* is a difference that changes the figures even if the schedulers are equal: another
+//! machine, clock or length, other kinds of events, or much lost or unknown data.
 
 use std::collections::BTreeSet;
 
@@ -10,53 +10,53 @@ use wastenot_model::{LossKind, Report, Severity, Span, Value};
 
 use super::{Difference, compare, per_cpu_second};
 
-/// Totals of lengths that differ by a greater factor are not compared.
+/// Totals are not comparable if the lengths differ by a larger factor.
 const LENGTHS: f64 = 1.1;
-/// Figures of a recording that lost a greater part of its events are bounds that say little.
+/// If a trace lost a larger share of its events, its figures are only loose bounds.
 const LOST: f64 = 0.001;
-/// Shares of CPU time that are known may differ by this much.
+/// The known shares of CPU time may differ by this much.
 const KNOWN: f64 = 0.05;
-/// What a source must tell, or not tell, on both sides: waits begin, and tasks are movable or not,
-/// by what is known of these.
+/// Kinds of data that both sides must contain, or both must lack: they decide when waits begin and
+/// which tasks are movable.
 const CARRIED: &[&str] =
     &["wakeups", "wakeups_new", "migrations", "placement", "affinity", "throttling"];
 
-/// What is told of one run.
+/// The facts about one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its file.
+    /// The file of the run.
     pub name: String,
-    /// Kernel release and machine, where the file tells.
+    /// The kernel release and machine, if the file contains them.
     pub kernel: Option<String>,
-    /// CPUs that the file knows of.
+    /// The number of CPUs in the file.
     pub cpus: i64,
-    /// What they share, where that is known.
+    /// The topology, if it is known.
     pub topology: Option<String>,
-    /// The length that counted; `None` where the clock counts cycles.
+    /// The counted length; `None` if the clock counts cycles.
     pub length_ns: Option<i64>,
-    /// Events that were lost and counted.
+    /// The number of lost events, as far as they were counted.
     pub lost: i64,
-    /// How much of its CPU time is known.
+    /// The known share of the CPU time.
     pub known_share: Option<f64>,
-    /// The part of its events that was lost; `None` where that is not known.
+    /// The share of events that were lost; `None` if it is unknown.
     lost_share: Option<f64>,
     carries: BTreeSet<String>,
 }
 
-/// Two sets of runs, and how far they can be compared.
+/// Two sets of runs, and the limits of their comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// The runs before.
+    /// The runs of the first set.
     pub before: Vec<Run>,
-    /// The runs after.
+    /// The runs of the second set.
     pub after: Vec<Run>,
-    /// Why figures cannot be compared, a clause each.
+    /// The reasons why the figures are not comparable, one clause each.
     pub bars: Vec<String>,
-    /// What else differs, a sentence each.
+    /// Other differences, one sentence each.
     pub notes: Vec<String>,
-    /// By how much every number differs that all runs have.
+    /// The differences of all numbers that all runs contain.
     pub differences: Vec<Difference>,
-    /// By how much totals differ, each divided by the CPU time that was counted in its run.
+    /// The differences of totals, each divided by the counted CPU time of its run.
     pub rates: Vec<Difference>,
 }
 
@@ -91,8 +91,8 @@ impl Run {
         }
     }
 
-    /// The release of its kernel: the third word of what `uname -a` prints, or the first of what
-    /// `uname -rm` does.
+    /// The kernel release: the third word in the output of `uname -a`, or the first word in the
+    /// output of `uname -rm`.
     pub fn release(&self) -> Option<&str> {
         let kernel = self.kernel.as_deref()?;
         let release = kernel.strip_prefix("Linux ").and_then(|rest| rest.split(' ').nth(1));
@@ -112,7 +112,7 @@ fn word(value: &Value) -> Option<String> {
 }
 
 impl Comparison {
-    /// What is told of the runs in these reports of `check`.
+    /// Compares the runs of these reports of `check`.
     pub fn of(before: &[Report], after: &[Report]) -> Comparison {
         let runs = |reports: &[Report]| reports.iter().map(Run::of).collect();
         let mut found = Comparison {
@@ -128,7 +128,7 @@ impl Comparison {
         found.known();
         found.carried();
         if let Some(kernels) = found.differ(|run| run.release().map(str::to_owned)) {
-            found.notes.push(format!("Kernels differ: {kernels}."));
+            found.notes.push(format!("The kernels differ: {kernels}."));
         }
         found
     }
@@ -136,11 +136,11 @@ impl Comparison {
     fn machines(&mut self) {
         let cpus = |run: &Run| Some(format!("{} CPUs", run.cpus));
         let bar = self.differ(cpus).or_else(|| self.differ(|run| run.topology.clone()));
-        self.bars.extend(bar);
+        self.bars.extend(bar.map(|they| format!("the machines differ: {they}")));
         let known = |run: &Run| run.topology.is_some();
         let all = || self.before.iter().chain(&self.after);
         if all().any(known) && !all().all(known) {
-            let note = "The topology is known for some of the runs only: the machines may \
+            let note = "The topology is known for only some of the runs, so the machines may \
                         differ.";
             self.notes.push(note.to_owned());
         }
@@ -158,7 +158,7 @@ impl Comparison {
         let Some((a, b)) = median(&self.before).zip(median(&self.after)) else { return };
         if a.max(b) > LENGTHS * a.min(b) {
             let show = |ns: f64| Span(ns as u64);
-            self.bars.push(format!("{} counted before, {} after", show(a), show(b)));
+            self.bars.push(format!("{} were counted before, {} after", show(a), show(b)));
         }
     }
 
@@ -168,14 +168,15 @@ impl Comparison {
             let much: Vec<&str> = runs.iter().filter(is_lost).map(Run::file).collect();
             if !much.is_empty() {
                 let files = much.join(", ");
-                self.bars.push(format!("part of the recording {side} is lost ({files})"));
+                self.bars.push(format!("part of the data {side} is lost ({files})"));
             }
         }
         let all = self.before.iter().chain(&self.after);
         let few: i64 = all.filter(|run| !is_lost(run)).map(|run| run.lost).sum();
         if few > 0 {
-            self.notes
-                .push(format!("Few events were lost ({few} in all); figures are comparable."));
+            self.notes.push(format!(
+                "Only a few events were lost ({few} in total), so the figures are comparable."
+            ));
         }
     }
 
@@ -193,7 +194,7 @@ impl Comparison {
                 false => format!("{:.1} to {:.1} %", low * 100.0, high * 100.0),
             };
             self.bars.push(format!(
-                "what CPUs did is known for {} of the time before, {} after",
+                "CPU activity is known for {} of the time before, {} after",
                 show(low, high),
                 show(least_after, most_after)
             ));
@@ -204,12 +205,12 @@ impl Comparison {
         for word in CARRIED {
             let tells = |run: &Run| Some(run.carries.contains(*word).to_string());
             if self.differ(tells).is_some() {
-                self.bars.push(format!("only some of the recordings contain {word}"));
+                self.bars.push(format!("only some of the traces contain {word}"));
             }
         }
     }
 
-    /// `x before, y after` where not all runs of both sides have the same of what is known.
+    /// `x before, y after`, if the known values of the runs differ.
     fn differ(&self, of: impl Fn(&Run) -> Option<String>) -> Option<String> {
         let words = |runs: &[Run]| runs.iter().filter_map(&of).collect::<BTreeSet<_>>();
         let (before, after) = (words(&self.before), words(&self.after));
@@ -224,7 +225,7 @@ mod tests {
     use super::*;
     use wastenot_model::{Loss, Unit};
 
-    /// A report of a check with what is told of the run; `changed` replaces one figure.
+    /// A report of a check with facts about the run; `changed` replaces one figure.
     fn run(changed: Option<(&str, &Value)>) -> Report {
         let mut report = Report::new("check/1", "");
         let carries = ["wakeups", "placement", "names"].map(Value::from);
@@ -260,7 +261,7 @@ mod tests {
         for (name, value, says) in [
             ("trace.cpus", 8u64.into(), "4 CPUs before, 4 CPUs and 8 CPUs after"),
             ("trace.carries", carries, "contain affinity"),
-            ("trace.lost_events", 1_100u64.into(), "recording after is lost (a.dat)"),
+            ("trace.lost_events", 1_100u64.into(), "data after is lost (a.dat)"),
             ("waste.known_share", 0.94.into(), "100.0 % of the time before, 94.0 to 100.0 % after"),
             ("selection.to_ns", Value::Unknown, "only some clocks"),
         ] {
@@ -269,8 +270,8 @@ mod tests {
         }
         for (name, value, says) in [
             ("trace.kernel", "Linux (none) 6.12.1 x86_64".into(), "6.1.0-56-amd64 before"),
-            ("trace.lost_events", 900u64.into(), "900 in all"),
-            ("trace.topology", "2 nodes".into(), "some of the runs only"),
+            ("trace.lost_events", 900u64.into(), "900 in total"),
+            ("trace.topology", "2 nodes".into(), "only some of the runs"),
         ] {
             let found = against(name, value);
             assert!(found.bars.is_empty() && found.notes[0].contains(says), "{name}: {found:?}");
@@ -283,10 +284,11 @@ mod tests {
         let bars = |a: &[Report], b: &[Report]| Comparison::of(a, b).bars;
         assert!(bars(&[length(100), length(900), length(110)], &[length(105)]).is_empty());
         let barred = bars(&[length(100)], &[length(111)]);
-        assert_eq!(barred, ["100 ns counted before, 111 ns after"]);
+        assert_eq!(barred, ["100 ns were counted before, 111 ns after"]);
         let on = |machine: &str| [run(Some(("trace.topology", &machine.into())))];
         assert!(bars(&on("2 nodes"), &on("2 nodes")).is_empty());
-        assert_eq!(bars(&on("2 nodes"), &on("4 nodes")), ["2 nodes before, 4 nodes after"]);
+        let differ = ["the machines differ: 2 nodes before, 4 nodes after"];
+        assert_eq!(bars(&on("2 nodes"), &on("4 nodes")), differ);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What kept tasks from running besides the scheduler: quotas, affinities, the hypervisor.
+//! Other reasons why tasks did not run: quotas, affinities, the hypervisor.
 
 use std::collections::BTreeMap;
 
@@ -66,10 +66,10 @@ impl Check {
         {
             let more = match others.len() {
                 0 => String::new(),
-                more => format!(", and {more} more"),
+                more => format!("; {}", super::words::count(more as u64, "more task")),
             };
             text += &format!(
-                " Affinity kept {} of idle CPU time from tasks that waited ({} may use only \
+                " Affinities excluded waiting tasks from {} of idle CPU time ({} may use only \
                  {}{more}).",
                 Span(kept.cpu_ns),
                 history.task_label(first.task),
@@ -80,8 +80,8 @@ impl Check {
             && without.cpu_ns < self.waste.cpu_ns / 2
         {
             text += &format!(
-                " If {} that never moved (such as {}) may not use other CPUs, only {} of it was \
-                 waste.",
+                " If {} that never moved (such as {}) cannot use other CPUs, the waste was only \
+                 {}.",
                 super::words::count(self.stayed_put.len() as u64, "task"),
                 history.task_label(self.stayed_put[0]),
                 Span(without.cpu_ns),
@@ -94,7 +94,7 @@ impl Check {
         let possible = self.waste.wake_delay.possibly_throttled_ns;
         if let Some(ns) = possible.filter(|&ns| notable(ns)) {
             text += &format!(
-                " {} of wake delay is possibly due to quotas: the trace does not record \
+                " {} of the wake delay is possibly due to quotas: the trace does not record \
                  throttling.",
                 Span(ns)
             );
@@ -107,14 +107,14 @@ impl Check {
             Column::new("task", "task", Unit::None),
             Column::new("tid", "tid", Unit::None),
             Column::new("cpus", "may use", Unit::None),
-            Column::new("kept_ns", "kept for", Unit::Ns),
+            Column::new("kept_ns", "excluded for", Unit::Ns),
             Column::new("longest_ns", "longest", Unit::Ns),
-            Column::new("from_ns", "in the wait from", Unit::At),
+            Column::new("from_ns", "wait began at", Unit::At),
             Column::for_programs("to_ns", Unit::At),
-            Column::new("how", "how", Unit::None),
+            Column::new("how", "reason", Unit::None),
         ];
         let mut table =
-            Table::new("kept_tasks", "Tasks that affinity kept from idle CPUs", columns);
+            Table::new("kept_tasks", "Tasks that affinity excluded from idle CPUs", columns);
         let tid = |task| Value::from(history.task(task).map(|task| task.tid));
         for it in self.waste.kept.iter().flat_map(|kept| &kept.tasks) {
             table.push(vec![
@@ -172,14 +172,14 @@ impl Check {
     pub(super) fn cgroup_table(&self, history: &History) -> Table {
         let columns = [
             Column::new("cgroup", "cgroup", Unit::None),
-            Column::new("held_ns", "tasks held back for", Unit::Ns),
+            Column::new("held_ns", "held tasks back for", Unit::Ns),
             Column::new("count", "times", Unit::None),
             Column::for_programs("longest_ns", Unit::Ns),
             Column::new("quota_ns", "quota", Unit::Ns),
-            Column::new("period_ns", "of each", Unit::Ns),
+            Column::new("period_ns", "period", Unit::Ns),
             Column::for_programs("kernel_periods", Unit::None),
             Column::for_programs("kernel_throttled", Unit::None),
-            Column::new("kernel_throttled_ns", "kernel: throttled for", Unit::Ns),
+            Column::new("kernel_throttled_ns", "throttled (kernel)", Unit::Ns),
         ];
         let mut table = Table::new("throttled_cgroups", "Cgroups with quotas", columns);
         let told = |&(name, held): &(NameId, Held)| (history.name(name), held);
@@ -209,8 +209,10 @@ impl Check {
     }
 
     pub(super) fn stolen_table(&self) -> Table {
-        let columns =
-            [Column::new("cpu", "CPU", Unit::None), Column::new("steal_ns", "taken", Unit::Ns)];
+        let columns = [
+            Column::new("cpu", "CPU", Unit::None),
+            Column::new("steal_ns", "steal time", Unit::Ns),
+        ];
         let label = "CPU time taken by the hypervisor";
         let mut table = Table::new("stolen", label, columns);
         for (cpu, ns) in self.stolen.iter().flatten() {
@@ -224,7 +226,7 @@ impl Check {
             Column::new("cpu", "CPU", Unit::None),
             Column::new("kind", "kind", Unit::None),
             Column::new("name", "name", Unit::None),
-            Column::new("served_ns", "served", Unit::Ns),
+            Column::new("served_ns", "CPU time", Unit::Ns),
         ];
         let mut table = Table::new("served", "CPU time of interrupts and softirqs", columns);
         for it in self.interrupts.iter().flatten() {
@@ -238,7 +240,7 @@ impl Check {
         let columns = [
             Column::new("cpu", "CPU", Unit::None),
             Column::new("state", "state", Unit::None),
-            Column::new("idle_ns", "in it", Unit::Ns),
+            Column::new("idle_ns", "time in state", Unit::Ns),
         ];
         let mut table = Table::new("idle_states", "Time in idle states", columns);
         for it in self.idle_states.iter().flatten() {

@@ -1,4 +1,4 @@
-//! Why time was lost, in words.
+//! The causes of lost time in words.
 
 use std::cmp::Reverse;
 
@@ -41,7 +41,7 @@ impl Check {
         let Some((cause, ns)) = self.main_cause() else { return String::new() };
         let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
         if cause.is_unknown() {
-            return format!(" The cause of {share} is not known.");
+            return format!(" The cause of {share} is unknown.");
         }
         let parts = self.causes.iter().flat_map(Causes::iter);
         let parts = parts.filter(|(it, _)| it.is_within(cause.path));
@@ -49,7 +49,7 @@ impl Check {
         let (most, _) = largest.expect("a cause that took time has parts");
         let why = match most == cause {
             true => cause.about.to_owned(),
-            false => format!("{}, most of it because {}", cause.label(), most.about),
+            false => format!("{}, mostly because {}", cause.label(), most.about),
         };
         // Small waste needs no advice; where there are several causes, each finding has its own.
         let matters = most == cause && self.waste.share() >= NOTABLE;
@@ -72,9 +72,9 @@ impl Check {
             window: part.worst[LostTime::Waste as usize].map_or(whole, |worst| worst.window),
             message: {
                 let why = match (cause.is_unknown(), cause.named) {
-                    (true, _) => "; the reason is not known:",
+                    (true, _) => ". The cause is unknown:",
                     (false, true) => " because",
-                    (false, false) => "; it is suspected that",
+                    (false, false) => ". Suspected cause:",
                 };
                 format!("{} of CPU time was wasted{why} {}.", Span(ns), cause.about)
             },
@@ -121,7 +121,7 @@ impl Check {
     pub(super) fn cause_table(&self, history: &History) -> Table {
         let columns = [
             Column::new("cause", "cause", Unit::None),
-            Column::new("loss", "of", Unit::None),
+            Column::new("loss", "loss", Unit::None),
             Column::new("ns", "lost", Unit::Ns),
             Column::new("share", "share", Unit::Share),
             Column::new("worst_ns", "longest", Unit::Ns),
@@ -138,7 +138,7 @@ impl Check {
         let parties = self.party_words();
         let title = match parties.is_empty() {
             true => "Causes of lost time".to_owned(),
-            false => format!("Causes of lost time (of CPU time: {parties})"),
+            false => format!("Causes of lost time (shares of CPU time: {parties})"),
         };
         let mut table = Table::new("causes", &title, columns);
         table.shown = usize::MAX;
@@ -185,10 +185,10 @@ impl Check {
             Column::new("from_ns", "from", Unit::At),
             Column::new("length_ns", "length", Unit::Ns),
             Column::new("ns", "lost", Unit::Ns),
-            Column::new("loss", "of", Unit::None),
+            Column::new("loss", "loss", Unit::None),
             Column::new("cause", "cause", Unit::None),
         ];
-        let title = options.of_cause.map_or(String::new(), |it| format!("Stretches: {it}"));
+        let title = options.of_cause.map_or(String::new(), |it| format!("Lost time by {it}"));
         let mut table = Table::new("stretches", &title, columns);
         table.first = options.of_cause.is_some();
         let Some((asked, causes)) = options.of_cause.zip(self.causes.as_ref()) else {

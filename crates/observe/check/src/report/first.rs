@@ -1,4 +1,4 @@
-//! What stands first: figures in proportion, and the worst moment.
+//! The first screen: figures as shares of a whole, and the worst moment.
 
 use wastenot_model::{CpuSet, History, Moment, Proportion, Span, Unit, Window};
 
@@ -53,9 +53,9 @@ impl Check {
         let elapsed = options.counted(history).span();
         let bounded = waste.cpu_ns_max > waste.cpu_ns;
         let (wasted, gain) = match (self.is_doubtful(history), bounded) {
-            (true, _) => ("Wasted, about", "To gain, about"),
-            (false, true) => ("Wasted, at least", "To gain, at most"),
-            (false, false) => ("CPU time wasted", "To gain, at most"),
+            (true, _) => ("Waste, about", "Gain, about"),
+            (false, true) => ("Waste, at least", "Gain, at most"),
+            (false, false) => ("CPU time wasted", "Gain, at most"),
         };
         let mut all = vec![
             (wasted, [waste.cpu_ns; 2], waste.known_ns, "known CPU time"),
@@ -94,13 +94,13 @@ impl Check {
             for (cause, ns) in lost(LostTime::Quota) {
                 let wanted = [ns, waste.busy_ns, waste.wait_ns];
                 let wanted = wanted.into_iter().fold(0, u64::saturating_add);
-                all.push((ns, cause.label(), wanted, "time tasks wanted"));
+                all.push((ns, cause.label(), wanted, "requested CPU time"));
             }
         }
         let largest =
             all.into_iter().filter(|it| it.0 > 0).reduce(|a, b| if b.0 > a.0 { b } else { a });
         let within = self.violations.total.idle_ns;
-        largest.map_or(("Violations", [within; 2], waste.wait_ns, "all waiting"), |it| {
+        largest.map_or(("Violations", [within; 2], waste.wait_ns, "all wait time"), |it| {
             (it.1, [it.0; 2], it.2, it.3)
         })
     }

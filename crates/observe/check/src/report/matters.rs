@@ -1,4 +1,5 @@
-//! What took most: this decides what a report says first and proposes next.
+//! The largest kind of loss. It decides how a report begins, and which command the report suggests
+//! next.
 
 use std::cmp::Reverse;
 

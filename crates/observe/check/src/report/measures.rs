@@ -1,4 +1,4 @@
-//! The single figures of a check. A measure without a label is for machines.
+//! The measures of a check. A measure without a label is only for programs.
 
 use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, TaskId, Unit};
 
@@ -8,10 +8,10 @@ use crate::{Check, Options, Recorder, depth, is_cut};
 
 /// Labels of migrations by [`Effect`].
 const EFFECTS: [&str; Effect::ALL.len()] = [
-    "  that made a task run sooner",
-    "  that did not",
-    "  of tasks that could not stay",
-    "  of unknown effect",
+    "  after which the task ran sooner",
+    "  after which it ran no sooner",
+    "  that were forced",
+    "  with unknown effect",
 ];
 
 /// What was read.
@@ -27,7 +27,7 @@ pub(crate) fn trace(report: &mut Report, history: &History) {
     report.measure("trace.start_ns", "", history.window().from, At);
     report.measure("trace.end_ns", "", history.window().to, At);
     report.measure("trace.events", "", history.len(), Count);
-    report.measure("trace.lost_events", "Events lost", lost, Count);
+    report.measure("trace.lost_events", "Lost events", lost, Count);
     report.measure("trace.lost_uncounted", "", uncounted, Count);
     report.measure("trace.clock", "Clock", head.clock.name.as_str(), Count);
     let unit = if head.clock.nanoseconds { "ns" } else { "cycles" };
@@ -59,7 +59,8 @@ pub(super) fn selection(report: &mut Report, history: &History, options: &Option
     let counted = options.counted(history);
     let part = counted != history.window();
     let label = |shown: bool, label: &str| if shown { label.to_owned() } else { String::new() };
-    report.measure("selection.from_ns", &label(part, "Counted, from"), counted.from, Unit::At);
+    let from = label(part, "Counted window, from");
+    report.measure("selection.from_ns", &from, counted.from, Unit::At);
     report.measure("selection.to_ns", &label(part, "  to"), counted.to, Unit::At);
     let cpus = options.cpus.as_ref().map(ToString::to_string);
     report.measure("selection.cpus", &label(cpus.is_some(), "CPUs counted"), cpus, Unit::None);
@@ -81,11 +82,11 @@ impl Check {
         let throttled = self.without_possibly_throttled.as_ref();
         report.measure("waste.possibly_throttled_waits", "", throttled.map(|it| it.0), Count);
         let figure = throttled.map(|it| it.1);
-        let label = if figure.is_some() { "  without what a quota may explain" } else { "" };
+        let label = if figure.is_some() { "  without waits that a quota may explain" } else { "" };
         report.measure("waste.cpu_ns_without_possibly_throttled", label, figure, Ns);
         let known = match is_cut(history) {
-            true => "CPU time known, before the cut",
-            false => "CPU time known",
+            true => "Known CPU time before the cut",
+            false => "Known CPU time",
         };
         // Of nothing no share is known; a file that is cut says nothing of the rest.
         let share = (waste.online_ns > 0 || !is_cut(history)).then(|| waste.known_share());
@@ -120,7 +121,7 @@ impl Check {
         use Unit::{None as Count, Ns};
         let waits = &self.waits;
         report.measure("waits.count", "Waits", waits.all.waits.count, Count);
-        report.measure("waits.wait_ns", "  in all", waits.all.waits.sum, Ns);
+        report.measure("waits.wait_ns", "  total", waits.all.waits.sum, Ns);
         report.measure("waits.queued_ns", "", self.waste.wait_ns, Ns);
         report.measure("waits.unplaced_ns", "", self.waste.unplaced_ns, Ns);
         report.measure("waits.unknown_starts", "", waits.unknown_starts, Count);
@@ -162,15 +163,15 @@ impl Check {
             let none = landed.on_busy_none_idle;
             report.measure(&format!("{name}.on_busy_none_idle"), "", told(none), Count);
             let some = landed.on_busy_some_idle;
-            let label = sub("  on a busy CPU while one was idle");
+            let label = sub("  on a busy CPU while another was idle");
             report.measure(&format!("{name}.on_busy_some_idle"), &label, told(some), Count);
             // A new task has been nowhere before.
             let shown = landed.on_busy_prev_idle > 0 || name == "placements.wakeups";
-            let label = sub(if shown { "  on a busy CPU, previous one idle" } else { "" });
+            let label = sub(if shown { "  on a busy CPU, previous CPU idle" } else { "" });
             let prev = landed.on_busy_prev_idle;
             report.measure(&format!("{name}.on_busy_prev_idle"), &label, told(prev), Count);
         }
-        let label = "  spread over the CPUs they may use";
+        let label = "  spread over the allowed CPUs";
         report.measure("placements.forks.spread", label, found.spread.index(), Unit::Share);
         report.measure("placements.no_selection", "", found.no_selection, Count);
         report.measure("migrations.total", "Migrations", self.migrations.total(), Count);
@@ -191,7 +192,7 @@ impl Check {
             let all = Distance::ALL.into_iter().map(|it| of(it).saturating_mul(moves(it)));
             all.fold(0, u64::saturating_add)
         });
-        let label = if cost.is_some() { "  CPU time that they cost" } else { "" };
+        let label = if cost.is_some() { "  CPU time lost by them" } else { "" };
         report.measure("migrations.cost_ns", label, cost, Unit::Ns);
         let longest = self.depth.longest;
         report.measure("depth.max", "Longest run queue", longest.map_or(0, |it| it.0), Count);

@@ -1,4 +1,4 @@
-//! The answers of a check as a Report.
+//! The results of a check as a Report.
 
 mod beside;
 mod causes;
@@ -67,14 +67,14 @@ impl Check {
     fn verdict(&self, history: &History) -> String {
         let waste = &self.waste;
         if waste.known_ns == 0 {
-            let text = "Cannot tell: CPU activity is not known for any part of this trace.";
+            let text = "Cannot tell: the activity of every CPU is unknown in the whole trace.";
             return text.to_owned() + &cut_words(history);
         }
         if !history.head.clock.nanoseconds {
             return format!(
                 "Cannot tell in seconds: the clock ({}) counts cycles, and the trace does not \
-                 hold its rate. {:.2} % of the known CPU time was idle while tasks that could \
-                 have used it waited.",
+                 contain its rate. CPUs idled for {:.2} % of the known CPU time \
+                 instead of running waiting tasks.",
                 history.head.clock.name,
                 waste.share() * 100.0
             );
@@ -89,8 +89,8 @@ impl Check {
             0 if bounded => format!("Possibly no CPU time was wasted{most}."),
             0 => "No CPU time was wasted.".to_owned(),
             ns => format!(
-                "{} of CPU time wasted{most}: {:.2} % of the known CPU time was idle while tasks \
-                 that could have used it waited, in {} of up to {}.",
+                "{} of CPU time was wasted{most}: CPUs idled for {:.2} % of the known CPU time \
+                 instead of running waiting tasks, in {} of up to {}.",
                 match (doubtful, bounded) {
                     (true, _) => format!("About {}", Span(ns)),
                     (false, true) => format!("At least {}", Span(ns)),
@@ -110,30 +110,31 @@ impl Check {
             Matters::Waste => text + &self.cause_words() + &beside,
             Matters::Waits => {
                 let waited = Span(self.busy_wait_ns());
-                let busy = format!(" Tasks waited for busy CPUs: {waited} in all.");
+                let busy = format!(" Tasks waited {waited} in total for busy CPUs.");
                 text + &beside + &busy
             }
         };
         text += &cut_words(history);
         if cut {
-            text += " A task that seems to wait may run on a CPU whose events are missing, so \
-                     these figures are not bounds.";
+            text += " These figures are not bounds: a task that seems to wait may run on a CPU \
+                     with missing events.";
         }
         if self.contradictions.counted > 0 {
             let times = count(self.contradictions.counted, "time");
-            text += &format!(" Events contradict each other {times}, so figures are approximate.");
+            text +=
+                &format!(" Events contradict each other {times}, so the figures are approximate.");
         }
         if waste.known_share() < 0.995 {
             let known = waste.known_share() * 100.0;
-            text += &format!(" What CPUs did is known for {known:.1} % of the time.");
+            text += &format!(" CPU activity is known for {known:.1} % of the time.");
         }
         if !waste.silent.is_empty() {
             let silent = waste.silent.len() as u64;
-            let (verb, they) = if silent == 1 { ("has", "it was") } else { ("have", "they were") };
+            let verb = if silent == 1 { "has" } else { "have" };
             let figure = Span(waste.cpu_ns_silent_idle);
             let still = if waste.cpu_ns_silent_idle == waste.cpu_ns { "still " } else { "" };
             text += &format!(
-                " {} {verb} no switch at all; if {they} idle, {still}{figure}.",
+                " {} {verb} no switch; if idle, the waste is {still}{figure}.",
                 count(silent, "CPU")
             );
         }
@@ -170,7 +171,7 @@ impl Check {
             code: "sched-ext-dump".to_owned(),
             window,
             message: format!("The kernel dumped the state of sched_ext. {}", dump.verdict()),
-            help: Some("`wastenot explain FILE` shows the dump".to_owned()),
+            help: Some("show the dump with `wastenot explain FILE`".to_owned()),
         });
         trigger
             .chain(dump)
@@ -190,8 +191,8 @@ impl Check {
             let names: Vec<String> =
                 stayed.iter().take(5).map(|task| history.task_label(*task)).collect();
             lines.push(format!(
-                "{} tasks never moved although they waited often while another CPU was idle; they \
-                 are probably pinned ({}{}).",
+                "{} tasks are probably pinned ({}{}): they often waited while another CPU was \
+                 idle, and never moved.",
                 stayed.len(),
                 names.join(", "),
                 if stayed.len() > 5 { ", ..." } else { "" }
@@ -199,16 +200,17 @@ impl Check {
         }
         if Loaded::of(history) != Loaded::Never && !options.shared_queue {
             lines.push(
-                "A scheduler of sched_ext was loaded, at least for a time. A task that waits may \
-                 be in one of its queues: then the CPU where the rows have it says nothing, and \
-                 if that CPU is idle, its time counts as wake delay. If so, add --shared-queue."
+                "A sched_ext scheduler was loaded for at least some of the time. A waiting task \
+                 may be in a queue of this scheduler. The CPU that the trace gives for the task \
+                 then means nothing, and if this CPU is idle, its time counts as wake delay. In \
+                 this case, add --shared-queue."
                     .to_owned(),
             );
         }
         if !history.head.machine.topology_known() {
             lines.push(
-                "The trace does not contain the topology, so distances are unknown; provide it \
-                 with --machine."
+                "The trace does not contain the topology, so distances are unknown. Give the \
+                 topology with --machine."
                     .to_owned(),
             );
         }

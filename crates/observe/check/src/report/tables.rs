@@ -1,4 +1,4 @@
-//! The tables of a check. A column without a label is for machines.
+//! The tables of a check. A column without a label is only for programs.
 
 use std::cmp::Reverse;
 
@@ -27,7 +27,7 @@ impl Check {
             Column::for_programs("stretch_from_ns", Unit::At),
             Column::new("nearest", "nearest", Unit::None),
             Column::for_programs("idle", Unit::None),
-            Column::new("how", "came by", Unit::None),
+            Column::new("how", "wait began by", Unit::None),
             Column::for_programs("waker", Unit::None),
             Column::for_programs("waker_tid", Unit::None),
             Column::for_programs("waker_context", Unit::None),
@@ -39,7 +39,7 @@ impl Check {
         ];
         let label = match options.longer_than {
             Span::ZERO => "Violations, longest idle stretch first".to_owned(),
-            least => format!("Violations of {least} and more"),
+            least => format!("Violations of at least {least}"),
         };
         let recorder = Recorder::of(history);
         let mut table = Table::new("violations", &label, columns);
@@ -81,10 +81,10 @@ impl Check {
             Column::new("tid", "tid", Unit::None),
             Column::new("cpu", "CPU", Unit::None),
             Column::new("from_ns", "from", Unit::At),
-            Column::new("length_ns", "not started for", Unit::Ns),
+            Column::new("length_ns", "delay", Unit::Ns),
             Column::for_programs("possibly_throttled", Unit::None),
         ];
-        let label = "Idle CPUs that did not start a task queued on them";
+        let label = "Idle CPUs that did not start a queued task";
         let mut table = Table::new("not_started", label, columns);
         for it in &self.waste.wake_delay.not_started {
             table.push(vec![
@@ -105,7 +105,7 @@ impl Check {
             Column::new("to_ns", "to", Unit::At),
             Column::new("length_ns", "length", Unit::Ns),
             Column::new("cpu_ns", "CPU time wasted", Unit::Ns),
-            Column::new("cpus_max", "CPUs at most", Unit::None),
+            Column::new("cpus_max", "CPUs (max)", Unit::None),
         ];
         let mut table = Table::new("episodes", "Worst episodes", columns);
         table.shown = 5;
@@ -125,9 +125,9 @@ impl Check {
         let columns = [
             Column::new("how", "how the wait began", Unit::None),
             Column::new("count", "violations", Unit::None),
-            Column::new("idle_ns", "with an idle CPU", Unit::Ns),
+            Column::new("idle_ns", "time with an idle CPU", Unit::Ns),
         ];
-        let mut table = Table::new("origins", "How violated waits began", columns);
+        let mut table = Table::new("origins", "Violations by how the wait began", columns);
         for (origin, sum) in &self.violations.by_origin {
             table.push(vec![origin.name().into(), sum.count.into(), sum.idle_ns.into()]);
         }
@@ -138,9 +138,9 @@ impl Check {
         let columns = [
             Column::new("distance", "nearest idle CPU", Unit::None),
             Column::new("count", "violations", Unit::None),
-            Column::new("idle_ns", "with an idle CPU", Unit::Ns),
+            Column::new("idle_ns", "time with an idle CPU", Unit::Ns),
         ];
-        let mut table = Table::new("nearest", "How near an idle CPU was", columns);
+        let mut table = Table::new("nearest", "Violations by distance to an idle CPU", columns);
         for (distance, sum) in &self.violations.by_nearest {
             table.push(vec![distance.name().into(), sum.count.into(), sum.idle_ns.into()]);
         }
@@ -162,7 +162,7 @@ impl Check {
             Column::for_programs("recorder", Unit::None),
         ];
         let recorder = Recorder::of(history);
-        let mut table = Table::new("tasks", "Tasks that waited most", columns);
+        let mut table = Table::new("tasks", "Tasks with the longest total waits", columns);
         let tasks = self.waits.by_task.iter().enumerate();
         let tasks = tasks.filter(|(_, waited)| waited.is_met());
         let mut tasks: Vec<_> = tasks.map(|(n, waited)| (TaskId::nth(n), waited)).collect();
@@ -192,7 +192,7 @@ impl Check {
             Column::new("runs", "runs", Unit::None),
             Column::new("run_ns", "ran", Unit::Ns),
             Column::new("busy_share", "busy", Unit::Share),
-            Column::new("depth_mean", "queue, mean", Unit::None),
+            Column::new("depth_mean", "mean queue", Unit::None),
             Column::new("wait_ns", "waited", Unit::Ns),
             Column::for_programs("wait_p50_ns", Unit::Ns),
             Column::new("wait_p99_ns", "99 %", Unit::Ns),
@@ -225,12 +225,12 @@ impl Check {
             Column::new("distance", "distance", Unit::None),
             Column::new("count", "moves", Unit::None),
             Column::new("helped", "ran sooner", Unit::None),
-            Column::new("not_helped", "did not", Unit::None),
-            Column::new("forced", "had to move", Unit::None),
-            Column::new("undecided", "cannot tell", Unit::None),
+            Column::new("not_helped", "no sooner", Unit::None),
+            Column::new("forced", "forced", Unit::None),
+            Column::new("undecided", "unknown", Unit::None),
             Column::new("cost_ns", "cost", Unit::Ns),
         ];
-        let title = "Migrations by reason and distance, and whether the task ran sooner";
+        let title = "Migrations by reason, distance and effect";
         let mut table = Table::new("moves", title, columns);
         for reason in [Reason::Wakeup, Reason::Fork, Reason::Balance] {
             for distance in Distance::ALL {
@@ -253,11 +253,11 @@ impl Check {
 
     pub(super) fn depth_table(&self) -> Table {
         let columns = [
-            Column::new("length", "tasks on a CPU", Unit::None),
+            Column::new("length", "tasks on the CPU", Unit::None),
             Column::new("cpu_ns", "CPU time", Unit::Ns),
             Column::new("share", "share", Unit::Share),
         ];
-        let mut table = Table::new("run_queue", "Run-queue length over time", columns);
+        let mut table = Table::new("run_queue", "CPU time by run-queue length", columns);
         let times = self.depth.total();
         let all = times.iter().fold(0, |all: u64, ns| all.saturating_add(*ns));
         for (length, &ns) in times.iter().enumerate().filter(|(_, ns)| **ns > 0) {

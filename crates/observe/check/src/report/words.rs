@@ -55,7 +55,9 @@ pub(super) fn sentence(history: &History, it: &Violation) -> String {
         None => format!("{task} waited {waited}{how}, {idle}."),
         Some(place) if !it.moved => format!("{task} waited {waited} on {place}{how}, {idle}."),
         Some(place) => {
-            format!("{task} waited {waited}{how}, and was moved meanwhile; on {place}, {idle}.")
+            format!(
+                "{task} waited {waited}{how}, and migrated meanwhile. It was on {place} {idle}."
+            )
         }
     }
 }
@@ -66,12 +68,12 @@ fn others(it: &Violation) -> String {
     let others = it.idle.iter().map(|idle| idle.cpu).filter(|&cpu| cpu != it.idle_cpu);
     let others: CpuSet = others.collect();
     match (others.len(), others.iter().next()) {
-        (1, Some(other)) => format!(", and CPU {other} at times"),
+        (1, Some(other)) => format!(", as did CPU {other} at times"),
         (0, _) | (_, None) => String::new(),
-        (2..=SHOWN, _) => format!(", and CPUs {others} at times"),
+        (2..=SHOWN, _) => format!(", as did CPUs {others} at times"),
         (count, _) => {
             let first: CpuSet = others.iter().take(SHOWN).collect();
-            format!(", and {count} others at times (CPUs {first}, ...)")
+            format!(", as did {count} other CPUs at times (CPUs {first}, ...)")
         }
     }
 }
@@ -81,8 +83,8 @@ fn places(it: &Violation) -> Option<String> {
     let (first, others) = it.stretch_cpus.split_first()?;
     let last = others.last().map_or(String::new(), |last| match others.len() {
         1 => format!(", then CPU {last}"),
-        2 => format!(", then another, then CPU {last}"),
-        more => format!(", then {} others, then CPU {last}", more - 1),
+        2 => format!(", then another CPU, then CPU {last}"),
+        more => format!(", then {} other CPUs, then CPU {last}", more - 1),
     });
     Some(format!("CPU {first}{last}"))
 }
@@ -90,20 +92,24 @@ fn places(it: &Violation) -> Option<String> {
 /// A CPU that did not start a task.
 pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding {
     let mut message = format!(
-        "CPU {} did not start {} for {}, though it was queued there and the CPU idle",
+        "CPU {} was idle, but did not start {} for {} although the task was queued on this CPU",
         it.cpu,
         history.task_label(it.task),
         it.window.span()
     );
     let mut help = "a lost wakeup, a late interrupt or vCPU, deep or forced idle".to_owned();
     if it.possibly_throttled {
-        message += "; possibly throttled";
-        help = format!("a quota (the trace does not record throttling); otherwise {help}");
+        message += "; the task was possibly throttled";
+        help = format!("a quota (the trace does not record throttling), or {help}");
     }
+    let help = format!("possible reasons: {help}");
     let stolen = stolen::during(history, it.window).filter(|(cpu, _)| *cpu == it.cpu);
     let stolen = stolen.fold(0, |all: u64, (_, ns)| all.saturating_add(ns));
     if stolen > 0 {
-        message += &format!("; the hypervisor took {} from it during this time", Span(stolen));
+        message += &format!(
+            "; in the seconds of this delay, the hypervisor took {} from the CPU",
+            Span(stolen)
+        );
     }
     Finding {
         code: "not-started".to_owned(),
@@ -113,11 +119,11 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
     }
 }
 
-/// The wait in which its affinity kept a task from idle CPUs longest, in a sentence.
+/// The wait in which the affinity of a task excluded idle CPUs longest, in a sentence.
 pub(super) fn kept_sentence(history: &History, it: &KeptTask) -> String {
     let all = it.window.span() == Span(it.longest_ns);
     format!(
-        "{} waited {}, {} while its affinity ({}) kept it from idle CPUs.",
+        "{} waited {}, {} while its affinity ({}) excluded the idle CPUs.",
         history.task_label(it.task),
         it.window.span(),
         if all { "all of it".to_owned() } else { format!("{} of it", Span(it.longest_ns)) },
@@ -139,12 +145,12 @@ pub(super) fn kept_finding(history: &History, it: &KeptTask) -> Finding {
         code: "affinity".to_owned(),
         window: it.window,
         message: format!(
-            "{} waited for {} in all although other CPUs were idle: its affinity allows {} only.",
+            "{} waited {} in total although other CPUs were idle: its affinity allows only {}.",
             history.task_label(it.task),
             Span(it.kept_ns),
             cpus(history, it)
         ),
-        help: Some("its own mask (taskset), its cpuset, or isolated CPUs".to_owned()),
+        help: Some("check its own mask (taskset), its cpuset, and isolated CPUs".to_owned()),
     }
 }
 
@@ -159,12 +165,12 @@ pub(super) fn throttled_finding(
         code: "throttled".to_owned(),
         window: counted,
         message: format!(
-            "A quota held {}{group} back for {} in all, at most for {}.",
+            "A quota held back {}{group} for {} in total; the longest time was {}.",
             history.task_label(*task),
             Span(held.held_ns),
             Span(held.longest_ns)
         ),
-        help: Some("cpu.max of its cgroup, or of one above it".to_owned()),
+        help: Some("check cpu.max of its cgroup and of the cgroups above it".to_owned()),
     }
 }
 

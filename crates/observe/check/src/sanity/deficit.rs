@@ -1,12 +1,14 @@
-//! The second invariant: tasks that want to run all the time wait equally long for their weight.
+//! The second invariant: tasks that always want to run wait equally long, relative to their weight.
 //!
-//! At the end of each second the released module looks at user threads that are pinned nowhere and
-//! have a load of 950 of 1024 at least. Their waiting, weighted, must be within 10 % of the mean;
-//! where the mean is below 200 ms, it must be at most 110 % of these. Loads are averages over time
-//! that no trace tells: here a load is the weight times the share of the second in which the task
-//! ran or waited, and weighted waiting is its waiting time times its weight, by that of nice 0.
+//! At the end of each second, the released module looks at user threads that are not pinned and
+//! have a load of at least 950 of 1024. Their weighted waiting times must be within 10 % of the
+//! mean. If the mean is below 200 ms, each must be at most 110 % of 200 ms. The module uses loads
+//! that are averaged over time, and no trace records these. Here, the load is the weight times the
+//! share of the second in which the task ran or waited. The weighted waiting time is the waiting
+//! time times the weight, divided by the weight of nice 0.
 //!
-//! A trace does not tell kernel threads from others either: names tell them ([`is_kernels`]).
+//! A trace does not distinguish kernel threads from other threads either, so their names decide
+//! ([`is_kernels`]).
 
 use wastenot_model::nice::NICE_0;
 use wastenot_model::{

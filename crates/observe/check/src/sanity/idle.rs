@@ -1,4 +1,4 @@
-//! The first invariant: no CPU idles while a task that may use it waits behind another one.
+//! The first invariant: no CPU is idle while a task that may use it waits behind another task.
 
 use wastenot_model::{CpuId, CpuMode, History, Phase, Span, State, TaskId, Time};
 

@@ -1,13 +1,16 @@
 //! The sanity checker of "The Linux Scheduler: a Decade of Wasted Cores" (Lozi et al., EuroSys
-//! 2016), run over a trace.
+//! 2016), applied to a trace.
 //!
-//! Its invariants are: no CPU idles while tasks wait (`idle`), tasks of equal weight wait equally
-//! long (`deficit`), no task is moved to a CPU where no fewer tasks wait (`useless`). Two rules for
-//! the first one are known. The paper's: every period (1 s) look for an idle CPU beside one with at
-//! least two runnable tasks of which a waiting one may run on it; watch for the confirmation time
-//! (100 ms); if the violation ends within it, it was transient. The released module's: the same
-//! look every period, and a CPU is reported after ten consecutive failing looks; a CPU that took a
-//! task over from another one since the last look begins anew.
+//! The checker has three invariants: no CPU is idle while tasks wait (`idle`); tasks of equal
+//! weight wait equally long (`deficit`); no task is moved to a CPU where at least as many tasks
+//! wait (`useless`). The first invariant has two published rules:
+//!
+//! - The paper: every period (1 s), look for an idle CPU and a CPU with at least two runnable
+//!   tasks, of which a waiting one may run on the idle CPU. Then watch for the confirmation time
+//!   (100 ms). If the violation ends within this time, it was transient.
+//! - The released module: look every period in the same way, and report a CPU after ten consecutive
+//!   failing looks. If the CPU has taken a task from another CPU since the last look, its count
+//!   starts again.
 
 mod deficit;
 mod idle;

@@ -1,9 +1,9 @@
-//! The third invariant: no waiting task is moved to where no less waits.
+//! The third invariant: no waiting task is moved to a CPU with at least the same load.
 //!
-//! The released module compares the loads of both run queues when a task is detached. Those are
-//! averages over time, weighted by cgroups; no trace tells them. Here a load is the sum of the
-//! weights of the fair tasks that run or wait at that instant, the moved one counted where it
-//! comes from. The module samples one migration a CPU and round; here each counts.
+//! The released module compares the loads of both run queues when a task is detached. These loads
+//! are averaged over time and weighted by cgroups, and no trace records them. Here, the load is the
+//! sum of the weights of the fair tasks that run or wait at that instant. The moved task counts on
+//! its old CPU. The module samples one migration per CPU and round; here, each migration counts.
 
 use wastenot_model::{CpuId, Phase, State, TaskId, TaskState, Time};
 

@@ -1,4 +1,4 @@
-//! How much tasks weigh, as far as events tell.
+//! The weights of tasks, as far as events show them.
 
 use wastenot_model::{CpuId, CpuMode, State, TaskState, nice};
 

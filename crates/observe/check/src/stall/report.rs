@@ -1,4 +1,4 @@
-//! What a dump shows, as a Report.
+//! The content of a dump as a Report.
 
 use wastenot_model::{Column, CpuSet, Report, Table, Unit, Value};
 
@@ -7,7 +7,7 @@ use super::{Cpu, Dump, Task};
 impl Dump {
     /// The answer.
     pub fn report(&self) -> Report {
-        let mut report = Report::new("stall/1", "A dump of sched_ext");
+        let mut report = Report::new("stall/1", "Dump of sched_ext");
         report.verdict = self.verdict();
         let stalled = self.stalled.as_ref();
         report.measure("reason", "Reason", self.reason.as_str(), Unit::None);
@@ -17,20 +17,20 @@ impl Dump {
         report.measure("stalled.tid", "", stalled.map(|(task, _)| task.tid), Unit::None);
         report.measure("stalled.waited_ns", "Did not run for", stalled.map(|it| it.1), Unit::Ns);
         let may_use = self.found().and_then(|(_, task)| task.cpus.as_ref());
-        report.measure("stalled.cpus", "May use CPUs", may_use.map(CpuSet::to_string), Unit::None);
+        report.measure("stalled.cpus", "Allowed CPUs", may_use.map(CpuSet::to_string), Unit::None);
         report.tables = vec![self.cpu_table(), self.task_table()];
         if self.further > 0 {
             let dumps = if self.further == 1 { "dump" } else { "dumps" };
             report.assumptions.push(format!(
-                "This is the first dump; the text has {} more {dumps}, each after a line with \
-                 \"triggered exit kind\".",
+                "This report covers only the first dump. The text contains {} more {dumps}; each \
+                 follows a line with \"triggered exit kind\".",
                 self.further
             ));
         }
         if self.truncated {
             report.assumptions.push(
-                "The dump is truncated: CPUs behind its end are missing, so nothing is known of \
-                 CPUs that it does not list (a loader's --dump-len makes it longer)."
+                "The dump is truncated, so the state of CPUs that it does not list is unknown. \
+                 Longer dumps: option --dump-len of the loader."
                     .to_owned(),
             );
         }
@@ -47,8 +47,8 @@ impl Dump {
     pub(crate) fn verdict(&self) -> String {
         let Some((stalled, waited)) = &self.stalled else {
             return match self.reason.is_empty() {
-                true => "The dump names no task that stalled.".to_owned(),
-                false => format!("No task stalled. The kernel's reason: {}.", self.reason),
+                true => "The dump names no stalled task.".to_owned(),
+                false => format!("No task stalled. The kernel gives this reason: {}.", self.reason),
             };
         };
         let mut text =
@@ -56,15 +56,15 @@ impl Dump {
         let Some((cpu, task)) = self.found() else {
             text += match self.cpus.is_empty() {
                 true => {
-                    " The text has no states of CPUs, so it is unknown which of them could have \
-                     run it: the whole dump is printed by the loader, and recorded by the \
-                     tracepoint sched_ext_dump."
+                    " The text does not contain the states of the CPUs, so it is unknown which \
+                     CPUs could have run the task. The loader prints the whole dump, and the \
+                     tracepoint sched_ext_dump records it."
                 }
                 false => " The dump does not list the task.",
             };
             return text;
         };
-        text += &format!(" It waited on CPU {}", cpu.cpu);
+        text += &format!(" The task waited on CPU {}", cpu.cpu);
         if let Some(place) = task.place {
             text += &format!(", {}", place.words());
         }
@@ -78,7 +78,7 @@ impl Dump {
         match cpu.class.strip_suffix("_sched_class") {
             Some("idle") => format!("CPU {} was idle", cpu.cpu),
             Some(class) => format!(
-                "CPU {} ran {}:{} of the class {class}",
+                "CPU {} ran {}:{} of class {class}",
                 cpu.cpu, cpu.current.name, cpu.current.tid
             ),
             None => format!("CPU {} ran {}:{}", cpu.cpu, cpu.current.name, cpu.current.tid),
@@ -88,7 +88,7 @@ impl Dump {
     /// Which CPUs could have run `task`.
     fn others(&self, task: &Task) -> String {
         let Some(allowed) = &task.cpus else {
-            return " Which CPUs it may use is not in the dump.".to_owned();
+            return " The dump does not contain the affinity of the task.".to_owned();
         };
         let is_idle = |cpu: &&Cpu| cpu.class == "idle_sched_class";
         let listed: CpuSet = self.cpus.iter().map(|cpu| cpu.cpu).collect();
@@ -101,27 +101,28 @@ impl Dump {
         if !idle.is_empty() {
             let (noun, verb) = if idle.len() == 1 { ("CPU", "was") } else { ("CPUs", "were") };
             return format!(
-                " It may use CPUs {allowed}; of these {noun} {idle} {verb} idle: the scheduler had \
-                 a CPU for the task and did not dispatch it there, or did not kick that CPU."
+                " The task may use CPUs {allowed}, and {noun} {idle} {verb} idle. So the scheduler \
+                 did not dispatch the task to an idle CPU, or did not kick that CPU."
             );
         }
         let unlisted: CpuSet = allowed.iter().filter(|cpu| !listed.contains(*cpu)).collect();
         if !unlisted.is_empty() {
             return format!(
-                " It may use CPUs {allowed}; none of these that the dump lists was idle, and of {unlisted} \
-                 nothing is known."
+                " The task may use CPUs {allowed}. None of those in the dump was idle; the state \
+                 of CPUs {unlisted} is unknown."
             );
         }
         const HIGHER: [&str; 3] = ["rt_sched_class", "dl_sched_class", "stop_sched_class"];
         let mut usable = self.cpus.iter().filter(|cpu| allowed.contains(cpu.cpu)).peekable();
         if usable.peek().is_some() && usable.all(|cpu| HIGHER.contains(&&*cpu.class)) {
             return format!(
-                " All CPUs that it may use ({allowed}) ran tasks of higher classes, which no BPF \
-                 scheduler can preempt: look at these tasks, not at the scheduler."
+                " All CPUs that the task may use ({allowed}) ran tasks of higher classes. No BPF \
+                 scheduler can preempt these tasks: look at them, not at the scheduler."
             );
         }
         format!(
-            " No CPU that it may use ({allowed}) was idle: the scheduler ran other tasks first."
+            " No CPU that the task may use ({allowed}) was idle: the scheduler ran other tasks \
+             first."
         )
     }
 
@@ -151,7 +152,7 @@ impl Dump {
             Column::new("cpu", "CPU", Unit::None),
             Column::new("runs", "runs", Unit::None),
             Column::new("runnable_ns", "runnable for", Unit::Ns),
-            Column::new("place", "where", Unit::None),
+            Column::new("place", "place", Unit::None),
             Column::new("cpus", "may use", Unit::None),
         ];
         let mut table = Table::new("tasks", "Runnable tasks, longest first", columns);

@@ -1,18 +1,19 @@
-//! Idle CPU time that affinities kept from tasks that waited.
+//! Idle CPU time that affinities kept from waiting tasks.
 //!
-//! # What it finds
-//! `affinity(t)` is how much larger the matching of [`crate::waste`] would be without affinities:
-//! the smaller of idle CPUs and waiting tasks, minus the maximum matching. To make it a lower
-//! bound, unknown CPUs and tasks are left out of the first number, each task that waits at an
-//! unknown place reduces that number by one idle CPU, and the upper bound of waste is used for the
-//! second. If the source has no affinities, it is unknown.
+//! # Result
+//! `affinity(t)` is how much larger the matching of [`crate::waste`] would be without affinities.
+//! It is the smaller of two counts (idle CPUs, waiting tasks), minus the size of the maximum
+//! matching. Three rules make it a lower bound. The first number leaves out unknown CPUs and tasks.
+//! Each task that waits at an unknown place reduces the first number by one idle CPU. The second
+//! number is the upper bound of waste. If the source has no affinities, the result is unknown.
 //!
 //! A task is *kept from idle CPUs* while `affinity(t)` is above zero and some largest matching has
-//! no CPU for it. Threads that serve one CPU or interrupt (see [`Movable::serves`]) do not count.
+//! no CPU for the task. Threads that serve one CPU or interrupt (see [`Movable::serves`]) do not
+//! count.
 //!
 //! # Why it matters
-//! Three busy loops that are pinned to one CPU waste nothing, however many CPUs are idle beside it:
-//! no scheduler may move them. Their owner may.
+//! Three busy loops that are pinned to one CPU waste nothing, even if all other CPUs are idle,
+//! because no scheduler may move them. But the owner of the loops may change their affinity.
 
 use wastenot_model::{CpuSet, History, MaskId, Span, TaskId, TaskState, Time, Window};
 

@@ -1,4 +1,4 @@
-//! Tasks that may use the same counted CPUs are one class: few masks exist.
+//! Classes of tasks that may use the same counted CPUs. A trace has only a few masks.
 
 use wastenot_model::{CpuSet, History, TaskState, Wanted};
 

@@ -1,4 +1,4 @@
-//! Events that cannot all be true.
+//! Events that contradict each other.
 
 use wastenot_model::{
     Contradiction, CpuId, Entry, Event, History, Loss, LossKind, Missing, Observer, State, TaskId,
@@ -38,8 +38,8 @@ pub struct Contradicted {
 }
 
 /// Why events contradict each other, and what to do.
-const CAUSE: &str = "probable cause: lost events that were not reported, or clocks that differ \
-    between CPUs; record again with larger buffers (`record --buffer`, `trace-cmd record -b`, \
+const CAUSE: &str = "the probable cause is lost events that were not reported, or CPU clocks \
+    that differ; record again with larger buffers (`record --buffer`, `trace-cmd record -b`, \
     `perf record -m`), or with the monotonic clock (`trace-cmd record -C mono`, \
     `perf record -k mono`)";
 
@@ -54,10 +54,12 @@ impl Contradicted {
     pub fn words(&self, history: &History) -> String {
         let (task, cpu) = (history.task_label(self.task), self.cpu);
         match self.what {
-            Contradiction::OtherPrev => format!("{task} left CPU {cpu}, where another task ran"),
-            Contradiction::RanAsleep => format!("{task} ran on CPU {cpu} though it slept"),
-            Contradiction::RanTwice => format!("{task} ran on CPU {cpu} and on another CPU"),
-            Contradiction::Undead => format!("{task} ran on CPU {cpu} after its death"),
+            Contradiction::OtherPrev => {
+                format!("{task} left CPU {cpu}, but another task ran there")
+            }
+            Contradiction::RanAsleep => format!("{task} ran on CPU {cpu} while it was asleep"),
+            Contradiction::RanTwice => format!("{task} ran on CPU {cpu} and another CPU at once"),
+            Contradiction::Undead => format!("{task} ran on CPU {cpu} after its exit"),
         }
     }
 }
@@ -96,12 +98,12 @@ impl Contradictions {
 
     fn loss(&self, history: &History) -> Loss {
         let mut note = format!(
-            "events of the recording contradict each other: another previous task in a switch {}, \
-             runs of sleeping tasks {}, on two CPUs {}, after death {}",
+            "events contradict each other: switches with a wrong previous task {}, runs of \
+             sleeping tasks {}, runs on two CPUs at once {}, runs after exit {}",
             self.other_prev, self.ran_asleep, self.ran_twice, self.undead
         );
         if let Some(first) = self.first {
-            note += &format!("; the first: {}", first.words(history));
+            note += &format!("; first contradiction: {}", first.words(history));
         }
         note += &format!("; {CAUSE}");
         let mut loss = Loss::new(LossKind::Contradiction, note);

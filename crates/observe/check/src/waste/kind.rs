@@ -1,4 +1,4 @@
-//! What waste tells apart of a CPU.
+//! The states of a CPU that the computation of waste distinguishes.
 
 use wastenot_model::CpuId;
 

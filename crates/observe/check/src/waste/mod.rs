@@ -1,24 +1,27 @@
 //! Waste: CPU time that was idle while tasks that could have used it waited.
 //!
-//! # What it finds
-//! At an instant a CPU is *idle* when it runs its idle task and nothing waits on it, and *waking*
-//! when something does: the task that has waited on it longest is about to start. Every other
-//! waiting, movable task is a candidate; one that a quota holds back does not wait. `waste(t)` is
-//! the size of the largest matching between idle CPUs and candidates, an edge where the task may
-//! run on the CPU. Its integral is CPU time.
+//! # Definition
+//! At an instant, a CPU is *idle* if it runs its idle task and no task waits on it. It is *waking*
+//! if it runs its idle task and a task waits on it: then the task that has waited on it longest is
+//! about to start. Every other waiting, movable task is a candidate. A task that a quota holds back
+//! does not wait. `waste(t)` is the size of the largest matching between idle CPUs and candidates,
+//! with an edge if the task may run on the CPU. The integral of `waste(t)` is CPU time.
 //!
-//! # What is unknown
-//! An unknown CPU is neither idle nor busy, and a task that waits on one may run there already: it
-//! is no candidate, unless the CPU is silent (nothing of it was lost, so nothing started unseen).
-//! A task that waits at an unknown place (`unplaced`) may be about to start on any idle CPU, so
-//! each takes one off the matching. Where only wakings are told, a woken task may not be queued
-//! yet: it is no candidate. `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts unknown CPUs
-//! as idle, also one on which only such woken tasks seem to wait, and takes those tasks for
-//! candidates.
+//! # Unknown CPUs and tasks
+//! - An unknown CPU is neither idle nor busy. A task that waits on an unknown CPU may already run
+//!   there, so it is not a candidate. The exception is a silent CPU: none of its events were lost,
+//!   so no task can have started there.
+//! - A task that waits at an unknown place (`unplaced`) may be about to start on any idle CPU, so
+//!   it reduces the matching by one.
+//! - If the source records only wakings, a woken task may not be queued yet, so it is not a
+//!   candidate.
 //!
-//! While a CPU's rows are missing ([`wastenot_model::Missing`]), State believes of a wait only what
-//! the task's next row bears out, and `cpu_ns_max` counts every CPU that is not known to be busy:
-//! tasks of which no row tells may wait.
+//! `cpu_ns` is therefore a lower bound. `cpu_ns_max` counts unknown CPUs as idle, also a CPU on
+//! which only such woken tasks seem to wait. It counts these tasks as candidates.
+//!
+//! While rows of a CPU are missing ([`wastenot_model::Missing`]), State accepts only waits that the
+//! next row of the task confirms. `cpu_ns_max` then counts every CPU that is not known to be busy,
+//! because tasks without any row may wait.
 //!
 //! # Source
 //! SchedViz's "idle while overloaded" and the first invariant of "The Linux Scheduler: a Decade of
@@ -50,106 +53,107 @@ pub struct Figures {
     pub cpus: usize,
     /// Integral of waste(t): a lower bound where something is unknown.
     pub cpu_ns: u64,
-    /// The same with unknown CPUs idle and unplaced tasks waiting on busy CPUs.
+    /// The same if unknown CPUs are idle and unplaced tasks wait on busy CPUs: an upper bound.
     pub cpu_ns_max: u64,
-    /// The same as `cpu_ns` with silent CPUs idle; equal to it when no CPU is silent and unknown.
+    /// The value of `cpu_ns` if silent CPUs are idle; equal to `cpu_ns` if no CPU is silent and
+    /// unknown.
     pub cpu_ns_silent_idle: u64,
-    /// The part of `cpu_ns` that whole idle cores could have taken, one task a core; `None` when
-    /// cores are not known.
+    /// The part of `cpu_ns` that whole idle cores could have used, with one task per core; `None`
+    /// if cores are unknown.
     pub whole_core_ns: Option<u64>,
-    /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` when all are alike.
+    /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` if all CPUs are equal.
     pub capacity_ns: Option<u64>,
-    /// CPU time of counted CPUs that were idle, waking or busy.
+    /// CPU time during which counted CPUs were idle, waking or busy.
     pub known_ns: u64,
-    /// CPU time of counted CPUs that were not offline.
+    /// CPU time during which counted CPUs were not offline.
     pub online_ns: u64,
-    /// CPU time that was idle, waking included.
+    /// Idle CPU time, including waking CPUs.
     pub idle_ns: u64,
-    /// CPU time in which a task ran.
+    /// CPU time during which a task ran.
     pub busy_ns: u64,
     /// The part of `busy_ns` in which `SCHED_IDLE` tasks ran.
     pub idle_policy_ns: u64,
-    /// Integral of the number of waiting tasks of which the place is known.
+    /// Integral of the number of tasks waiting at a known place.
     pub wait_ns: u64,
     /// Integral of the number of tasks waiting at an unknown place.
     pub unplaced_ns: u64,
-    /// Time in which waste(t) was above zero.
+    /// Elapsed time during which waste(t) was above zero.
     pub wasteful_ns: u64,
     /// Maximal stretches with waste(t) above zero.
     pub episodes: u64,
-    /// The longest of them.
+    /// The longest of these stretches.
     pub longest_ns: u64,
-    /// Lengths of all of them.
+    /// The lengths of all these stretches.
     pub lengths: Distribution,
-    /// The worst of them, by CPU time wasted.
+    /// The worst of these stretches, by wasted CPU time.
     pub worst: Vec<Episode>,
-    /// When they were, where [`Options::marks`] asks for it; in order.
+    /// The windows of these stretches in order, if [`Options::marks`] is set.
     pub marks: Vec<Window>,
-    /// Waking CPUs, integrated.
+    /// The wake delay.
     pub wake_delay: WakeDelay,
     /// CPUs that were silent and unknown.
     pub silent: CpuSet,
-    /// What affinities kept from tasks that waited; `None` where the source does not tell them.
+    /// Idle time that affinities kept from waiting tasks; `None` if the source has no affinities.
     pub kept: Option<Kept>,
-    /// Why it was lost, where [`Options::causes`] asks for it; quotas are not in it.
+    /// The causes of lost time without quotas, if [`Options::causes`] is set.
     pub causes: Option<Causes>,
 }
 
-/// CPUs that ran their idle task although a task was queued on them.
+/// Time during which CPUs ran their idle task although a task was queued on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WakeDelay {
     /// Integral of the number of waking CPUs.
     pub cpu_ns: u64,
-    /// How many stretches there were.
+    /// The number of stretches.
     pub count: u64,
-    /// The longest.
+    /// The longest stretch.
     pub longest_ns: u64,
-    /// Lengths of all.
+    /// The lengths of all stretches.
     pub lengths: Distribution,
-    /// Those that lasted longer than the grace, worst first: a lost wakeup, a late interrupt or
-    /// vCPU, deep or forced idle.
+    /// The stretches longer than the grace time, the worst first. Reasons are a lost wakeup, a late
+    /// interrupt or vCPU, deep or forced idle.
     pub not_started: Vec<NotStarted>,
-    /// How many lasted longer than the grace.
+    /// The number of stretches longer than the grace time.
     pub not_started_count: u64,
-    /// The part in stretches above 1 ms for tasks that were switched out runnable, so that a quota
-    /// may have held them back; `None` where the source tells throttling.
+    /// The part in stretches above 1 ms for tasks that were switched out while runnable. A quota
+    /// may have held these tasks back. `None` if the source records throttling.
     pub possibly_throttled_ns: Option<u64>,
 }
 
 /// A maximal stretch with waste above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// From and to.
+    /// The window of the episode.
     pub window: Window,
-    /// CPU time wasted in it.
+    /// The CPU time wasted in the episode.
     pub cpu_ns: u64,
-    /// The largest waste(t) in it.
+    /// The largest waste(t) in the episode.
     pub cpus_max: u32,
 }
 
-/// A CPU that did not start the task that waited on it.
+/// A CPU that did not start a task that waited on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotStarted {
     /// The CPU.
     pub cpu: CpuId,
     /// The task that had waited on it longest.
     pub task: TaskId,
-    /// From and to.
+    /// The window of the stretch.
     pub window: Window,
-    /// A quota may have held the task back: it was switched out runnable, and the source does not
-    /// tell throttling.
+    /// A quota may have held the task back: the task was switched out while runnable, and the
+    /// source does not record throttling.
     pub possibly_throttled: bool,
 }
 
-/// A task that waits longer than this after it was switched out runnable may be throttled.
+/// A task may be throttled if it waits longer than this after it was switched out while runnable.
 pub(crate) const THROTTLED_ABOVE: Span = Span::ms(1);
 
 impl Figures {
-    /// Waste as a part of known CPU time.
+    /// Waste as a share of the known CPU time.
     pub fn share(&self) -> f64 {
         ratio(self.cpu_ns, self.known_ns)
     }
-    /// The part of online CPU time of which it is known what the CPU did.
+    /// The known share of the online CPU time.
     pub fn known_share(&self) -> f64 {
         if self.online_ns == 0 { 1.0 } else { ratio(self.known_ns, self.online_ns) }
     }
@@ -164,7 +168,7 @@ pub fn measure(history: &History, options: &Options) -> Figures {
     measure_with(history, options, &Movable::survey(history))
 }
 
-/// Measures waste alone, under these assumptions of who may move.
+/// Measures waste alone, with these assumptions about movable tasks.
 pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> Figures {
     let scope = Scope::new(history, options);
     let mut waste = Waste::new(history, &scope, movable, options);
@@ -172,55 +176,60 @@ pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> 
     waste.finish()
 }
 
-/// What has to be said of figures about this History, one sentence each.
+/// The assumptions behind the figures of this History, one sentence each.
 pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Options) -> Vec<String> {
     let carries = history.head.carries;
     let mut lines = Vec::new();
     if !carries.has(Carries::AFFINITY) {
         lines.push(format!(
-            "The trace does not hold affinities: kernel threads named for the one CPU where they \
-             were seen count as pinned ({} of {} tasks), all others as free to run anywhere.",
+            "The trace does not contain affinities. A kernel thread counts as pinned if it has \
+             the number of a CPU in its name and ran only there ({} of {} tasks). All other \
+             tasks count as free to run on any CPU.",
             movable.pinned_count(),
             history.task_count()
         ));
     }
     if !carries.has(Carries::THROTTLING) {
         lines.push(
-            "The trace does not tell throttling: a task held back by a quota looks like one that \
-             waits."
+            "The trace does not record throttling, so a task that a quota holds back looks like \
+             a waiting task."
                 .to_owned(),
         );
     }
     if !carries.has(Carries::PLACEMENT) {
         lines.push(
-            "The trace does not tell where woken tasks are queued (no sched_wakeup, or no \
-             sched_migrate_task): they may be about to start on any idle CPU."
+            "The trace does not record where woken tasks are queued (no sched_wakeup, or no \
+             sched_migrate_task). A woken task may be about to start on any idle CPU."
                 .to_owned(),
         );
     } else if !carries.has(Carries::WAKEUPS) {
         lines.push(
-            "The trace has sched_waking but no sched_wakeup: waits begin at the waking, early by \
-             what a wakeup takes (about a microsecond; where CPUs are emulated, much more). \
-             Waste of a woken task counts in the upper bound only."
+            "The trace contains sched_waking but no sched_wakeup. Waits therefore begin too early \
+             by the duration of a wakeup: about 1 us, but much more on emulated CPUs. Waste of a \
+             woken task counts only in the upper bound."
                 .to_owned(),
         );
     }
     if carries.lacks_moves() {
         lines.push(
-            "No move (sched_migrate_task) is told: a wait counts only if the task was started \
-             where it was queued."
+            "The trace contains no migration events (sched_migrate_task). A wait counts only if \
+             the task started on the CPU where it was queued."
                 .to_owned(),
         );
     }
     if carries.lacks_new() {
         lines.push(
-            "No wakeup of a new task (sched_wakeup_new) is told: a CPU is taken as waking for the \
-             last millisecond before it starts a task of which nothing was told before."
+            "The trace contains no wakeups of new tasks (sched_wakeup_new). If a CPU starts a task \
+             without earlier events, the last millisecond before the start counts as wake delay."
                 .to_owned(),
         );
     }
     if options.shared_queue {
-        lines.push("A waiting task's CPU is taken as nominal: queues are shared.".to_owned());
+        lines.push(
+            "Queues are shared, so the CPU of a waiting task is only nominal: any CPU may start \
+             the task."
+                .to_owned(),
+        );
     }
     if options.silent == Silent::Idle {
         lines.push("CPUs without any switch count as idle.".to_owned());

@@ -1,4 +1,4 @@
-//! Tells an analysis beside a check which idle CPUs are wasted.
+//! Passes the wasted idle CPUs to another analysis in the same replay.
 
 use wastenot_model::{
     Beside, Contradiction, CpuId, CpuState, Entry, Observer, State, TaskId, TaskState, Time,

@@ -1,4 +1,4 @@
-//! The faces of a Scene: one file each.
+//! The output formats of a Scene: one file for each.
 
 pub(crate) mod pdf;
 pub(crate) mod png;

@@ -1,4 +1,4 @@
-//! A Scene as PDF: one page, compressed, with the glyphs it uses embedded. Source: ISO 32000-1.
+//! A Scene as PDF: one page, compressed, with the used glyphs embedded. Source: ISO 32000-1.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A Scene as PNG: shapes by tiny-skia, letters as outlines.
+//! A Scene as PNG: tiny-skia draws the shapes, letters are outlines.
 
 use tiny_skia::{
     FillRule, Paint, Path, PathBuilder, Pixmap, PremultipliedColorU8, Rect, Stroke, StrokeDash,

@@ -1,5 +1,5 @@
-//! A Scene as SVG 1.1 without anything from outside: letters are outlines, as a reader may lack the
-//! font, and the text that they spell is the `aria-label` of their group.
+//! A Scene as SVG 1.1 without external resources. Letters are outlines, because a reader may lack
+//! the font. The `aria-label` of each group of letters contains the text.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};

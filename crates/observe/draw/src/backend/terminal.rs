@@ -1,9 +1,9 @@
-//! A Scene in a terminal: over ssh, where traces are.
+//! A Scene in a terminal, for example over ssh.
 //!
-//! With a row for each CPU, a cell is a block as high as the CPU's share of busy time. With fewer
-//! rows, four CPUs (or groups of CPUs) share a row of braille dots, two dots of time to a cell; a
-//! dot stands where at least a quarter of its time was busy. Curves are braille lines. Letters in a
-//! line above the plot stand for the colour that has most of a cell in the bars there.
+//! If each CPU has a row, a cell is a block as high as the CPU's share of busy time. With fewer
+//! rows, four CPUs (or groups of CPUs) share a row of braille dots. Each cell has two dots of time.
+//! A dot means that at least a quarter of its time was busy. Curves are braille lines. Letters in a
+//! line above the plot stand for bars: each letter is the colour with the largest part of the cell.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! One line a CPU, what it ran in colour: `dat2graph` of the schedgraph tools.
+//! One line for each CPU, with a colour for each task: `dat2graph` of the schedgraph tools.
 //!
-//! Idle is white, what is not known is grey and hatched, a CPU that is down is darker grey.
+//! Idle time is white, unknown time is grey and hatched, and an offline CPU is darker grey.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +79,8 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
     let dense = scene.items.iter().any(|item| matches!(item, Item::Stack { .. }));
     let mut notes = Vec::new();
     if dense {
-        notes.push("Dense stretches: in each pixel column, height is share of time.".to_owned());
+        let note = "Dense stretches: in each pixel column, the height shows the share of time.";
+        notes.push(note.to_owned());
     }
     page.finish(scene, &notes)
 }

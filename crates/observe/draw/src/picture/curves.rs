@@ -1,5 +1,5 @@
-//! Curves of an experiment in panels: which share of something is so, over a number, with how well
-//! that is known. Where it is not known nothing is drawn.
+//! Curves of an experiment in panels: a share as a function of a number, with its confidence
+//! interval. Unknown values are not drawn.
 
 use wastenot_model::{Time, Window, printable};
 

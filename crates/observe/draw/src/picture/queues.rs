@@ -1,7 +1,7 @@
-//! The size of each CPU's run queue as a heat map, as in the wasted-cores plots (EuroSys 2016),
-//! with the decisions that made it so.
+//! The length of each CPU's run queue as a heat map, as in the wasted-cores plots (EuroSys 2016),
+//! with the decisions that led to it.
 //!
-//! A run queue holds the running task and those that wait. White is empty.
+//! A run queue contains the running task and the waiting tasks. White means an empty queue.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! A History that is a story: its annex `steps` tells in words what was done, and when. The picture
-//! numbers the steps and tells them below, and shows who waits meanwhile.
+//! A History with a story: its annex `steps` describes in words each step and its time. The picture
+//! numbers the steps, lists them below, and shows the waiting tasks.
 //!
-//! Columns: `time_ns`, `cpu`, `task`, `step` (the words). Steps before time 0 is over have no
-//! number: they say what it begins with. So has the last one if it is of no CPU and no task: it
-//! says what follows.
+//! Columns: `time_ns`, `cpu`, `task`, `step` (the words). Steps at time 0 have no number: they
+//! describe the initial state. The last step has no number if it has no CPU and no task: it
+//! describes the conclusion.
 
 use wastenot_model::{
     History, Phase, Silent, Table, TaskId, TaskReceiver, TaskSpan, TaskSpans, TaskState, Time,

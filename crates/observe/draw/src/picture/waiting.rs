@@ -1,6 +1,6 @@
-//! How many tasks run and how many wait, over time: `running_waiting` of the schedgraph tools.
+//! The numbers of running and waiting tasks over time: `running_waiting` of the schedgraph tools.
 //!
-//! Waiting above zero while running is below the dotted line of CPUs is what should not be.
+//! There is waste if tasks wait while fewer tasks run than the dotted line of CPUs.
 
 use wastenot_model::{
     CpuId, CpuMode, CpuState, History, Observer, Phase, State, TaskId, TaskState, Time, replay,
@@ -52,7 +52,7 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
     let (waiting, running) =
         (format!("filled: {tasks} waiting on a run queue"), format!("line: {tasks} running"));
     let curves = [
-        (&watch.unknown, Colour::OFFLINE, false, "CPUs that are not known"),
+        (&watch.unknown, Colour::OFFLINE, false, "unknown CPUs"),
         // Filled, so that the two curves differ in more than colour.
         (&watch.waiting, palette.waiting(), true, waiting.as_str()),
         (&watch.running, palette.running(), false, running.as_str()),
@@ -62,14 +62,14 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
             continue;
         }
         dense |= curve.draw(&page, &mut scene, colour, filled, y);
-        scene.legend.push((colour, format!("{label} (most {})", curve.most)));
+        scene.legend.push((colour, format!("{label} (max {})", curve.most)));
     }
     let line = vec![(page.area.x, y(f64::from(cpus))), (page.area.right(), y(f64::from(cpus)))];
     scene.items.push(Item::Line { points: line, colour: Colour::BLACK, width: 0.8, dotted: true });
     scene.legend.push((Colour::BLACK, format!("dotted: {cpus} CPUs")));
     let mut notes = Vec::new();
     if dense {
-        let note = "Bands reach from the least to the most within a pixel column; lines are means.";
+        let note = "Bands show the minimum and maximum in a pixel column; lines show the mean.";
         notes.push(note.to_owned());
     }
     page.finish(scene, &notes)

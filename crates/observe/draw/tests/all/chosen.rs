@@ -68,7 +68,7 @@ fn waiting_counts_the_chosen_tasks_on_the_chosen_cpus() {
         let scene = waiting(&tiny(), &Waiting { view, ..Waiting::default() });
         let legend: Vec<String> = scene.legend.into_iter().map(|(_, label)| label).collect();
         let of = |what: &str| legend.iter().find(|it| it.contains(what)).expect(what).clone();
-        let most = |text: String| text.split("most ").nth(1).expect("most")[..1].to_owned();
+        let most = |text: String| text.split("max ").nth(1).expect("max")[..1].to_owned();
         (most(of("tasks waiting")), most(of("tasks running")), of("dotted"))
     };
     let found = |cpus, tasks| most(view(cpus, tasks));

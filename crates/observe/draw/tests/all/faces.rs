@@ -1,4 +1,4 @@
-//! Every face of a Scene can be read by others.
+//! Other programs can read every output format of a Scene.
 
 use std::collections::BTreeSet;
 use std::process::Command;

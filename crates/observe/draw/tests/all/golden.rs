@@ -27,7 +27,7 @@ text 584.4,121.0 7
 text 661.6,121.0 8
 text 738.8,121.0 9
 text 816.0,121.0 10
-text 430.0,132.0 time since the start of the recording, ms (began at 0.000000000 s)
+text 430.0,132.0 time since the start of the trace, ms (began at 0.000000000 s)
 text 39.0,40.0 CPU
 text 39.0,57.6 0
 text 39.0,79.6 1
@@ -70,7 +70,7 @@ text 584.4,355.0 7
 text 661.6,355.0 8
 text 738.8,355.0 9
 text 816.0,355.0 10
-text 430.0,366.0 time since the start of the recording, ms (began at 0.000000000 s)
+text 430.0,366.0 time since the start of the trace, ms (began at 0.000000000 s)
 text 39.0,346.6 0
 text 39.0,271.6 1
 text 39.0,196.6 2
@@ -82,13 +82,13 @@ line #d55e00 44.0,344.0 121.2,344.0 121.2,269.0 352.8,269.0 352.8,344.0 816.0,34
 line #009e73 44.0,269.0 352.8,269.0 352.8,194.0 507.2,194.0 507.2,269.0 816.0,269.0
 dots #000000 44.0,119.0 816.0,119.0
 rect 44.0,374.0 7.0x7.0 #a6a6a6
-text 54.0,380.0 CPUs that are not known (most 2)
-rect 184.1,374.0 7.0x7.0 #d55e00
-text 194.1,380.0 filled: tasks waiting on a run queue (most 1)
-rect 359.6,374.0 7.0x7.0 #009e73
-text 369.6,380.0 line: tasks running (most 2)
-rect 477.1,374.0 7.0x7.0 #000000
-text 487.1,380.0 dotted: 3 CPUs
+text 54.0,380.0 unknown CPUs (max 2)
+rect 147.2,374.0 7.0x7.0 #d55e00
+text 157.2,380.0 filled: tasks waiting on a run queue (max 1)
+rect 320.1,374.0 7.0x7.0 #009e73
+text 330.1,380.0 line: tasks running (max 2)
+rect 434.9,374.0 7.0x7.0 #000000
+text 444.9,380.0 dotted: 3 CPUs
 
 "#]]
     );
@@ -115,7 +115,7 @@ text 584.4,121.0 7
 text 661.6,121.0 8
 text 738.8,121.0 9
 text 816.0,121.0 10
-text 430.0,132.0 time since the start of the recording, ms (began at 0.000000000 s)
+text 430.0,132.0 time since the start of the trace, ms (began at 0.000000000 s)
 text 39.0,40.0 CPU
 text 39.0,57.6 0
 text 39.0,79.6 1
@@ -161,7 +161,7 @@ made, duration: 0.010000 seconds
 2 │//////////////////////////////////////////////xxxxxxxxxxx
   └┴────┴─────┴─────┴────┴─────┴─────┴────┴─────┴─────┴────┴
    0    1     2     3    4     5     6    7     8     9   10
-   time since the start of the recording, ms (began at 0.0..
+   time since the start of the trace, ms (began at 0.00000..
 / hatched: unknown  x hatched dark: offline
 
 "#]]
@@ -182,9 +182,9 @@ made, duration: 0.010000 seconds
 0 │⣀⣀⣀⣀⣀⣸⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣸⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀
   └┴────┴─────┴─────┴────┴─────┴─────┴────┴─────┴─────┴────┴
    0    1     2     3    4     5     6    7     8     9   10
-   time since the start of the recording, ms (began at 0.0..
-x CPUs that are not known (most 2)
-- filled: tasks waiting on a run queue (most 1)
+   time since the start of the trace, ms (began at 0.00000..
+x unknown CPUs (max 2)
+- filled: tasks waiting on a run queue (max 1)
 
 "#]]
     );
@@ -197,7 +197,7 @@ made, duration: 0.010000 seconds
 2 │//////////////////////////////////////////////xxxxxxxxxxx
   └┴────┴─────┴─────┴────┴─────┴─────┴────┴─────┴─────┴────┴
    0    1     2     3    4     5     6    7     8     9   10
-   time since the start of the recording, ms (began at 0.0..
+   time since the start of the trace, ms (began at 0.00000..
   run queue: 0  1 1  2 2  3 3  4 4  5 5 or more  / unknown
 
 "#]]

@@ -1,4 +1,4 @@
-//! Odd Histories make odd pictures, but pictures; odd names stay names.
+//! Odd Histories still give pictures, and odd names stay names.
 
 use wastenot_draw::*;
 use wastenot_model::*;

@@ -1,4 +1,4 @@
-//! Histories made for tests, and what is on a Scene in numbers.
+//! Histories for tests, and the content of a Scene in numbers.
 
 use wastenot_draw::{Colour, Item, Scene};
 use wastenot_model::*;

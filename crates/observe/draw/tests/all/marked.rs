@@ -1,4 +1,4 @@
-//! Waste by classes of causes, marked in pictures.
+//! Marks of waste in pictures, by class of causes.
 
 use wastenot_draw::*;
 use wastenot_model::*;

@@ -1,4 +1,4 @@
-//! What a picture shows is what happened: against runs told by the switches alone.
+//! Pictures show the actual activity: a comparison with runs that are derived from switches alone.
 
 use wastenot_draw::*;
 use wastenot_model::*;
@@ -120,7 +120,7 @@ fn a_peak_of_a_nanosecond_is_seen_among_millions() {
         scene
             .legend
             .iter()
-            .any(|(_, label)| label.contains("waiting") && label.contains("most 39"))
+            .any(|(_, label)| label.contains("waiting") && label.contains("max 39"))
     );
     let top = |item: &Item| match item {
         Item::Fill { points, .. } => points.iter().map(|point| point.1).fold(f64::MAX, f64::min),

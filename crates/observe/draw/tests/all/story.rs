@@ -1,4 +1,4 @@
-//! A History that tells its steps in words: they are numbered in the picture, and told below it.
+//! A History with steps in words: the picture numbers the steps and lists them.
 
 use wastenot_draw::*;
 use wastenot_model::report::{Column, Table, Unit, Value};

@@ -1,4 +1,4 @@
-// Where the time of the task that is followed went: its account below the lanes, and the critical path over them.
+// The account of the followed task below the lanes, and its critical path over the lanes.
 
 import { words as length } from "./axis";
 import { Account, Step } from "./data";
@@ -41,7 +41,7 @@ export class Accounts {
   ask(): void {
     const panel = this.page.panels.find(({ way }) => way);
     if (!this.page.panels.some(({ recording }) => recording.isServed)) return this.page.say("Only wastenot view says where the time of a task went.");
-    if (!panel?.way) return this.page.say("Follow a task first: click on one, or search for one.");
+    if (!panel?.way) return this.page.say("Follow a task first: click a task, or search for one.");
     const { from, to } = this.page.stretch;
     const within = (time: number): number => Math.round(Math.max(0, Math.min(panel.recording.head.span, time - panel.shift)));
     this.show({ panel, task: panel.way.task, from: within(from), to: within(to) });
@@ -75,7 +75,7 @@ export class Accounts {
   private show(asked: Question): void {
     this.forget();
     this.asked = asked;
-    this.say("The events are read again, to see where its time went …");
+    this.say("Reading the events again to find where the time went …");
     void this.asking.ask(asked);
   }
 
@@ -89,15 +89,15 @@ export class Accounts {
   }
 
   private tell({ panel, task, from, to }: Question, account: Account | undefined): void {
-    const whose = `Where the time of ${panel.recording.name(task)} went, in ${length(to - from)}`;
+    const whose = `Account of ${panel.recording.name(task)} over ${length(to - from)}`;
     if (account?.words === undefined) {
       this.say(`${whose}: ${account?.why ?? "wastenot does not answer."}`);
       if (account?.command) this.words.appendChild(document.createElement("code")).textContent = account.command;
       return;
     }
     const { path, steps } = account;
-    const drawn = path.length < steps ? ` Of its ${steps} steps, the first ${path.length} are drawn.` : "";
-    this.say(path.length === 0 ? `${whose}: it did not run then.` : `${whose}. The violet line over the lanes is its critical path, dotted where it is a wait.${drawn}`);
+    const drawn = path.length < steps ? ` Only the first ${path.length} of its ${steps} steps are drawn.` : "";
+    this.say(path.length === 0 ? `${whose}: the task did not run.` : `${whose}. The violet line over the lanes shows the critical path; dotted parts are waits.${drawn}`);
     const words = document.createElement("div");
     // The program has escaped what comes from the recording, as on the page itself.
     words.innerHTML = account.words;

@@ -1,4 +1,4 @@
-// Times in words, and where a ruler has its marks.
+// Times in words, and the ticks of a ruler.
 
 const UNITS: [number, string][] = [
   [1e9, "s"],

@@ -1,4 +1,4 @@
-// Which CPUs have lanes.
+// The CPUs that have lanes.
 
 /** The CPUs that a list such as 0-15,64 names; undefined if the text is no such list. */
 export function cpuList(text: string): Set<number> | undefined {

@@ -1,4 +1,4 @@
-// What is known of recordings, and the cells that they have.
+// The known data about traces, and their cells.
 
 /** What is known of a recording before a cell is fetched. */
 export interface Head {

@@ -1,4 +1,4 @@
-// What the scheduler decided in what is seen, as a table below the lanes.
+// The decisions of the scheduler in the visible time, as a table below the lanes.
 
 import { counted } from "./axis";
 import type { Recording } from "./data";
@@ -48,6 +48,6 @@ export class Decisions {
     box.innerHTML = told.words;
     const rows = [...box.querySelectorAll("tbody tr")];
     rows.find(({ innerHTML }) => innerHTML === chosen)?.classList.add("current");
-    status.textContent = `${counted(told.count, "decision")} in what is seen${rows.length < told.count ? `; the first ${rows.length} are here: zoom in to see others` : ""}`;
+    status.textContent = `${counted(told.count, "decision")} in the visible time${rows.length < told.count ? `; this list has the first ${rows.length}: zoom in to see others` : ""}`;
   }
 }

@@ -1,4 +1,4 @@
-// What is said of a moment on a lane, in words.
+// A description of a moment on a lane, in words.
 
 import { counted, gigahertz, moment, words } from "./axis";
 import { ranges } from "./cpus";
@@ -12,13 +12,13 @@ export function told(recording: Recording, is: Told): string[] {
   const lines: string[] = [];
   if (is.busy) lines.push(`busy ${share(is.busy)}${is.task === NO_TASK ? "" : `: ${recording.name(is.task)}`}`);
   if (is.khz !== undefined) lines.push(`at ${gigahertz(is.khz)} on average`);
-  if (is.inVain) lines.push(`a task waited here in vain, while a CPU that it may use was idle: ${share(is.inVain)} (${recording.why(is.why)})`);
+  if (is.inVain) lines.push(`a task waited here in vain while a CPU that it may use was idle: ${share(is.inVain)} (${recording.why(is.why)})`);
   if (is.wanted) lines.push(`idle while a task that could run here waited elsewhere: ${share(is.wanted)}`);
   if (is.waking) lines.push(`about to start a task: ${share(is.waking)}`);
   if (is.unknown) lines.push(`unknown ${share(is.unknown)}`);
   if (is.offline) lines.push(`offline ${share(is.offline)}`);
-  if (is.widthNs) lines.push(`on average over ${words(is.widthNs)}: finer cells are not here`);
-  if (is.waitingMax) lines.push(`tasks waiting on one CPU: at most ${is.waitingMax}`);
+  if (is.widthNs) lines.push(`averages over ${words(is.widthNs)}: finer data is not loaded`);
+  if (is.waitingMax) lines.push(`longest queue: ${counted(is.waitingMax, "waiting task")}`);
   return lines.length > 0 ? lines : ["idle"];
 }
 
@@ -27,7 +27,7 @@ const NAMED = 8;
 
 /** What was exactly so at a moment. */
 export function exact(recording: Recording, cpu: number, time: number, at: At): string[] {
-  const ago = (since: number): string => (since === 0 ? "since the recording began, or before" : `for ${words(time - since)}`);
+  const ago = (since: number): string => (since === 0 ? "since the start of the trace or earlier" : `for ${words(time - since)}`);
   const lines = [`CPU ${cpu} at ${moment(time, 1)}`];
   if (at.task !== null) lines.push(`runs ${recording.name(at.task)} ${ago(at.since)}`);
   else lines.push(`${at.is === "waking" ? "about to start a task" : at.is} ${ago(at.since)}`);
@@ -35,9 +35,9 @@ export function exact(recording: Recording, cpu: number, time: number, at: At): 
     const by = waker === null ? "" : ` by ${recording.name(waker)}`;
     lines.push(`  waits here: ${recording.name(task)} ${ago(since)} (${origin}${by})`);
   }
-  if (at.count > NAMED) lines.push(`  and ${at.count - NAMED} more wait here`);
-  if (at.idle.length > 0) lines.push(`idle then: CPU ${ranges(at.idle)}`);
-  else lines.push(at.unknown > 0 ? "no CPU is known to have been idle then" : "no CPU was idle then");
-  if (at.unknown > 0) lines.push(`nothing is known of ${counted(at.unknown, "CPU")} then`);
+  if (at.count > NAMED) lines.push(`  and ${counted(at.count - NAMED, "more task")}`);
+  if (at.idle.length > 0) lines.push(`idle at this time: CPU ${ranges(at.idle)}`);
+  else lines.push(at.unknown > 0 ? "no CPU is known to have been idle at this time" : "no CPU was idle at this time");
+  if (at.unknown > 0) lines.push(`unknown at this time: ${counted(at.unknown, "CPU")}`);
   return lines;
 }

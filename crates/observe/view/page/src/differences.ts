@@ -1,4 +1,4 @@
-// What differs between two recordings, as lanes of its own.
+// The differences between two traces, as separate lanes.
 
 import { Sum } from "./data";
 import { IN_VAIN, LESS } from "./paint";

@@ -1,4 +1,4 @@
-// What is under the pointer, in words: what is drawn there at once, and exactly when it rests.
+// A description of the place under the pointer: at once from the drawn cells, and exactly when the pointer rests.
 
 import { clock, moment } from "./axis";
 import { exact, told } from "./details";
@@ -44,7 +44,7 @@ export class Hover {
       // Where there is no answer, what is drawn is said, with the names of tasks.
       const [at] = await Promise.all([cpu === undefined ? undefined : recording.at(cpu, time), recording.known()]).catch(() => []);
       if (this.moves !== move) return;
-      this.say(x, y, cpu === undefined || !at ? words() : [...words(), "", "exactly then:", ...exact(recording, cpu, time, at).slice(1)]);
+      this.say(x, y, cpu === undefined || !at ? words() : [...words(), "", "exactly at this time:", ...exact(recording, cpu, time, at).slice(1)]);
     }, REST);
   }
 

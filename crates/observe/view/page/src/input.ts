@@ -1,4 +1,4 @@
-// What the user does.
+// The input of the user.
 
 import { element } from "./dom";
 import { Page } from "./page";

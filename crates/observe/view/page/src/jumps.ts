@@ -1,4 +1,4 @@
-// Jumps: rows of tables, violations, runs of a task and its wakers lead to their times.
+// Jumps to times: from rows of tables, violations, runs of a task and its wakers.
 
 import { moment, words as length } from "./axis";
 import { cpuList } from "./cpus";
@@ -199,7 +199,7 @@ export class Jumps {
       const run = known ?? targetOf(panel, way.task, await recording.run(way.task, middle, false));
       const [, since, , waker] = (run && (await waitBefore(run))) ?? [];
       if (!goesOn()) return;
-      if (waker === undefined || waker === null || since === undefined) return this.page.say(`nothing is known of who woke ${recording.name(way.task)}`);
+      if (waker === undefined || waker === null || since === undefined) return this.page.say(`the waker of ${recording.name(way.task)} is unknown`);
       // The search found another task.
       if (panel.way?.isFound) this.page.searchFor("");
       panel.follow(waker);
@@ -250,7 +250,7 @@ export class Jumps {
     if (wait) {
       const [, since, origin, waker] = wait;
       const by = waker === null ? "" : ` by ${recording.name(waker)}`;
-      words.push(`it waited for ${length(from - since)} before (${origin}${by})`);
+      words.push(`before that, it waited for ${length(from - since)} (${origin}${by})`);
     }
     await this.go(target, words.join("\n"));
   }

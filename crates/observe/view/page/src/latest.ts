@@ -1,4 +1,4 @@
-// Questions that moves ask again and again.
+// Repeated requests while the view moves.
 
 /** Asks one question at a time: of those that come meanwhile only the last. */
 export class Latest<Question> {

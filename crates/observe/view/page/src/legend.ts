@@ -1,4 +1,4 @@
-// What colours mean.
+// The meaning of colours.
 
 import { gigahertz } from "./axis";
 import { NOT_CHARGED, printable } from "./data";
@@ -26,7 +26,7 @@ export function explain({ dark, colouring }: Look, panels: Panel[]): void {
   if (colouring === "cgroup") {
     const cgroups = new Map(panels.flatMap((panel) => panel.cgroups));
     for (const [name, number] of [...cgroups].slice(0, CGROUPS)) add(taskColour(number), printable(name));
-    add(UNNAMED, `a task of which no cgroup is told${cgroups.size > CGROUPS ? "; more cgroups share these colours" : ""}; each task has the last that it was in`);
+    add(UNNAMED, `a task with an unknown cgroup${cgroups.size > CGROUPS ? "; further cgroups share these colours" : ""}; the colour of a task shows its last cgroup`);
   }
   if (colouring === "queue") {
     QUEUE.forEach((colour, n) => add(colour, `${n}${n === QUEUE.length - 1 ? " or more" : ""} waiting`));
@@ -36,16 +36,16 @@ export function explain({ dark, colouring }: Look, panels: Panel[]): void {
     const middle = (least + highest) / 2;
     const shown: [number, number][] = highest > least ? [[0, least], [0.5, middle], [1, highest]] : [[1, highest]];
     for (const [share, khz] of shown) add(frequencyColour(share), gigahertz(khz));
-    add(UNNAMED, "a task runs at a frequency that is not known yet");
+    add(UNNAMED, "a task runs at a frequency that is still unknown");
   }
   const { wanted, paper } = dark ? DARK : LIGHT;
-  add(wanted, "idle, and such a task could have run here");
+  add(wanted, "idle while such a task could have run here");
   add(paper, "idle");
   add(WAKING, "about to start a task");
   add(HATCH, "hatched: unknown or offline");
   if (panels.length > 1) {
-    add(IN_VAIN, "differences: more after");
-    add(LESS, "less after");
+    add(IN_VAIN, "differences: more after than before");
+    add(LESS, "less after than before");
   }
 }
 

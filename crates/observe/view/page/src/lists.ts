@@ -1,4 +1,4 @@
-// Tables of which the page has the first rows only: it asks for the others when someone wants them.
+// Tables with their first rows on the page. Further rows are requested on demand.
 
 import type { Source } from "./data";
 

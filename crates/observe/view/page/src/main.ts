@@ -33,5 +33,5 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-  element("keys").textContent = `Time cannot be shown: ${String(error)}`;
+  element("keys").textContent = `The page cannot show the lanes: ${String(error)}`;
 });

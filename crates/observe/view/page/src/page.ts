@@ -1,4 +1,4 @@
-// The page: what is seen, and how it is drawn.
+// The page: the visible time, and how it is drawn.
 
 import { Accounts } from "./account";
 import { counted, marks, moment, words as length } from "./axis";
@@ -189,7 +189,7 @@ export class Page {
     const { measured } = this;
     if (!measured) return;
     this.toAddress("address");
-    const title = `What CPUs did in ${length(measured.to - measured.from)}`;
+    const title = `CPU activity in ${length(measured.to - measured.from)}`;
     this.say(`${title}: …`);
     const { nsPerPixel } = this;
     const ofTasks = this.panels.map((panel) => summedUpOfTask(panel, measured));
@@ -360,7 +360,7 @@ export class Page {
     const known = this.panels.map((panel) => panel.choose(cpus)).every(Boolean) && (!text || cpus !== undefined);
     if (!known) for (const panel of this.panels) panel.choose(undefined);
     this.cpus.setAttribute("aria-invalid", `${!known}`);
-    this.cpus.title = known ? "" : "no such CPUs: write numbers and ranges, as in 0-15,64";
+    this.cpus.title = known ? "" : "no such CPUs: give numbers and ranges, such as 0-15,64";
     this.resize();
   }
 
@@ -419,7 +419,7 @@ export class Page {
       panel.follow(is?.inVain && panel.isOnBand(y) ? (waits ?? at.task ?? undefined) : (at.task ?? waits));
       const why = is?.inVain ? [`a task waited here in vain: ${recording.why(is.why)}`] : [];
       this.say([...exact(recording, cpu, time, at), ...why].join("\n"));
-    } else if (recording.isServed) return this.say("There is no answer: does wastenot still run?");
+    } else if (recording.isServed) return this.say("wastenot does not answer. Check that it still runs.");
     else this.standOut(panel, is?.task);
     this.toAddress("history");
     void this.followTasks();
@@ -487,7 +487,7 @@ export class Page {
     if (how === "marks") [a, b] = [before.mark, after.mark];
     if (how === "task") [a, b] = await Promise.all([before.begin(), after.begin()]);
     const lacks = [a === undefined ? "before" : "", b === undefined ? "after" : ""].filter(Boolean).join(" and ");
-    const help = how === "marks" ? `point at a moment of ${lacks}, and press M` : `search for a task that runs in both: none is found ${lacks}`;
+    const help = how === "marks" ? `no mark ${lacks}: point at a moment there and press M` : `no task found ${lacks}: search for a task that runs in both traces`;
     element<HTMLOutputElement>("alignment").value = lacks && help;
     if (a === undefined || b === undefined) return;
     const shift = Math.round(a - b);
@@ -572,8 +572,8 @@ export class Page {
   private drawTrouble(to: CanvasRenderingContext2D, width: number): void {
     const widest = Math.max(...this.panels.map((panel) => panel.finestNs));
     const lines: string[] = [];
-    if (this.store.fails) lines.push("wastenot does not answer: does it still run?");
-    else if (widest > 0 && this.store.settled) lines.push(`averages over ${length(widest)}: finer cells are not here`);
+    if (this.store.fails) lines.push("wastenot does not answer. Check that it still runs.");
+    else if (widest > 0 && this.store.settled) lines.push(`averages over ${length(widest)}: finer data is not loaded`);
     const text = lines.join(" ");
     if (!text) return;
     const wide = to.measureText(text).width;

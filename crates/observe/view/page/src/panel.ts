@@ -1,4 +1,4 @@
-// One recording over time: a curve of what all CPUs did together, and lanes.
+// One trace over time: a curve of the activity of all CPUs, and lanes.
 
 import { drawPath } from "./account";
 import { CELL, Field, fieldAt, Fold, levelFor, NO_TASK, Recording, Step, Sum, taskAt } from "./data";
@@ -240,7 +240,7 @@ export class Panel {
     this.drawCurves(to, seen, look.dark ? "#3a5a74" : "#b7d3e8", ink);
     const { way, recording } = this;
     const frame = this.frame(fold, seen);
-    const hint = recording.isServed ? "click a task to follow it" : "wastenot view shows here where a task ran and waited";
+    const hint = recording.isServed ? "click a task to follow it" : "in wastenot view, this lane shows where a task ran and waited";
     drawFollowed(to, way, way ? recording.name(way.task) : hint, this.lanesTop - FOLLOWED, frame, ink);
     if (way) drawWay(to, way, frame, ink);
     if (this.path) drawPath(to, this.path, frame, look.dark);

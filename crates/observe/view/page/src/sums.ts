@@ -1,4 +1,4 @@
-// What CPUs did in a stretch of time that was measured.
+// The activity of CPUs in a measured stretch of time.
 
 import { counted, words } from "./axis";
 import type { Stretch } from "./data";
@@ -13,7 +13,7 @@ const COLUMNS: [string, boolean][] = [
   ["unknown", false],
   ["offline", false],
   ["idle while a task waited elsewhere", true],
-  ["tasks waited, summed up", true],
+  ["total wait time", true],
   ["a task waited in vain", true],
 ];
 /** Columns of which a share of the time is given. */
@@ -63,7 +63,7 @@ export async function summedUpOfTask({ recording, shift, way }: Panel, { from, t
   const on = new Set(runs.map(([cpu]) => cpu)).size;
   const where = runs.length > 0 ? ` on ${counted(on, "CPU")}` : "";
   const times = (all: Stretch[]): string => counted(all.length, "time");
-  return `${recording.name(way.task)} ran for ${sum(runs)}, ${times(runs)}${where}, and waited for ${sum(waits)}, ${times(waits)}${found.cut ? ", at least" : ""}`;
+  return `${recording.name(way.task)} ran for ${sum(runs)}, ${times(runs)}${where}, and waited for ${sum(waits)}, ${times(waits)}${found.cut ? " (at least)" : ""}`;
 }
 
 /** What all CPUs of a recording did in a stretch of the page's time, and each, as a table. A page in a file has words about
@@ -72,13 +72,13 @@ export async function summedUp(panel: Panel, { from, to }: Span, nsPerPixel: num
   const { recording, shift } = panel;
   const within = (time: number): number => Math.round(Math.max(0, Math.min(recording.head.span, time - shift)));
   const [begin, end] = [within(from), within(to)];
-  if (begin >= end) return `${panel.name}: it has nothing of this time`;
+  if (begin >= end) return `${panel.name}: no data for this time`;
   const sums = await recording.sums(begin, end).catch(() => undefined);
   if (sums) return table(panel.name, sums, end - begin);
   const [busy = 0, unknown = 0, wanted = 0, waiting = 0, inVain = 0] = await panel.sumsAbout(begin, end, nsPerPixel);
   const of = (end - begin) * (recording.head.folds[0]?.lanes.length ?? 1);
   return (
-    `About: busy ${share(busy, of)}, unknown ${share(unknown, of)}, idle while a task waited elsewhere ${share(wanted, of)}, ` +
-    `tasks waited ${words(waiting)}, summed up, a task waited in vain ${share(inVain, of)}`
+    `Approximately: busy ${share(busy, of)}, unknown ${share(unknown, of)}, idle while a task waited elsewhere ${share(wanted, of)}, ` +
+    `total wait time ${words(waiting)}, a task waited in vain ${share(inVain, of)}`
   );
 }

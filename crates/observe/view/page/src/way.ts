@@ -1,4 +1,4 @@
-// Where the task that is followed ran and waited: on a lane of its own, and over the lanes of CPUs.
+// The runs and waits of the followed task: on a separate lane, and over the lanes of CPUs.
 
 import { words as length } from "./axis";
 import type { Recording, Stretch } from "./data";
@@ -106,7 +106,7 @@ export function didThen(recording: Recording, way: Way, time: number): string[] 
   const is = way.stretches.find(([, from, to]) => from <= time && time < to);
   if (!is) return [`${name} neither ran nor waited`];
   const [cpu, from, to, origin, waker, wakerCpu] = is;
-  const then = `for ${length(to - from)} of what is seen`;
+  const then = `for ${length(to - from)} of the visible time`;
   if (origin === null) return [`${name} ran on CPU ${cpu} ${then}`];
   const where = wakerCpu === null || wakerCpu === undefined ? "" : ` on CPU ${wakerCpu}`;
   const by = waker === null || waker === undefined ? "" : ` by ${recording.name(waker)}${where}`;

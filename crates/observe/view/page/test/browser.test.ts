@@ -26,7 +26,7 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(opened.bytes).toBeLessThan(SCREEN);
     // What is asked for is asked for once.
     expect(new Set(opened.requests).size).toBe(opened.requests.length);
-    expect(await opened.page.textContent(".verdict")).toContain("of CPU time wasted");
+    expect(await opened.page.textContent(".verdict")).toContain("of CPU time was wasted");
     expect(await opened.page.locator("#rows option").allTextContents()).toContain("cores (64)");
     for (const key of ["f", "f", "f", "0"]) {
       opened.bytes = 0;
@@ -123,7 +123,7 @@ describe.skipIf(lacks)("in a browser", () => {
       await settled(page);
       said.push((await page.textContent("#selected")) ?? "");
     }
-    for (const words of said) expect(words).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for [\d.]+ [mun]?s, from .* on(\nit waited for .* before \(.*\))?$/);
+    for (const words of said) expect(words).toMatch(/^rcu_preempt:\d+ ran on CPU \d+ for [\d.]+ [mun]?s, from .* on(\nbefore that, it waited for .* \(.*\))?$/);
     expect(new Set(said).size).toBe(3);
     expect(said[3]).toBe(said[1]);
     // Who woke it ran then, too.
@@ -176,7 +176,7 @@ describe.skipIf(lacks)("in a browser", () => {
     await page.locator("#lanes").focus();
     await page.keyboard.press("t");
     const words = page.locator("#accounted");
-    await expect.poll(() => page.textContent("#accounting"), { timeout: 20_000 }).toMatch(/^Where the time of rcu_preempt:\d+ went, in .*critical path/);
+    await expect.poll(() => page.textContent("#accounting"), { timeout: 20_000 }).toMatch(/^Account of rcu_preempt:\d+ over .*critical path/);
     expect(await words.locator(".verdict").textContent()).toMatch(/rcu_preempt/);
     const path = (): Promise<number> =>
       page.evaluate(() => (window as unknown as { wastenot: { panels: { path?: unknown[] }[] } }).wastenot.panels[0]?.path?.length ?? 0);
@@ -184,7 +184,7 @@ describe.skipIf(lacks)("in a browser", () => {
     // Its rows lead to their times, and can be sorted.
     const table = page.locator('table[data-name="path"]');
     await words.locator("details", { has: table }).locator("summary").click();
-    await table.getByRole("button", { name: "for", exact: true }).click();
+    await table.getByRole("button", { name: "time", exact: true }).click();
     const row = table.locator("tbody tr").first();
     const [from, to] = [Number(await row.getAttribute("data-from")), Number(await row.getAttribute("data-to"))];
     const lengths = await table.locator("tbody tr").evaluateAll((all) => all.map(({ dataset }) => Number(dataset["to"]) - Number(dataset["from"])));
@@ -232,8 +232,8 @@ describe.skipIf(lacks)("in a browser", () => {
     await page.keyboard.press("0");
     await section.locator("summary").click();
     await expect.poll(() => rows.count()).toBe(200);
-    expect(await section.getByRole("status").textContent()).toMatch(/^(\d+) decisions in what is seen; the first 200 are here/);
-    expect(await section.locator("summary").textContent()).toContain(`${parseInt((await section.getByRole("status").textContent()) ?? "", 10)} in all`);
+    expect(await section.getByRole("status").textContent()).toMatch(/^(\d+) decisions in the visible time; this list has the first 200/);
+    expect(await section.locator("summary").textContent()).toContain(`${parseInt((await section.getByRole("status").textContent()) ?? "", 10)} in total`);
     await page.evaluate(() => (location.hash = "t=2000000,5000000"));
     await expect.poll(() => rows.count()).toBeLessThan(200);
     const times = await rows.evaluateAll((all) => all.map(({ dataset }) => Number(dataset["from"])));
@@ -278,7 +278,7 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await options.last().textContent()).toBe("frequency");
     await page.selectOption("#colour", "frequency");
     await settled(page);
-    expect(await page.textContent("#legend")).toMatch(/1 GHz2 GHz3 GHza task runs at a frequency that is not known/);
+    expect(await page.textContent("#legend")).toMatch(/1 GHz2 GHz3 GHza task runs at a frequency that is still unknown/);
     const box = (await page.locator("#canvas").boundingBox())!;
     const colourAt = async (lane: number, ms: number): Promise<string> => {
       const [x, y] = await onLane(opened, lane, ((box.width - 84) * ms) / 40);
@@ -299,7 +299,7 @@ describe.skipIf(lacks)("in a browser", () => {
     expect(await colourAt(1, 30)).toBe("136,136,136,255");
     await page.mouse.move(...(await onLane(opened, 0, ((box.width - 84) * 30) / 40)));
     expect(await page.textContent("#hover")).toContain("at 3 GHz on average");
-    await page.selectOption("#rows", { label: "the machine (1)" });
+    await page.selectOption("#rows", { label: "whole machine (1)" });
     await settled(page);
     expect(await colourAt(0, 30)).toBe("64,128,204,255");
     await page.reload();
@@ -360,7 +360,7 @@ describe.skipIf(lacks)("in a browser", () => {
     const rows = page.locator("#selected tbody tr");
     await expect.poll(() => rows.count()).toBe(17);
     expect(await rows.first().textContent()).toMatch(/^all 16/);
-    expect(await page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms/);
+    expect(await page.textContent("#selected")).toMatch(/^CPU activity in [\d.]+ ms/);
     await page.fill("#search", "rcu_preempt");
     await measure(opened);
     await expect.poll(() => page.textContent("#said")).toMatch(/\nrcu_preempt:\d+ ran for [\d.]+ [mu]s, \d+ times on \d+ CPUs?, and waited for [\d.]+ [mu]s, \d+ times$/);
@@ -378,7 +378,7 @@ describe.skipIf(lacks)("in a browser", () => {
     await run(["report", SMALL, "-o", file]);
     const saved = await open(`file://${file}`);
     await measure(saved);
-    await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^What CPUs did in [\d.]+ ms\nAbout: busy [\d.]+ m?s \(\d/);
+    await expect.poll(() => saved.page.textContent("#selected")).toMatch(/^CPU activity in [\d.]+ ms\nApproximately: busy [\d.]+ m?s \(\d/);
     // The address holds it here, too, and the pointer names tasks.
     const about = await saved.page.textContent("#said");
     await expect.poll(() => saved.page.url()).toContain("measured=");
@@ -534,7 +534,7 @@ describe.skipIf(lacks)("in a browser", () => {
       await page.mouse.move(x, y - 10);
       const words = await page.textContent("#hover");
       expect(words).not.toContain("…");
-      expect(words).toContain("on average over");
+      expect(words).toContain("averages over");
       await page.keyboard.press("f");
       await settled(page);
     }
