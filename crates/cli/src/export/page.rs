@@ -24,7 +24,7 @@ pub(crate) fn with_worst(
 }
 
 /// The picture of what each CPU ran, with what was found.
-pub fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
+pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
     let caption = "Each line is a CPU, each colour a task. White means idle; red tint means idle \
                    while a task waited. A mark below a CPU shows when a task waited there. A frame \
                    marks a finding.";

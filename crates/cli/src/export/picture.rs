@@ -18,15 +18,15 @@ pub(crate) enum Picture {
 
 /// The look of a picture.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub(crate) struct Look {
     /// The requested part, if any. The title names it.
-    pub window: Option<Window>,
+    pub(crate) window: Option<Window>,
     /// Sort CPUs by package, node, cache and core.
-    pub socket_order: bool,
+    pub(crate) socket_order: bool,
     /// The colours.
-    pub palette: Palette,
+    pub(crate) palette: Palette,
     /// The assumed state of a CPU without any event.
-    pub silent: Silent,
+    pub(crate) silent: Silent,
     /// Cores: one colour per command.
     pub(crate) color_by_command: bool,
     /// Cores: colour only tasks of this name.
@@ -46,7 +46,7 @@ pub(crate) struct Shown {
 
 impl Look {
     /// The usual look for a whole History.
-    pub fn of(history: &History) -> Look {
+    pub(crate) fn of(history: &History) -> Look {
         Look {
             window: None,
             socket_order: history.head.machine.topology_known(),
@@ -101,14 +101,19 @@ pub(crate) fn part(
 }
 
 /// A moment with half of its length before and after it, to show its context.
-pub fn around(moment: Window, history: &History) -> Window {
+pub(crate) fn around(moment: Window, history: &History) -> Window {
     let (all, margin) = (history.window(), Span(moment.span().0 / 2));
     let from = Time(moment.from.0.saturating_sub(margin.0)).max(all.from);
     Window { from, to: (moment.to + margin).min(all.to) }
 }
 
 /// The command line that draws `moment` of `file` in a terminal, for these CPUs or all.
-pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuSet>) -> String {
+pub(crate) fn command(
+    file: &str,
+    history: &History,
+    moment: Window,
+    cpus: Option<&CpuSet>,
+) -> String {
     let interval = interval(history, around(moment, history));
     let cpus = cpus.filter(|cpus| !cpus.is_empty());
     let cpus = cpus.map_or(String::new(), |cpus| format!(" --cpus {cpus}"));
@@ -117,7 +122,7 @@ pub fn command(file: &str, history: &History, moment: Window, cpus: Option<&CpuS
 
 /// The arguments that select `window`, rounded outwards to tenths of a millisecond, so that they
 /// are short to type.
-pub fn interval(history: &History, window: Window) -> String {
+pub(crate) fn interval(history: &History, window: Window) -> String {
     let start = history.window().from;
     let tenth = Span::us(100).0;
     let (first, last) = ((window.from - start).0 / tenth, (window.to - start).0.div_ceil(tenth));
@@ -126,7 +131,7 @@ pub fn interval(history: &History, window: Window) -> String {
 }
 
 /// The marks of a check with marks. If it found causes, waste is marked by their classes.
-pub fn found(check: &Check) -> Marks {
+pub(crate) fn found(check: &Check) -> Marks {
     let marks = &check.violations.marks;
     let waited = marks.waited.iter().map(|it| Mark {
         window: it.window,

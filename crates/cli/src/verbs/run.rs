@@ -504,7 +504,8 @@ fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     if wastenot_scenario::is_rtapp(&name, &text) {
         if let Some(setting) = args.set.first() {
             let what = format!("--set {}: an rt-app file has no such key", setting.0);
-            let help = "use --machine or --scheduler, or write a scenario (docs/scenario.md)";
+            let help =
+                "use --machine or --scheduler, or write a scenario (docs/reference/scenario.md)";
             return Err(Stop::new(what, help));
         }
         let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;

@@ -49,18 +49,7 @@ fn carried() -> Vec<(&'static str, Vec<String>)> {
 #[test]
 fn the_page_on_formats_is_up_to_date() {
     let formats = carried();
-    let mut short = table(&formats, QUESTIONS);
-    short += "| `.wn` (our own) |";
-    short += &" as its source |".repeat(QUESTIONS.len());
-    short += "\n";
-    wastenot_golden::page_holds(root().join("README.md"), [("formats", short)]);
-
-    let mut whole = String::from(
-        "# Contents of each format\n\nGenerated from the readers, with one file for each format. A \
-         file may contain less than its format\nallows: `trace.carries` of `wastenot check --json` \
-         lists its contents. A `.wn` file contains what its source\ncontained.\n\n| ability | \
-         meaning |",
-    );
+    let mut whole = format!("{HEAD}| ability | meaning |");
     formats.iter().for_each(|(format, _)| whole += &format!(" {format} |"));
     whole += &format!("\n|---|---|{}\n", "---|".repeat(formats.len()));
     for (_, word, means) in Carries::ALL {

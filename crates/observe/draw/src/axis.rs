@@ -42,8 +42,7 @@ impl TimeAxis {
             let unit = "one step per microsecond".to_owned();
             return TimeAxis { ticks: (first..=last).map(tick).collect(), unit };
         }
-        let unit =
-            format!("time since the start of the trace, {name} (began at {begun}{clock})");
+        let unit = format!("time since the start of the trace, {name} (began at {begun}{clock})");
         TimeAxis { ticks: (first..=last).map(tick).collect(), unit }
     }
 }

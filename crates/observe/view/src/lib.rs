@@ -1,7 +1,7 @@
 //! Traces on a page in a browser.
 //!
 //! A [`Recording`] contains the content of the page for one History: the report of its check, the
-//! machine, the names of tasks, and [`Tiles`](wastenot_tiles::Tiles). A [`View`] contains one of
+//! machine, the names of tasks, and [`Tiles`](crate::tiles::Tiles). A [`View`] contains one of
 //! them, or two for a comparison, and answers the requests of the page (`answer`). [`Server`]
 //! serves the answers over HTTP, only to browsers on this machine. [`View::file`] puts the answers
 //! into the page, which is then a file that opens from disk. The script of the page is in `page/`

@@ -154,7 +154,9 @@ impl Error {
             Error::NoPolicy { .. } => "give a file that ends in .rota, for example one from \
                                        policies/"
                 .into(),
-            Error::NoProfile { .. } => "give a profile file (TOML, see docs/reference/profile.md)".into(),
+            Error::NoProfile { .. } => {
+                "give a profile file (TOML, see docs/reference/profile.md)".into()
+            }
             Error::Policy { help, .. } => help.clone(),
             Error::Parameter { wrong, .. } => wrong.help().to_owned(),
             Error::Steps { name, .. } if name == PACE => {

@@ -117,10 +117,7 @@ fn a_peak_of_a_nanosecond_is_seen_among_millions() {
     }
     let scene = waiting(&made.sink.finish(), &Waiting::default());
     assert!(
-        scene
-            .legend
-            .iter()
-            .any(|(_, label)| label.contains("waiting") && label.contains("max 39"))
+        scene.legend.iter().any(|(_, label)| label.contains("waiting") && label.contains("max 39"))
     );
     let top = |item: &Item| match item {
         Item::Fill { points, .. } => points.iter().map(|point| point.1).fold(f64::MAX, f64::min),
