@@ -16,7 +16,7 @@ use wastenot_needs::effort;
 use wastenot_sim::edf::{Order, Rule, Tie, gedf as simulate, synchronous};
 
 /// Random task sets.
-const SETS: u64 = 10_000;
+const SETS: u64 = 4_000;
 /// How long each is simulated, in us.
 const UNTIL_US: u64 = 3_000;
 

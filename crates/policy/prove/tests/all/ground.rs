@@ -18,7 +18,7 @@ use crate::gallery::texts;
 use crate::solvers::solvers;
 
 /// Random policies.
-const POLICIES: u64 = 10;
+const POLICIES: u64 = 6;
 const WS: &str = include_str!("../../../../../policies/work-stealing.rota");
 const CPUS: usize = 3;
 const TASKS: usize = 3;

@@ -23,9 +23,9 @@ use wastenot_rota::ir::Policy;
 use crate::solvers::solvers;
 
 /// Policies that are judged as users have theirs judged.
-const JUDGED: u64 = 20;
+const JUDGED: u64 = 5;
 /// Policies whose obligations and questions are asked.
-const POLICIES: u64 = 1_000;
+const POLICIES: u64 = 100;
 /// So many are asked about by one process.
 const AT_ONCE: usize = 50;
 /// After so many it is told how far that came.

@@ -108,7 +108,7 @@ fn sorted(line: &str) -> String {
 }
 
 /// Short schedules of each policy.
-const SCHEDULES: u64 = 1_000;
+const SCHEDULES: u64 = 200;
 /// The maximum number of events in a short schedule, and the number in the long schedule of each
 /// machine.
 const SHORT: u64 = 100;
@@ -117,7 +117,7 @@ const LONG: usize = 20_000;
 const BATCH: u64 = 500;
 
 /// Random policies.
-const RANDOM: u64 = 8;
+const RANDOM: u64 = 4;
 
 #[test]
 fn compiled_natively_it_decides_what_the_interpreter_decides() {
