@@ -12,87 +12,87 @@ macro_rules! columns {
 
 columns! {
     TASKS {
-        Int "task" "The task, by an id that is unique in the trace.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Int "pid" "Its process id.";
-        Int "runs" "How often it was switched in.";
-        Int "run_ns" "How long it ran.";
-        Int "waits" "Waits that ended in a run and whose beginning is known.";
-        Int "wait_ns" "Their sum.";
-        Int "wait_ns_max" "The longest.";
-        Int "migrations" "How often it went to another CPU.";
-        Int "violations" "Its rows in `violations`.";
-        Int "violation_ns" "Time in them in which a CPU that it may use was idle.";
+        Int "task" "Id of the task, unique in the trace.";
+        Int "tid" "Thread id of the task.";
+        Text "name" "Last known command name of the task.";
+        Int "pid" "Process id of the task.";
+        Int "runs" "Number of times that the task was switched in.";
+        Int "run_ns" "Total run time.";
+        Int "waits" "Number of waits that ended in a run and have a known start.";
+        Int "wait_ns" "Total time of these waits.";
+        Int "wait_ns_max" "Longest of these waits.";
+        Int "migrations" "Number of times that the task changed its CPU.";
+        Int "violations" "Number of rows of the task in `violations`.";
+        Int "violation_ns" "Time in these violations during which a CPU that the task may use was idle.";
     }
     SPANS {
-        Text "subject" "`task` or `cpu`: whose span it is.";
-        Int "cpu" "The CPU; of a task the one where it runs, waits or is held back.";
-        Int "task" "The task; of a CPU the one that it runs.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Text "state" "Of a task: `run`, `wait`, `held` (by a quota), `sleep`. Of a CPU: `run`, `idle`, `waking`, `unknown`, `offline`.";
+        Text "subject" "Subject of the span: `task` or `cpu`.";
+        Int "cpu" "The CPU. For a task: the CPU where the task runs, waits or is held back.";
+        Int "task" "Id of the task. For a CPU: the task that the CPU runs.";
+        Int "tid" "Thread id of the task.";
+        Text "name" "Last known command name of the task.";
+        Text "state" "For a task: `run`, `wait`, `held` (by a quota), `sleep`. For a CPU: `run`, `idle`, `waking`, `unknown`, `offline`.";
         Int "from_ns" "Start.";
         Int "to_ns" "End.";
-        Int "span_ns" "Length; above 0.";
+        Int "span_ns" "Length; always above 0.";
     }
     WAITS {
-        Int "task" "Who waited.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Int "cpu" "The CPU where it came to run, or waited last.";
-        Int "from_ns" "When it was queued.";
-        Int "to_ns" "When the wait ended.";
+        Int "task" "Id of the waiting task.";
+        Int "tid" "Thread id of the waiting task.";
+        Text "name" "Last known command name of the waiting task.";
+        Int "cpu" "CPU where the task ran after the wait, or where it waited last.";
+        Int "from_ns" "Time when the task was queued.";
+        Int "to_ns" "Time when the wait ended.";
         Int "wait_ns" "Length; may be 0.";
-        Text "origin" "How it began: `wakeup`, `no-selection`, `waking`, `fork`, `preemption`, `slice end`, `quota refilled`, `unknown`.";
-        Text "ended" "How it ended: `run`, `held` (by a quota), `unknown` (a loss), `open` (the trace ended).";
-        Int "waking_ns" "When it was woken (sched_waking).";
-        Int "waker" "Who woke or created it.";
-        Int "waker_tid" "Its thread id.";
-        Text "waker_name" "Its command name.";
-        Int "waker_cpu" "The CPU that did it.";
-        Int "prev_cpu" "Where it was before.";
-        Int "moves" "How often it was moved while it waited.";
+        Text "origin" "Onset of the wait: `wakeup`, `no-selection`, `waking`, `fork`, `preemption`, `slice end`, `quota refilled`, `unknown`.";
+        Text "ended" "End of the wait: `run`, `held` (by a quota), `unknown` (a loss), `open` (the trace ended).";
+        Int "waking_ns" "Time when the task was woken (sched_waking).";
+        Int "waker" "Id of the task that woke or created the waiting task.";
+        Int "waker_tid" "Thread id of the waker.";
+        Text "waker_name" "Command name of the waker.";
+        Int "waker_cpu" "CPU of the waker.";
+        Int "prev_cpu" "CPU of the task before the wait.";
+        Int "moves" "Number of migrations during the wait.";
     }
     VIOLATIONS {
-        Int "task" "Who waited.";
-        Int "tid" "Its thread id.";
-        Text "name" "Its command name, the last known.";
-        Int "cpu" "Where it waited when the violation began.";
-        Int "to_cpu" "Where it waited when the violation ended.";
+        Int "task" "Id of the waiting task.";
+        Int "tid" "Thread id of the waiting task.";
+        Text "name" "Last known command name of the waiting task.";
+        Int "cpu" "CPU where the task waited when the violation began.";
+        Int "to_cpu" "CPU where the task waited when the violation ended.";
         Int "from_ns" "Start.";
         Int "to_ns" "End.";
-        Int "wait_since_ns" "When the wait began.";
-        Text "origin" "How the wait began, as in `waits`.";
-        Int "waker" "Who woke or created it.";
-        Int "waker_tid" "Its thread id.";
-        Text "waker_name" "Its command name.";
-        Int "waker_cpu" "The CPU that did it.";
-        Int "prev_cpu" "Where it was before.";
-        Int "moves" "How often it was moved while it waited.";
-        Int "behind" "The task that its CPU ran when the violation began.";
-        Int "behind_tid" "Its thread id.";
-        Text "behind_name" "Its command name.";
-        Int "idle_ns" "Time in which any CPU that it may use was idle.";
-        Int "idle_cpu" "The CPU that stayed idle longest.";
-        Int "stretch_from_ns" "Start of the longest stretch of that.";
-        Int "stretch_to_ns" "End of it.";
-        Text "nearest" "How near the nearest idle CPU was.";
-        Text "idle_cpus" "All CPUs that were idle at some time in it: `0-3,8`.";
+        Int "wait_since_ns" "Time when the wait began.";
+        Text "origin" "Onset of the wait, as in `waits`.";
+        Int "waker" "Id of the task that woke or created the waiting task.";
+        Int "waker_tid" "Thread id of the waker.";
+        Text "waker_name" "Command name of the waker.";
+        Int "waker_cpu" "CPU of the waker.";
+        Int "prev_cpu" "CPU of the task before the wait.";
+        Int "moves" "Number of migrations during the wait.";
+        Int "behind" "Id of the task that ran on `cpu` when the violation began.";
+        Int "behind_tid" "Thread id of that task.";
+        Text "behind_name" "Command name of that task.";
+        Int "idle_ns" "Time during which any CPU that the task may use was idle.";
+        Int "idle_cpu" "CPU that stayed idle for the longest time without a break.";
+        Int "stretch_from_ns" "Start of this longest idle time.";
+        Int "stretch_to_ns" "End of this longest idle time.";
+        Text "nearest" "Distance to the nearest idle CPU.";
+        Text "idle_cpus" "All CPUs that were idle at some time during the violation, such as `0-3,8`.";
     }
     EPISODES {
         Int "from_ns" "Start.";
         Int "to_ns" "End.";
         Int "span_ns" "Length.";
-        Int "cpu_ns" "CPU time wasted in it.";
-        Int "cpus_max" "Most CPUs that were wasted at once.";
+        Int "cpu_ns" "CPU time wasted in the episode.";
+        Int "cpus_max" "Maximum number of CPUs that were wasted at the same time.";
     }
     LOSSES {
         Text "kind" "`lost_events`, `cut`, `missing`, `damaged`, `clock_step`, `clock_skew`, `contradiction`, `unknown_unit`, `unread`.";
-        Text "severity" "`info`: figures stand; `suspect`: they may be off; `lost`: they are bounds.";
-        Int "cpu" "The CPU whose data it is.";
-        Int "time_ns" "When it happened first.";
-        Int "count" "How many events or places.";
-        Text "note" "What was seen.";
+        Text "severity" "`info`: figures are not affected; `suspect`: figures may be wrong; `lost`: figures are bounds.";
+        Int "cpu" "CPU whose data is affected.";
+        Int "time_ns" "Time of the first occurrence.";
+        Int "count" "Number of events or places.";
+        Text "note" "Description of the loss.";
     }
 }

@@ -40,26 +40,26 @@ macro_rules! columns {
 }
 
 columns! {
-    TIME Int "time_ns" "Stamp of the event in nanoseconds of the trace's clock.";
-    CPU Int "cpu" "CPU that recorded it.";
+    TIME Int "time_ns" "Time of the event, in nanoseconds of the trace's clock.";
+    CPU Int "cpu" "CPU that recorded the event.";
     EVENT Text "event" "switch, waking, queued, migrate, fork, exec, exit, cpu, frequency, changed, lost, decided.";
-    TASK Int "task" "The task that it is about, by an id that is unique in the trace; who leaves in a switch, the child in a fork. Below 8192: the idle task of that CPU.";
-    TID Int "tid" "Its thread id.";
-    PID Int "pid" "Its process id.";
-    NAME Text "name" "Its command name, the last known.";
-    OTHER Int "other_task" "A second task: who comes in a switch, the parent in a fork.";
-    OTHER_TID Int "other_tid" "Its thread id.";
-    OTHER_NAME Text "other_name" "Its command name.";
-    BY Int "by_task" "Who was current on `cpu`.";
-    BY_NAME Text "by_name" "Its command name.";
-    CONTEXT Text "context" "task, softirq or hardirq: who acted.";
-    TARGET Int "target_cpu" "CPU that the task is queued on or moved to; CPU that comes up, goes down or changes its frequency.";
-    FROM Int "from_cpu" "CPU that the task was on last (waking) or is moved from (migrate).";
-    WHAT Text "what" "How prev left (R, R+, S, D, I, T, P, X), how a task was queued (wakeup, new, no-selection), what changed (affinity, policy, nice, cgroup, throttled, migration-disabled, name), or up, down.";
+    TASK Int "task" "Id of the event's task, unique in the trace. In a switch: the task that leaves the CPU. In a fork: the child. Below 8192: the idle task of this CPU.";
+    TID Int "tid" "Thread id of this task.";
+    PID Int "pid" "Process id of this task.";
+    NAME Text "name" "Last known command name of this task.";
+    OTHER Int "other_task" "Id of a second task. In a switch: the task that takes the CPU. In a fork: the parent.";
+    OTHER_TID Int "other_tid" "Thread id of the second task.";
+    OTHER_NAME Text "other_name" "Command name of the second task.";
+    BY Int "by_task" "Id of the task that was current on `cpu`.";
+    BY_NAME Text "by_name" "Command name of the current task.";
+    CONTEXT Text "context" "Context of the event: task, softirq or hardirq.";
+    TARGET Int "target_cpu" "CPU on which the task is queued, or to which it is moved; CPU that goes online or offline, or changes its frequency.";
+    FROM Int "from_cpu" "Previous CPU of the task (waking), or the CPU from which it is moved (migrate).";
+    WHAT Text "what" "State in which the task left the CPU (R, R+, S, D, I, T, P, X), reason for queuing (wakeup, new, no-selection), changed attribute (affinity, policy, nice, cgroup, throttled, migration-disabled, name), or up, down.";
     PRIO Int "prio" "Kernel priority of the task.";
-    OTHER_PRIO Int "other_prio" "Kernel priority of the other task.";
-    VALUE Int "value" "Frequency in kHz, number of events lost, policy, nice value, 0 or 1, or row of the annex.";
-    TEXT Text "text" "CPUs of an affinity, cgroup, new name.";
+    OTHER_PRIO Int "other_prio" "Kernel priority of the second task.";
+    VALUE Int "value" "Frequency in kHz, number of lost events, policy, nice value, 0 or 1, or row of the annex.";
+    TEXT Text "text" "CPUs of an affinity, cgroup, or new name.";
 }
 
 /// A cell.
