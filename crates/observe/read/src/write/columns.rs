@@ -40,34 +40,26 @@ macro_rules! columns {
 }
 
 columns! {
-    TIME Int "time_ns" "Timestamp of the event, in nanoseconds of the trace's clock.";
+    TIME Int "time_ns" "Time of the event, in nanoseconds of the trace's clock.";
     CPU Int "cpu" "CPU that recorded the event.";
-    EVENT Text "event" "Kind of the event: switch, waking, queued, migrate, fork, exec, exit, cpu, \
-                        frequency, changed, lost or decided.";
-    TASK Int "task" "Main task of the event: in a switch, the task that leaves the CPU; in a fork, \
-                     the child. The id is unique in the trace. An id below 8192 is the idle task \
-                     of that CPU.";
-    TID Int "tid" "Thread id of `task`.";
-    PID Int "pid" "Process id of `task`.";
-    NAME Text "name" "Last known command name of `task`.";
-    OTHER Int "other_task" "Second task of the event: in a switch, the task that starts to run; in \
-                            a fork, the parent.";
+    EVENT Text "event" "switch, waking, queued, migrate, fork, exec, exit, cpu, frequency, changed, lost, decided.";
+    TASK Int "task" "Id of the event's task, unique in the trace. In a switch: the task that leaves the CPU. In a fork: the child. Below 8192: the idle task of this CPU.";
+    TID Int "tid" "Thread id of this task.";
+    PID Int "pid" "Process id of this task.";
+    NAME Text "name" "Last known command name of this task.";
+    OTHER Int "other_task" "Id of a second task. In a switch: the task that takes the CPU. In a fork: the parent.";
     OTHER_TID Int "other_tid" "Thread id of the second task.";
     OTHER_NAME Text "other_name" "Command name of the second task.";
-    BY Int "by_task" "Task that ran on `cpu` during the event.";
-    BY_NAME Text "by_name" "Command name of the task that ran on `cpu`.";
-    CONTEXT Text "context" "Context that caused the event: task, softirq or hardirq.";
-    TARGET Int "target_cpu" "CPU on which the task is queued or to which it moves; for CPU events, \
-                             the CPU that goes online or offline or changes its frequency.";
-    FROM Int "from_cpu" "Last CPU of the task (waking), or the CPU that the task leaves (migrate).";
-    WHAT Text "what" "State of the event. Switch: how the task left (R, R+, S, D, I, T, P, X). \
-                      Queued: wakeup, new or no-selection. Changed: affinity, policy, nice, \
-                      cgroup, throttled, migration-disabled or name. CPU: up or down.";
+    BY Int "by_task" "Id of the task that was current on `cpu`.";
+    BY_NAME Text "by_name" "Command name of the current task.";
+    CONTEXT Text "context" "Context of the event: task, softirq or hardirq.";
+    TARGET Int "target_cpu" "CPU on which the task is queued, or to which it is moved; CPU that goes online or offline, or changes its frequency.";
+    FROM Int "from_cpu" "Previous CPU of the task (waking), or the CPU from which it is moved (migrate).";
+    WHAT Text "what" "State in which the task left the CPU (R, R+, S, D, I, T, P, X), reason for queuing (wakeup, new, no-selection), changed attribute (affinity, policy, nice, cgroup, throttled, migration-disabled, name), or up, down.";
     PRIO Int "prio" "Kernel priority of the task.";
     OTHER_PRIO Int "other_prio" "Kernel priority of the second task.";
-    VALUE Int "value" "Numeric value of the event: frequency in kHz, number of lost events, \
-                       policy, nice value, 0 or 1, or row number in an extra table.";
-    TEXT Text "text" "Text value of the event: CPU list of an affinity, cgroup or new name.";
+    VALUE Int "value" "Frequency in kHz, number of lost events, policy, nice value, 0 or 1, or row of the annex.";
+    TEXT Text "text" "CPUs of an affinity, cgroup, or new name.";
 }
 
 /// A cell.
