@@ -1,177 +1,156 @@
-//! The law of layers: who may import whom, and what stays above the water.
+//! The law of imports: which crate may use which. ARCHITECTURE explains it.
+
+use std::collections::BTreeSet;
 
 use cargo_metadata::{DependencyKind, Package};
 
-use crate::metadata;
+use crate::{metadata, root};
 
-/// A crate, its layer, and the workspace crates that it may import. Every other edge is an error,
-/// and so is a crate that is not in the table.
-const LAW: &[(&str, u8, &[&str])] = &[
-    ("wastenot-model", 0, &[]),
-    ("wastenot-read", 1, &["wastenot-model"]),
-    ("wastenot-scenario", 1, &["wastenot-model"]),
-    ("wastenot-check", 1, &["wastenot-model"]),
-    ("wastenot-draw", 1, &["wastenot-model"]),
-    ("wastenot-tiles", 1, &["wastenot-model"]),
-    ("wastenot-sim", 1, &["wastenot-model"]),
-    ("wastenot-rota", 1, &["wastenot-model"]),
-    ("wastenot-bounds", 1, &["wastenot-model"]),
-    ("wastenot-host", 2, &["wastenot-model"]),
-    ("wastenot-serve", 2, &[]),
+/// Crates of the base. Every crate may import them.
+const BASE: &[&str] = &["model", "host"];
+
+/// Crates that import only the model, have no clock and no environment, and contain no `unsafe`.
+const PURE: &[&str] = &["read", "check", "draw", "scenario", "sim", "rota", "bounds"];
+
+/// Houses, and the imports inside each: a crate, and those of its house that it may import.
+const HOUSES: &[(&str, &[(&str, &[&str])])] = &[
     (
-        "wastenot-record",
-        3,
+        "observe",
         &[
-            "wastenot-model",
-            "wastenot-read",
-            "wastenot-scenario",
-            "wastenot-check",
-            "wastenot-host",
-            "wastenot-serve",
-        ],
-    ),
-    ("wastenot-prove", 3, &["wastenot-model", "wastenot-rota"]),
-    ("wastenot-runner", 3, &["wastenot-model", "wastenot-host"]),
-    ("wastenot-measure", 3, &["wastenot-model", "wastenot-sim"]),
-    ("wastenot-deploy", 3, &["wastenot-model", "wastenot-rota", "wastenot-host"]),
-    ("wastenot-store", 3, &[]),
-    ("wastenot-export", 3, &["wastenot-model", "wastenot-read", "wastenot-check", "wastenot-draw"]),
-    (
-        "wastenot-view",
-        3,
-        &["wastenot-model", "wastenot-check", "wastenot-draw", "wastenot-tiles", "wastenot-serve"],
-    ),
-    (
-        "wastenot-experiment",
-        4,
-        &[
-            "wastenot-model",
-            "wastenot-scenario",
-            "wastenot-check",
-            "wastenot-sim",
-            "wastenot-rota",
-            "wastenot-store",
+            ("read", &[]),
+            ("check", &[]),
+            ("draw", &[]),
+            ("view", &["check", "draw"]),
+            ("record", &["read", "check"]),
         ],
     ),
     (
-        "wastenot-realtime",
-        4,
+        "simulate",
         &[
-            "wastenot-model",
-            "wastenot-scenario",
-            "wastenot-draw",
-            "wastenot-sim",
-            "wastenot-bounds",
-            "wastenot-measure",
-            "wastenot-store",
+            ("scenario", &[]),
+            ("sim", &[]),
+            ("experiment", &["scenario", "sim"]),
+            ("hunt", &["scenario", "sim", "experiment"]),
+            ("lab", &["scenario", "sim", "experiment"]),
         ],
     ),
+    ("policy", &[("rota", &[]), ("prove", &["rota"]), ("deploy", &["rota"])]),
     (
-        "wastenot-lab",
-        5,
-        &[
-            "wastenot-model",
-            "wastenot-read",
-            "wastenot-scenario",
-            "wastenot-check",
-            "wastenot-sim",
-            "wastenot-rota",
-            "wastenot-host",
-            "wastenot-record",
-            "wastenot-runner",
-            "wastenot-deploy",
-            "wastenot-experiment",
-        ],
-    ),
-    (
-        "wastenot-hunt",
-        5,
-        &[
-            "wastenot-model",
-            "wastenot-scenario",
-            "wastenot-check",
-            "wastenot-sim",
-            "wastenot-store",
-            "wastenot-experiment",
-        ],
-    ),
-    (
-        "wastenot",
-        6,
-        &[
-            "wastenot-lab",
-            "wastenot-hunt",
-            "wastenot-store",
-            "wastenot-model",
-            "wastenot-host",
-            "wastenot-read",
-            "wastenot-scenario",
-            "wastenot-bounds",
-            "wastenot-check",
-            "wastenot-draw",
-            "wastenot-export",
-            "wastenot-record",
-            "wastenot-measure",
-            "wastenot-experiment",
-            "wastenot-realtime",
-            "wastenot-sim",
-            "wastenot-rota",
-            "wastenot-prove",
-            "wastenot-deploy",
-            "wastenot-runner",
-            "wastenot-view",
-        ],
+        "realtime",
+        &[("bounds", &[]), ("measure", &[]), ("realtime", &["bounds", "measure"])],
     ),
 ];
 
-/// Where the layers meet in order to be held against each other; nobody imports these.
-const MEETINGS: &[&str] = &[
-    "wastenot-tests",
-    "wastenot-golden",
-    "wastenot-needs",
-    "wastenot-fuzz",
-    "wastenot-bench",
-    "xtask",
+/// Imports from one house into another, each with its reason. The houses observe and policy have
+/// none.
+const BETWEEN: &[(&str, &str, &str)] = &[
+    ("experiment", "check", "its figures are measures of the simulated History"),
+    ("experiment", "rota", "a scheduler may be a policy in Rota"),
+    ("hunt", "check", "a finding is waste that has a cause"),
+    ("lab", "check", "its figures are measures of the recorded History"),
+    ("lab", "read", "a guest sends its trace as a file"),
+    ("lab", "record", "it records what the kernel does with a workload"),
+    ("lab", "rota", "a policy is emitted as C for a guest"),
+    ("lab", "deploy", "a policy is loaded into a kernel"),
+    ("measure", "sim", "its threads decide as the simulated designs of global EDF do"),
+    ("realtime", "draw", "a sweep is drawn as curves"),
+    ("realtime", "scenario", "task sets, sweeps and profiles are files of scenarios"),
+    ("realtime", "sim", "verdicts are compared with simulated schedules"),
 ];
 
-/// What belongs to the command line: no crate below its layer uses it.
+/// The crate of the command line: it may import all others, and no other crate imports it.
+const CLI: &str = "wastenot";
+
+/// Crates that only tests and tools import.
+const TESTING: &[&str] = &["golden", "needs", "tests", "bench", "fuzz", "xtask"];
+
+/// Dependencies that only the command line has.
 const EDGE: &[&str] = &["clap", "indicatif", "tokio"];
-/// The layer of the command line.
-const TOP: u8 = 6;
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("wastenot-").unwrap_or(name)
+}
+
+/// The house of a crate.
+fn house(name: &str) -> Option<&'static str> {
+    let of = |(_, crates): &&(_, &[(&str, _)])| crates.iter().any(|(it, _)| *it == name);
+    HOUSES.iter().find(of).map(|(house, _)| *house)
+}
+
+fn inside(name: &str) -> &'static [&'static str] {
+    let crates = HOUSES.iter().flat_map(|(_, crates)| *crates);
+    crates.into_iter().find(|(it, _)| *it == name).map_or(&[], |(_, allowed)| *allowed)
+}
+
+fn may_import(name: &str, import: &str) -> bool {
+    let is_between = BETWEEN.iter().any(|(from, to, _)| (*from, *to) == (name, import));
+    match name {
+        "model" => false,
+        "host" => import == "model",
+        CLI => !TESTING.contains(&import),
+        _ if PURE.contains(&name) => import == "model",
+        _ => BASE.contains(&import) || inside(name).contains(&import) || is_between,
+    }
+}
 
 fn imports(package: &Package) -> impl Iterator<Item = &str> {
-    let tests_only = |kind| kind == DependencyKind::Development;
-    package.dependencies.iter().filter(move |d| !tests_only(d.kind)).map(|d| d.name.as_str())
+    let of_tests = |kind| kind == DependencyKind::Development;
+    package.dependencies.iter().filter(move |d| !of_tests(d.kind)).map(|d| d.name.as_str())
 }
 
 #[test]
 fn crates_import_only_what_the_law_allows() {
-    let metadata = metadata();
-    for package in metadata.workspace_packages() {
-        let name = package.name.as_str();
-        if MEETINGS.contains(&name) {
+    for package in metadata().workspace_packages() {
+        let name = short(&package.name);
+        if TESTING.contains(&name) {
             continue;
         }
-        let (_, layer, allowed) = LAW
-            .iter()
-            .find(|(known, ..)| *known == name)
-            .unwrap_or_else(|| panic!("{name} has no layer: add it to LAW, with a reason"));
         for import in imports(package) {
-            if import.starts_with("wastenot") {
-                assert!(allowed.contains(&import), "{name} may not import {import}");
-            }
-            assert!(*layer == TOP || !EDGE.contains(&import), "{name} may not import {import}");
+            let is_ours = import.starts_with("wastenot");
+            let allowed = !is_ours || may_import(name, short(import));
+            assert!(allowed, "{name} may not import {import}: see {}", file!());
+            assert!(name == CLI || !EDGE.contains(&import), "{name} may not import {import}");
         }
     }
 }
 
 #[test]
-fn the_law_itself_points_down_and_never_sideways() {
-    let layer = |name: &str| LAW.iter().find(|(known, ..)| *known == name).map(|(_, l, _)| *l);
-    for (name, own, allowed) in LAW {
-        for import in *allowed {
-            let below = layer(import).expect("a crate of the table");
-            assert!(below < *own, "{name} (layer {own}) imports {import} (layer {below})");
+fn each_crate_is_in_the_folder_of_its_house() {
+    let mut found = BTreeSet::new();
+    for package in metadata().workspace_packages() {
+        let name = short(&package.name);
+        let folder = package.manifest_path.parent().expect("a folder");
+        let folder = folder.strip_prefix(root().to_str().expect("UTF-8")).expect("in here");
+        let expected = match (name, house(name)) {
+            (CLI, _) => "crates/cli".to_owned(),
+            ("bench" | "xtask", _) => name.to_owned(),
+            (_, Some(house)) => format!("crates/{house}/{name}"),
+            _ if BASE.contains(&name) => format!("crates/{name}"),
+            _ => format!("testing/{name}"),
+        };
+        assert_eq!(folder.as_str(), expected, "{name}");
+        found.insert(name.to_owned());
+    }
+    let known = HOUSES.iter().flat_map(|(_, crates)| crates.iter().map(|(name, _)| *name));
+    let missing: Vec<&str> = known.filter(|name| !found.contains(*name)).collect();
+    assert!(missing.is_empty(), "the law names crates that do not exist: {missing:?}");
+}
+
+#[test]
+fn imports_inside_a_house_go_one_way_and_every_import_between_houses_is_used() {
+    for (house, crates) in HOUSES {
+        for (at, (name, allowed)) in crates.iter().enumerate() {
+            let before: Vec<&str> = crates[..at].iter().map(|(it, _)| *it).collect();
+            let back: Vec<&&str> = allowed.iter().filter(|it| !before.contains(it)).collect();
+            assert!(back.is_empty(), "{house}: {name} imports {back:?}, which is not before it");
         }
+    }
+    let metadata = metadata();
+    for (from, to, reason) in BETWEEN {
+        let sides = (house(from).expect("a house"), house(to).expect("a house"));
+        assert!(sides.0 != sides.1 && !["observe", "policy"].contains(&sides.0), "{from} -> {to}");
+        let package = metadata.workspace_packages().into_iter().find(|it| short(&it.name) == *from);
+        let is_used = imports(package.expect("a crate")).any(|it| short(it) == *to);
+        assert!(is_used, "{from} no longer imports {to} ({reason})");
     }
 }

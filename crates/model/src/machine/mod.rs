@@ -2,12 +2,15 @@
 
 mod costs;
 pub mod domains;
+pub mod draft;
 mod hops;
 mod profile;
+mod sys;
 
 pub use costs::Costs;
 pub use hops::Hops;
 pub use profile::{Prices, Profile, Section, Spin};
+pub use sys::from_sys;
 
 use std::collections::BTreeSet;
 

@@ -21,7 +21,7 @@ pub(crate) fn head(machine: Machine, format: &str, carries: Carries) -> Head {
 
 /// This machine; if /sys has no information, one with as many CPUs as there can be.
 pub fn machine() -> Machine {
-    let mut machine = wastenot_scenario::from_sys(read).unwrap_or_else(|_| Machine::flat(0));
+    let mut machine = wastenot_model::machine::from_sys(read).unwrap_or_else(|_| Machine::flat(0));
     let possible = read("/sys/devices/system/cpu/possible");
     let possible = possible.and_then(|list| CpuSet::parse(&list));
     let count = possible.and_then(|cpus| cpus.iter().last()).map_or(1, |last| last.index() + 1);

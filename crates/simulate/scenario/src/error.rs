@@ -2,6 +2,7 @@
 
 use wastenot_model::CpuId;
 use wastenot_model::machine::Profile;
+use wastenot_model::machine::draft::TooLarge;
 
 /// Why a machine, workload or task set could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,6 +110,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// `what` describes too large a machine.
+    pub(crate) fn too_large(what: &str) -> impl Fn(TooLarge) -> Error {
+        move |TooLarge(unit)| Error::TooLarge { what: shown(what), unit }
+    }
+
     /// What to do next.
     pub fn help(&self) -> String {
         match self {

@@ -3,7 +3,7 @@
 use wastenot_model::machine::Hops;
 use wastenot_model::{CpuId, Machine};
 
-use crate::draft::{DistanceRows, Draft, Place};
+use wastenot_model::machine::draft::{DistanceRows, Draft, Place};
 use crate::error::{Error, shown};
 
 /// A machine in which all parts of a kind are alike. CPUs are numbered by package, node, cache,
@@ -52,7 +52,7 @@ impl Grid {
         let parts = [self.packages, self.nodes, self.llcs, self.cores, self.threads];
         let cpus = parts.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
         let cpus = cpus.filter(|&cpus| cpus <= CpuId::LIMIT).ok_or_else(too_large)?;
-        let mut draft = Draft::new(name);
+        let mut draft = Draft::default();
         for cpu in 0..cpus {
             let in_llc = cpu % (self.cores * self.threads);
             let llc = cpu / (self.cores * self.threads);
@@ -65,7 +65,7 @@ impl Grid {
                 node: Some(if self.one_node { 0 } else { node }),
                 ..Place::default()
             };
-            draft.place(cpu, place)?;
+            draft.place(cpu, place).map_err(Error::too_large(name))?;
         }
         let mut machine = draft.finish(&DistanceRows::new());
         machine.name = name.into();

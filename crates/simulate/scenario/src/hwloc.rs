@@ -7,7 +7,7 @@
 use roxmltree::{Document, Node, ParsingOptions};
 use wastenot_model::{CpuId, CpuSet, Machine};
 
-use crate::draft::{DistanceRows, Draft, Place};
+use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
 use crate::{Error, NODE_LIMIT};
 
 /// The maximum numbers of elements and attributes. A machine of 8192 CPUs takes about 50 000 and
@@ -37,10 +37,10 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     if !topology.has_tag_name("topology") {
         return Err(Error::Unrecognised { file: file.into() });
     }
-    let mut reader = Reader { draft: Draft::new(file), nodes: Vec::new() };
+    let mut reader = Reader { draft: Draft::default(), nodes: Vec::new() };
     let capacities = capacities(topology);
     reader.objects(topology, &capacities).map_err(|fault| match fault {
-        Fault::Error(error) => error,
+        Fault::TooLarge(error) => Error::too_large(file)(error),
         Fault::Twice(cpu) => broken(None, format!("PU {cpu} is in the file twice")),
     })?;
     if reader.draft.is_empty() {
@@ -86,7 +86,7 @@ struct Reader {
 }
 
 enum Fault {
-    Error(Error),
+    TooLarge(TooLarge),
     Twice(usize),
 }
 
@@ -145,7 +145,7 @@ impl Reader {
         match self.draft.place(cpu, place) {
             Ok(true) => Ok(()),
             Ok(false) => Err(Fault::Twice(cpu)),
-            Err(error) => Err(Fault::Error(error)),
+            Err(error) => Err(Fault::TooLarge(error)),
         }
     }
 }

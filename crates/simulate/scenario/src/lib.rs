@@ -19,7 +19,6 @@
 
 pub mod ambient;
 mod catalogue;
-mod draft;
 mod error;
 pub mod extract;
 mod feather_trace;
@@ -49,7 +48,7 @@ pub use extract::{Extracted, extract};
 pub use preset::{Preset, presets};
 pub use rtapp::{RtApp, from_rtapp, is_rtapp};
 pub use scenario::{Scenario, scenario, scenario_for};
-pub use sys::{COMMAND as SYS_COMMAND, from_sys};
+pub use sys::COMMAND as SYS_COMMAND;
 
 /// The maximum number of nodes of a machine.
 pub(crate) const NODE_LIMIT: usize = Hops::NODE_LIMIT;

@@ -3,7 +3,7 @@
 use wastenot_model::Machine;
 
 use crate::Error;
-use crate::draft::{DistanceRows, Draft, Place};
+use wastenot_model::machine::draft::{DistanceRows, Draft, Place};
 
 const FORM: &str = "lscpu -p";
 
@@ -18,7 +18,7 @@ type Key = (Option<usize>, Option<usize>, usize);
 pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     let broken = |line, why: String| Error::Broken { file: file.into(), form: FORM, line, why };
     let mut columns: Option<Columns> = None;
-    let mut draft: Draft<Key> = Draft::new(file);
+    let mut draft: Draft<Key> = Draft::default();
     for (index, line) in text.lines().enumerate() {
         let (line, number) = (line.trim(), Some(index + 1));
         if let Some(comment) = line.strip_prefix('#') {
@@ -37,7 +37,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
         let Some(cpu) = cpu else {
             return Err(broken(number, "the row has no CPU number".into()));
         };
-        if !draft.place(cpu, columns.place(&fields))? {
+        if !draft.place(cpu, columns.place(&fields)).map_err(Error::too_large(file))? {
             return Err(broken(number, format!("CPU {cpu} is in the file twice")));
         }
     }

@@ -14,7 +14,7 @@ mod words;
 use wastenot_model::{CpuId, Machine};
 
 use crate::NODE_LIMIT;
-use crate::draft::{DistanceRows, Draft, Place};
+use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
 use crate::error::{Error, shown};
 use indexes::Indexes;
 use links::Links;
@@ -240,7 +240,7 @@ impl<'t> Tower<'t> {
         let within = |kind: Kind, position: usize| {
             self.level(|other| other == kind).map(|level| position / (pus / level.width))
         };
-        let mut draft = Draft::new(text);
+        let mut draft = Draft::default();
         for (position, &cpu) in cpu_of.iter().enumerate() {
             let place = Place {
                 core: within(Kind::Core, position),
@@ -249,7 +249,8 @@ impl<'t> Tower<'t> {
                 node: Some(node_of[self.node_at(position, pus)]),
                 ..Place::default()
             };
-            if !draft.place(cpu, place)? {
+            let placed = draft.place(cpu, place);
+            if !placed.map_err(|TooLarge(unit)| Fault::TooLarge(unit))? {
                 let at = pu_indexes.map_or(0, |indexes| indexes.at);
                 return wrong(at, format!("CPU {cpu} is used twice"));
             }

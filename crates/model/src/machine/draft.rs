@@ -1,24 +1,55 @@
-//! A machine under construction: CPUs are added in any order, shared resources have keys of any
-//! type.
+//! A machine under construction. Its CPUs come in any order, and its shared resources have keys of
+//! any type.
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{Cpu, CpuId, Machine};
-
-use crate::NODE_LIMIT;
-use crate::error::{Error, shown};
+use super::Hops;
+use crate::{Cpu, CpuId, Machine};
 
 /// The resources of a CPU, each under the key that the source uses.
 #[derive(Clone, Debug)]
-pub(crate) struct Place<K> {
-    pub(crate) core: Option<K>,
-    pub(crate) llc: Option<K>,
-    pub(crate) package: Option<K>,
-    /// Nodes keep their number.
-    pub(crate) node: Option<usize>,
-    pub(crate) capacity: u16,
-    pub(crate) online: bool,
-    pub(crate) isolated: bool,
+pub struct Place<K> {
+    /// Its core.
+    pub core: Option<K>,
+    /// Its last-level cache.
+    pub llc: Option<K>,
+    /// Its package.
+    pub package: Option<K>,
+    /// Its node. Nodes keep their number.
+    pub node: Option<usize>,
+    /// As in [`Cpu::capacity`].
+    pub capacity: u16,
+    /// As in [`Cpu::online`].
+    pub online: bool,
+    /// As in [`Cpu::isolated`].
+    pub isolated: bool,
+}
+
+/// A machine has more CPUs or nodes than a History may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the machine has too many {0}")]
+pub struct TooLarge(
+    /// `CPUs` or `nodes`.
+    pub &'static str,
+);
+
+/// Why /sys does not describe a machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Undescribed {
+    /// It has too many CPUs or nodes.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// The source lists no CPU.
+    #[error("no CPU is listed")]
+    NoCpus,
+    /// A list of CPUs is not valid.
+    #[error("{path}: `{text}` is not a valid list of CPUs")]
+    List {
+        /// The file in /sys.
+        path: String,
+        /// The beginning of its content.
+        text: String,
+    },
 }
 
 impl<K> Default for Place<K> {
@@ -31,36 +62,38 @@ impl<K> Default for Place<K> {
 
 /// CPUs by number. A number below the highest that was not placed is an offline CPU.
 #[derive(Debug)]
-pub(crate) struct Draft<K> {
-    what: String,
+pub struct Draft<K> {
     places: BTreeMap<usize, Place<K>>,
 }
 
-impl<K: Ord> Draft<K> {
-    /// `what` is the description's name in messages.
-    pub(crate) fn new(what: &str) -> Draft<K> {
-        Draft { what: shown(what), places: BTreeMap::new() }
+impl<K> Default for Draft<K> {
+    fn default() -> Draft<K> {
+        Draft { places: BTreeMap::new() }
     }
+}
 
+impl<K: Ord> Draft<K> {
     /// Places `cpu`; `false` if it was placed before.
-    pub(crate) fn place(&mut self, cpu: usize, place: Place<K>) -> Result<bool, Error> {
-        let too_large = |unit| Err(Error::TooLarge { what: self.what.clone(), unit });
+    ///
+    /// # Errors
+    /// The number of the CPU or of its node is too large.
+    pub fn place(&mut self, cpu: usize, place: Place<K>) -> Result<bool, TooLarge> {
         if cpu >= CpuId::LIMIT {
-            return too_large("CPUs");
+            return Err(TooLarge("CPUs"));
         }
-        if place.node.is_some_and(|node| node >= NODE_LIMIT) {
-            return too_large("nodes");
+        if place.node.is_some_and(|node| node >= Hops::NODE_LIMIT) {
+            return Err(TooLarge("nodes"));
         }
         Ok(self.places.insert(cpu, place).is_none())
     }
 
     /// Whether no CPU was placed.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
     /// The machine; cores, caches and packages are numbered in the order of their lowest CPU.
-    pub(crate) fn finish(self, rows: &DistanceRows) -> Machine {
+    pub fn finish(self, rows: &DistanceRows) -> Machine {
         let (mut cores, mut llcs, mut packages) = (Numbers::new(), Numbers::new(), Numbers::new());
         let len = self.places.keys().next_back().map_or(0, |last| last + 1);
         let mut machine = Machine::flat(len);
@@ -82,7 +115,7 @@ impl<K: Ord> Draft<K> {
 }
 
 /// Distances as sources list them: from a node to some others.
-pub(crate) type DistanceRows = BTreeMap<usize, BTreeMap<usize, u32>>;
+pub type DistanceRows = BTreeMap<usize, BTreeMap<usize, u32>>;
 
 /// The rows as a square matrix over node numbers, if they contain all distances between nodes that
 /// have CPUs. Where there is no node, or a node without CPUs at an unknown distance, the entry is
@@ -92,7 +125,7 @@ fn matrix(rows: &DistanceRows, machine: &Machine) -> Option<Vec<Vec<u32>>> {
     let entry = |a: usize, b: usize| rows.get(&a).and_then(|row| row.get(&b)).copied();
     let known = machine.nodes().all(|a| machine.nodes().all(|b| entry(a, b).is_some()));
     let last = rows.iter().flat_map(|(node, row)| row.keys().chain([node])).max()?;
-    if !known || machine.node_count() == 0 || *last >= NODE_LIMIT {
+    if !known || machine.node_count() == 0 || *last >= Hops::NODE_LIMIT {
         return None;
     }
     let nodes = last + 1;
