@@ -35,10 +35,7 @@ const HOUSES: &[(&str, &[(&str, &[&str])])] = &[
         ],
     ),
     ("policy", &[("rota", &[]), ("prove", &["rota"]), ("deploy", &["rota"])]),
-    (
-        "realtime",
-        &[("bounds", &[]), ("measure", &[]), ("realtime", &["bounds", "measure"])],
-    ),
+    ("realtime", &[("bounds", &[]), ("measure", &[]), ("realtime", &["bounds", "measure"])]),
 ];
 
 /// Imports from one house into another, each with its reason. The houses observe and policy have

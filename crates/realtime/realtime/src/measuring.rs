@@ -4,9 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use wastenot_measure::{Benchmark, Row, clock, measure, usable};
+use wastenot_model::machine::from_sys;
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, CpuId, CpuSet, Machine, Report, Span, Table};
-use wastenot_model::machine::from_sys;
 use wastenot_scenario::measured::{Measured, Origin};
 use wastenot_sim::Overhead;
 

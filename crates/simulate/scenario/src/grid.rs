@@ -3,8 +3,8 @@
 use wastenot_model::machine::Hops;
 use wastenot_model::{CpuId, Machine};
 
-use wastenot_model::machine::draft::{DistanceRows, Draft, Place};
 use crate::error::{Error, shown};
+use wastenot_model::machine::draft::{DistanceRows, Draft, Place};
 
 /// A machine in which all parts of a kind are alike. CPUs are numbered by package, node, cache,
 /// core and thread, in this order.

@@ -7,8 +7,8 @@
 use roxmltree::{Document, Node, ParsingOptions};
 use wastenot_model::{CpuId, CpuSet, Machine};
 
-use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
 use crate::{Error, NODE_LIMIT};
+use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
 
 /// The maximum numbers of elements and attributes. A machine of 8192 CPUs takes about 50 000 and
 /// 250 000; the parser reserves about 90 bytes for each before it reads any.

@@ -14,10 +14,10 @@ mod words;
 use wastenot_model::{CpuId, Machine};
 
 use crate::NODE_LIMIT;
-use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
 use crate::error::{Error, shown};
 use indexes::Indexes;
 use links::Links;
+use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
 use words::{Attributes, Cursor, kind_of};
 
 /// The maximum number of levels, and of loops of indexes; lstopo writes about ten.

@@ -1,9 +1,9 @@
 //! Files that tools write: one machine, described by each tool.
 
-use wastenot_model::{Distance, Machine};
 use wastenot_model::machine::draft::Undescribed;
 use wastenot_model::machine::from_sys;
-use wastenot_scenario::{Error, machine_from};
+use wastenot_model::{Distance, Machine};
+use wastenot_scenario::machine_from;
 
 const SYS: &str = include_str!("../data/interleaved.sys.txt");
 
