@@ -12,8 +12,11 @@ const BASE: &[&str] = &["model", "host"];
 /// Crates that import only the model, have no clock and no environment, and contain no `unsafe`.
 const PURE: &[&str] = &["read", "check", "draw", "scenario", "sim", "rota", "bounds"];
 
-/// Houses, and the imports inside each: a crate, and those of its house that it may import.
-const HOUSES: &[(&str, &[(&str, &[&str])])] = &[
+/// A crate, and the crates of its house that it may import.
+type Inside = (&'static str, &'static [&'static str]);
+
+/// Houses, and the imports inside each.
+const HOUSES: &[(&str, &[Inside])] = &[
     (
         "observe",
         &[
@@ -70,7 +73,7 @@ fn short(name: &str) -> &str {
 
 /// The house of a crate.
 fn house(name: &str) -> Option<&'static str> {
-    let of = |(_, crates): &&(_, &[(&str, _)])| crates.iter().any(|(it, _)| *it == name);
+    let of = |(_, crates): &&(&str, &[Inside])| crates.iter().any(|(it, _)| *it == name);
     HOUSES.iter().find(of).map(|(house, _)| *house)
 }
 

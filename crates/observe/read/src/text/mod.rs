@@ -210,7 +210,7 @@ impl Index {
         let mut notes = Vec::new();
         match self.unit {
             Some(0) => {
-                losses.push(Loss::new(LossKind::UnknownUnit, "the timestamps are not in seconds"))
+                losses.push(Loss::new(LossKind::UnknownUnit, "the timestamps are not in seconds"));
             }
             Some(unit) if unit > 1 => notes.push(format!(
                 "the timestamps have a resolution of {} only; print nanoseconds with `trace-cmd \

@@ -82,7 +82,7 @@ fn read(name: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Wrong
             "tasks" => {}
             "global" => limit = import.global(node)?,
             "resources" => {
-                import.note("`resources`, because each resource is created at its first use")
+                import.note("`resources`, because each resource is created at its first use");
             }
             _ => return Err(unknown("the file", key, *at, &["tasks", "global", "resources"])),
         }
