@@ -10,7 +10,6 @@ use std::{fs, thread};
 use wastenot_model::Machine;
 use wastenot_model::workload::Random;
 use wastenot_needs::effort;
-use wastenot_rota::chance;
 use wastenot_rota::emit::{Tables, emit};
 use wastenot_rota::ir::{Event, Place, Policy, Program, Stmt, Visitor, visit_block};
 use wastenot_rota::{Tree, partitions};
@@ -140,7 +139,7 @@ fn compiled_natively_random_policies_decide_what_the_interpreter_decides() {
         if left == 0 {
             break;
         }
-        let text = chance::policy(&mut Random::stream(seed, 4, 0));
+        let text = wastenot_chance::policy(&mut Random::stream(seed, 4, 0));
         // Some texts do not compile, and some compile but hold in the model only.
         let Ok(program) = wastenot_rota::compile(&text) else { continue };
         if emit(&program).is_err() || places_otherwise(&program.policies[0]) {
