@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use wastenot_model::workload::Random;
-use wastenot_rota::chance;
 use wastenot_rota::emit::emit;
 use wastenot_rota::ir::Program;
 
@@ -72,8 +71,8 @@ fn said(path: &Path, error: &io::Error) -> String {
 fn drawn(seed: u64) -> Option<Made> {
     let mut random = Random::stream(seed, 5, 0);
     let (word, text) = match seed % 2 {
-        0 => ("chance", chance::policy(&mut random)),
-        _ => ("wide", chance::program(&mut random)),
+        0 => ("chance", wastenot_chance::policy(&mut random)),
+        _ => ("wide", wastenot_chance::program(&mut random)),
     };
     let program = wastenot_rota::compile(&text).ok()?;
     Some(Made { name: format!("{word}-{seed}"), from: format!("seed {seed}"), program })

@@ -1,9 +1,9 @@
 //! The machine that the program runs on.
 //!
-//! Facts about it are read from the files of its kernel: mounts, cgroups, tasks, and the ways of tracing
-//! that it allows ([`checks`]). Reading them changes nothing. Programs share three things here: a [`store`]
-//! of results that survives a kill, the lock on a file that is being written ([`part`]), and a small
-//! HTTP server ([`serve`]).
+//! Facts about it are read from the files of its kernel: mounts, cgroups, tasks, and the ways of
+//! tracing that it allows ([`checks`]). Reading them changes nothing. Other crates find three more
+//! things here: a [`store`] of results that survives a kill, the lock on a file that is being
+//! written ([`part`]), and a small HTTP server ([`serve`]).
 
 pub mod cgroup;
 pub mod cgroups;

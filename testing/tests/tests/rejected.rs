@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::{Machine, Time};
-use wastenot_sim::edf::rejected::{broadcast, lock_free, wait_free};
+use wastenot_tests::rejected::{broadcast, lock_free, wait_free};
 use wastenot_sim::edf::{Design, Mailboxes, Profile, Real, Rule, run, synchronous};
 use wastenot_sim::{Options, Overhead};
 

@@ -91,7 +91,7 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     if let Some((page, pictures)) = page.zip(pictures).filter(|_| !reports.is_empty()) {
         let mut report = together(reports);
         report.pictures = pictures.finish();
-        let html = wastenot_draw::html(&report);
+        let html = wastenot_view::html(&report);
         page.write(|file| file.write_all(html.as_bytes()))?;
     }
     if let Some(folder) = args.output.as_ref().filter(|it| is_folder(it)) {

@@ -35,7 +35,7 @@ fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     for part in [
         "bound default seed 1: no affinities, before and after",
         "Confirmed in the simulator",
-        "model of the scheduler  cfs-6.1",
+        "model of the scheduler       cfs-6.1",
         "Before and after",
         "control",
         "Assumptions",
@@ -93,7 +93,7 @@ fn a_trace_of_no_known_scheduler_needs_a_model() {
     let (text, code) = said(&desk.bash(line));
     assert_eq!(code, 2, "{text}");
     assert!(
-        text.contains("turns.wn: wastenot has no model of the scheduler in the trace: `turns`"),
+        text.contains("turns.wn: wastenot has no model of the scheduler in the trace"),
         "{text}"
     );
     assert!(text.contains("help: name the model: `--scheduler"), "{text}");

@@ -138,7 +138,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("small.csv --only cpus", "write COLUMN=VALUE", "draw"),
         ("small.csv --over periods", "columns total, tasks, cpus, cache_delay", "draw"),
         ("small.csv -o it.csv", "cannot draw it.csv", ".pdf"),
-        ("small.csv -o tasks.pdf/x.pdf", "tasks.pdf", "place"),
+        ("small.csv -o tasks.pdf/x.pdf", "tasks.pdf", "writable directory"),
     ] {
         let (text, code) = said(&desk.bash(&format!("wastenot draw curves {words}")));
         assert_eq!(code, 2, "{words}: {text}");

@@ -88,7 +88,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot record --for 1ms --memory 1GiB", "--last", "wastenot record --help"),
     ("wastenot", "no verb given", "wastenot doctor"),
     ("wastenot what-if cycles.wn", "counts cycles", "--clock-hz 2.4GHz"),
-    ("wastenot what-if switches.wn", "it has no wakeup", "`wastenot record`"),
+    ("wastenot what-if switches.wn", "the trace has no wakeup", "`wastenot record`"),
     ("wastenot what-if trace.dat a.toml", "unexpected argument", "what-if --help"),
     ("wastenot what-if", "what-if needs a trace file", "`wastenot what-if trace.dat`"),
     ("wastenot what-if trace.dat --scheduler fifo", "`fifo`", "global-fifo"),

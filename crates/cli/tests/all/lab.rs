@@ -180,6 +180,7 @@ fn a_guest_runs_a_scenario_under_its_kernel_and_under_a_policy() {
 }
 
 #[test]
+#[ignore = "boots another guest: make long-guests"]
 fn a_guest_runs_a_program_with_its_files_and_does_not_tell_how_long_it_took() {
     let test = "lab::a_guest_runs_a_program_with_its_files_and_does_not_tell_how_long_it_took";
     let desk = Desk::laid();
@@ -217,6 +218,7 @@ __attribute__((section("license"), used)) char _license[] = "GPL";
 "#;
 
 #[test]
+#[ignore = "boots another guest: make long-guests"]
 fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
     let test = "lab::schedulers_of_others_are_compared_and_one_that_fails_is_a_result";
     let desk = desk(FIGURES);
@@ -240,7 +242,7 @@ fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert_eq!(
         faults[0]["what"],
-        "the program of false ended before it scheduled (exit code 1); it said nothing"
+        "the program of false ended before it scheduled (exit code 1); it printed nothing"
     );
     assert_eq!(figure(&report, &format!("{kernel} tiny.bpf.o"), "rounds"), 40.0);
     let compared = report["compared"].as_array().expect("comparisons");

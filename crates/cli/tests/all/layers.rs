@@ -62,7 +62,7 @@ const BETWEEN: &[(&str, &str, &str)] = &[
 const CLI: &str = "wastenot";
 
 /// Crates that only tests and tools import.
-const TESTING: &[&str] = &["golden", "needs", "tests", "bench", "fuzz", "xtask"];
+const TESTING: &[&str] = &["chance", "golden", "needs", "tests", "bench", "fuzz", "xtask"];
 
 /// Dependencies that only the command line has.
 const EDGE: &[&str] = &["clap", "indicatif", "tokio"];

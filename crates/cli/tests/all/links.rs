@@ -25,7 +25,7 @@ const NAMING: [&str; 14] = [
     "policies",
     "python",
     "scenarios",
-    "tests",
+    "testing",
     "xtask",
 ];
 

@@ -57,7 +57,7 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
         ("prove policies/wrong/no-chain.rota", "add `--allow-unsafe`"),
         (
             "prove policies/work-stealing.rota --cex mended.rota",
-            "add `--force` to replace it, or name another: `--cex FILE`",
+            "overwrite it with `--force`, or name another file: `--cex FILE`",
         ),
         ("prove policies/work-stealing.rota --cex policies", "name a file: `--cex FILE`"),
         (

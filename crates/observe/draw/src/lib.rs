@@ -1,4 +1,4 @@
-//! Pictures of a History and of the curves of an experiment, and a report as one HTML file.
+//! Pictures of a History and of the curves of an experiment.
 //!
 //! Each picture of a History is an [`Observer`](wastenot_model::Observer) of State that fills a
 //! [`Scene`]: page, lanes, bars, lines, text. A Scene is independent of formats; `pdf`, `svg`,
@@ -22,7 +22,6 @@ mod axis;
 mod backend;
 mod colour;
 mod font;
-pub mod html;
 mod lanes;
 mod marks;
 mod page;
@@ -30,9 +29,9 @@ mod picture;
 mod scene;
 
 pub use backend::png::Error;
+pub use backend::svg::escape;
 pub use backend::terminal::ascii;
 pub use colour::{Colour, Palette};
-pub use html::html;
 pub use marks::{Class, Mark, MarkKind, Marks};
 pub use page::View;
 pub use picture::cores::{Cores, cores, is_target};

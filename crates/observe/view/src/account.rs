@@ -9,7 +9,7 @@ use std::sync::{Mutex, TryLockError};
 use serde_json::{Value, json};
 use wastenot_check::Options;
 use wastenot_check::account::{Account, Question, Step};
-use wastenot_draw::html;
+use crate::html;
 use wastenot_model::{History, TaskId, Window};
 
 use crate::Recording;

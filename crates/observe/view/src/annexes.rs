@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use wastenot_draw::html::{self, Words};
+use crate::html::{self, Words};
 use wastenot_model::decisions::Decision;
 use wastenot_model::report::Audience;
 use wastenot_model::{Column, History, Table, TaskId, Time, Value};

@@ -28,7 +28,7 @@
 use crate::tiles::LEVELS;
 use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
-use wastenot_draw::html::Words;
+use crate::html::Words;
 use wastenot_model::Window;
 
 use crate::recording::tile;

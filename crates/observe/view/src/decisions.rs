@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use wastenot_draw::html;
+use crate::html;
 use wastenot_model::decisions::Decision;
 use wastenot_model::{Column, History, Table, Time, Unit, Window};
 

@@ -11,7 +11,7 @@
 use crate::tiles::kept::{Reader, Writer};
 use crate::tiles::{Bytes, Tiles};
 use serde_json::{Value, json};
-use wastenot_draw::html::{Piece, Words};
+use crate::html::{Piece, Words};
 use wastenot_model::{CpuId, Time, Window};
 
 use crate::Recording;

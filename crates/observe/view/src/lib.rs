@@ -13,6 +13,7 @@ mod answer;
 mod decisions;
 mod file;
 mod folds;
+pub mod html;
 mod frequency;
 mod kept;
 mod recording;
@@ -25,11 +26,12 @@ mod way;
 use std::sync::OnceLock;
 
 use wastenot_check::compare::{self, Comparison};
-use wastenot_draw::html::{self, Extra, Words};
+use self::html::{Extra, Words};
 use wastenot_model::Report;
 
 pub use self::account::{Events, Read};
 pub use self::answer::Answer;
+pub use self::html::html;
 pub use self::recording::{Content, Recording, TILE_CELLS, TILE_LANES, check};
 pub use self::server::{Error, Server};
 pub use crate::tiles::{Bytes, Spill};

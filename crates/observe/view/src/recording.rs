@@ -6,7 +6,7 @@ use crate::tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
 use serde_json::{Value, json};
 use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
-use wastenot_draw::html::{self, Words};
+use crate::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
 
 use crate::account::Events;

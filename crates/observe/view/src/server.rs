@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-use wastenot_draw::html::{self, Extra};
+use crate::html::{self, Extra};
 use wastenot_host::serve::{Reply, Request, Site};
 
 use crate::{Answer, View};

@@ -4,7 +4,6 @@
 //! emitter makes BPF C of it for sched_ext, and the prover (`wastenot-prove`) shows that no CPU
 //! goes idle while a task waits that the CPU may run, or finds an execution in which one does.
 
-pub mod chance;
 mod claims;
 pub mod codes;
 mod diagnostic;

@@ -327,7 +327,7 @@ mod tests {
         );
         assert_eq!(
             what("", &[]),
-            "the program of scx_foo ended before it scheduled (exit code 1); it said nothing"
+            "the program of scx_foo ended before it scheduled (exit code 1); it printed nothing"
         );
     }
 

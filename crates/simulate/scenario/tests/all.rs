@@ -11,6 +11,7 @@ mod all {
     mod profiles;
     mod rtapp;
     mod scenarios;
+    mod settings;
     mod seeds;
     mod sweeps;
     mod synthetic;

@@ -1,5 +1,5 @@
-//! The columns of all tables except `events`. docs/reference/tables.md contains the same text; a test
-//! compares both.
+//! The columns of all tables except `events`. docs/reference/tables.md contains the same text; a
+//! test compares both.
 
 use wastenot_read::write::{Column, Kind};
 

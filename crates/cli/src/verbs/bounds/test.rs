@@ -44,7 +44,7 @@ pub(super) fn run(args: &Test) -> Result<Answer, Stop> {
     match target {
         None => print(report, &args.face)?,
         Some(target) => {
-            let page = wastenot_draw::html(report);
+            let page = wastenot_view::html(report);
             target.write(|file| file.write_all(page.as_bytes()))?;
             if target.is_file() {
                 let shown = target.path().display();

@@ -138,8 +138,9 @@ fn rects(out: &mut String, items: &[Item], colour: crate::Colour) {
     *out += &format!("\"{}/>\n", paint("fill", colour));
 }
 
-/// Text that is nothing but text in XML and HTML, in elements and in quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
+/// `text` with the characters escaped that XML and HTML treat as markup, in elements and in quoted
+/// attributes.
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

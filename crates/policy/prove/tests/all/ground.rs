@@ -11,7 +11,6 @@ use wastenot_prove::ground::{Question, Tasks};
 use wastenot_prove::smt::Script;
 use wastenot_prove::solver::{Answer, Seek, Solver};
 use wastenot_prove::{Finding, Options, Outcome, Verdict, judge, machines};
-use wastenot_rota::chance;
 use wastenot_rota::ir::{Bound, ClaimKind, Policy};
 
 use crate::gallery::texts;
@@ -49,7 +48,7 @@ fn a_question_has_a_model_just_when_the_explorer_finds_a_situation() {
 fn random() -> impl Iterator<Item = (String, String)> {
     let means = |(_, text): &(u64, String)| wastenot_rota::compile(text).is_ok();
     let seeds =
-        (1..).map(|seed| (seed, chance::policy(&mut Random::stream(seed, 2, 0)))).filter(means);
+        (1..).map(|seed| (seed, wastenot_chance::policy(&mut Random::stream(seed, 2, 0)))).filter(means);
     let mut rechecks = false;
     let other = move |(_, text): &(u64, String)| {
         let takes = !rechecks || text.contains("where me in allowed(t) and");

@@ -7,7 +7,6 @@ use wastenot_model::{CpuId, CpuSet, Policy as _, Span, TaskId, Time};
 use wastenot_needs::effort;
 use wastenot_prove::explore::{Events, Place, Situation, Task, World, failing, waits};
 use wastenot_prove::machines;
-use wastenot_rota::chance;
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::ir::Program;
 
@@ -61,7 +60,7 @@ fn an_idle_cpu_finds_a_task_in_the_interpreter_just_when_it_does_in_the_explorer
 /// Those that come with the project and know one policy only, and random ones.
 fn programs() -> Vec<(String, Program)> {
     let named = texts("").into_iter().map(|(path, text)| (path.display().to_string(), text));
-    let drawn = |seed: u64| chance::policy(&mut Random::stream(seed, 1, 0));
+    let drawn = |seed: u64| wastenot_chance::policy(&mut Random::stream(seed, 1, 0));
     let random = (1..=RANDOM).map(|seed| (seed.to_string(), drawn(seed)));
     let compiled = named
         .chain(random)

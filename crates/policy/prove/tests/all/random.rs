@@ -17,7 +17,6 @@ use wastenot_prove::obligations::{Obligation, Question as Obligated, obligations
 use wastenot_prove::smt::Script;
 use wastenot_prove::solver::{Answer, Seek, Solver};
 use wastenot_prove::{Finding, Options, Outcome, Small, judge, machines};
-use wastenot_rota::chance;
 use wastenot_rota::ir::Policy;
 
 use crate::solvers::solvers;
@@ -273,7 +272,7 @@ fn policy(seed: u64) -> Option<Policy> {
 
 /// A random policy and its text, if that means anything. Of what it claims one claim is kept.
 pub(crate) fn drawn(random: &mut Random) -> Option<(String, Policy)> {
-    let text = chance::policy(random);
+    let text = wastenot_chance::policy(random);
     let mut policy = wastenot_rota::compile(&text).ok()?.policies.remove(0);
     policy.claims = vec![any(&policy.claims, random).clone()];
     Some((text, policy))

@@ -8,7 +8,6 @@ mod messages;
 mod paths;
 mod per_cpu;
 mod plain;
-pub mod rejected;
 mod run;
 mod sporadic;
 mod tournament;

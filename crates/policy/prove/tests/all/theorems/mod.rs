@@ -24,7 +24,6 @@ use wastenot_needs::effort;
 use wastenot_prove::engine::search;
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::wakeup;
-use wastenot_rota::chance;
 use wastenot_rota::ir::{Bool, ClaimKind, Policy};
 
 use crate::gallery::texts;
@@ -139,7 +138,7 @@ fn what_is_proved_of_random_policies_holds_of_all_cpus_at_once() {
     let (mut judged, mut seed) = (0, 0);
     while judged < count {
         seed += 1;
-        let text = chance::policy(&mut Random::stream(seed, 2, 0));
+        let text = wastenot_chance::policy(&mut Random::stream(seed, 2, 0));
         let Ok(program) = wastenot_rota::compile(&text) else { continue };
         judged += 1;
         let policy = &program.policies[0];

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_model::workload::Random;
 use wastenot_rota::emit::emit;
-use wastenot_rota::{chance, compile};
+use wastenot_rota::compile;
 
 use super::policies;
 
@@ -114,7 +114,7 @@ fn is_head(line: &str) -> bool {
 fn homes_are_looked_for_once_and_divisions_verified_once() {
     let (mut homes, mut divisions) = (0, 0);
     for seed in 0..300 {
-        let program = compile(&chance::program(&mut Random::stream(seed, 0, 0)));
+        let program = compile(&wastenot_chance::program(&mut Random::stream(seed, 0, 0)));
         let Ok(text) = program.and_then(|program| emit(&program)) else { continue };
         for line in text.lines().filter(|line| line.contains("home_of(")) {
             let looks = line == "\tf->home = home_of(f->p, f->t->prev);";

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use wastenot_model::{Picture, Proportion, Report, Table, Time, Unit, Value, Window, printable};
 
-use crate::backend::svg::escape;
+use wastenot_draw::escape;
 
 /// Rows of a table that a page may show; the rest is in JSON and CSV.
 pub const ROWS: usize = 1000;

@@ -545,7 +545,7 @@ mod tests {
         let (mut mean, mut wrong) = (0, BTreeMap::new());
         for seed in 0..2_000 {
             let text = program(&mut Random::stream(seed, 0, 0));
-            match crate::compile(&text) {
+            match wastenot_rota::compile(&text) {
                 Ok(_) => mean += 1,
                 Err(faults) => {
                     let fault = faults.into_iter().next().expect("a fault");
