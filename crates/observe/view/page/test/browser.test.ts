@@ -683,7 +683,7 @@ describe.skipIf(lacks)("in a browser", () => {
     const lane = (box!.height - 2 * ABOVE + 22 - 86) / 32;
     await page.mouse.move(box!.x + 300, box!.y + ABOVE + lane);
     await page.keyboard.press("m");
-    expect(await page.textContent("#alignment")).toContain("a moment of after");
+    expect(await page.textContent("#alignment")).toContain("no mark after");
     await page.mouse.move(box!.x + 500, box!.y + 2 * ABOVE - 22 + 17 * lane);
     await page.keyboard.press("M");
     await expect.poll(() => page.url()).toContain("shift=");

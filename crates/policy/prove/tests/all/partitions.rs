@@ -46,9 +46,9 @@ fn what_all_partitions_have_the_machine_has_as_far_as_it_was_shown() {
     assert!(matches!(composition, Outcome::Proved(Scope::UpTo(BOUNDS))), "{composition:?}");
     let parts: Vec<&str> =
         whole[1].obligations.iter().map(|it| it.obligation.what.as_str()).collect();
-    let has = "of which is proved: no_lost_task, no_lost_wakeup, work_conservation, rounds";
+    let has = "proved: no_lost_task, no_lost_wakeup, work_conservation, rounds";
     let each = [("front", "services"), ("back", "batch")];
-    let expected = each.map(|(part, policy)| format!("`{part}` runs `{policy}`, {has}"));
+    let expected = each.map(|(part, policy)| format!("`{part}` runs `{policy}`; {has}"));
     assert_eq!(parts, expected, "only services claims `wait`");
 }
 

@@ -169,7 +169,7 @@ fn a_policy_with_other_queues_does_not_fit() {
                 later";
     assert_eq!(fit(&renamed), Err(what.to_owned()));
     let wide = WS.replace("fifo per cpu", "fifo per llc");
-    let what = "`ws` does not fit the counterexample: its queue `ready` is one per llc, but the \
+    let what = "the policy `ws` does not match the counterexample: its queue `ready` is one per llc, but the \
                 counterexample has one per cpu";
     assert_eq!(fit(&wide), Err(what.to_owned()));
 }

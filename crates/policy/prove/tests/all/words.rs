@@ -150,7 +150,7 @@ fn what_fails_is_told_with_what_to_write_instead() {
     let policy = policy(WS, ("where me in allowed(t)", more), "work_conservation");
     let report = told(&policy, &options);
     assert!(report.verdict.starts_with("Unknown: "), "{}", report.verdict);
-    assert!(report.text().contains("`where me in allowed(t)` alone"), "{}", report.text());
+    assert!(report.text().contains("write only `where me in allowed(t)`"), "{}", report.text());
     for (path, text) in texts("wrong") {
         let program = wastenot_rota::compile(&text).expect("it compiles");
         let report = told(&program.policies[0], &options);

@@ -2,7 +2,7 @@
 
 use wastenot_model::workload::{Class, Program, Step, TemplateId, Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
-use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Setting, Unfit};
+use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Unfit};
 use wastenot_scenario::{CATALOGUE, Error, Scenario, ambient, scenario, scenario_for};
 
 /// A scenario on four CPUs with these further lines.

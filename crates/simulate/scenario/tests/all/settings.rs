@@ -1,6 +1,6 @@
 //! Settings that replace values of a scenario: `--set`.
 
-use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Setting, Unfit};
+use wastenot_scenario::scenario::{Choice, Instead, Setting};
 use wastenot_scenario::{Error, Scenario, scenario, scenario_for};
 
 /// Two variants of a scheduler with tunables, a swept parameter.
