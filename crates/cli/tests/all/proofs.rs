@@ -57,9 +57,9 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
         ("prove policies/wrong/no-chain.rota", "add `--allow-unsafe`"),
         (
             "prove policies/work-stealing.rota --cex mended.rota",
-            "add `--force` to replace it, or name another: `--cex FILE`",
+            "overwrite it with `--force`, or give another file: `--cex FILE`",
         ),
-        ("prove policies/work-stealing.rota --cex policies", "name a file: `--cex FILE`"),
+        ("prove policies/work-stealing.rota --cex policies", "give a file: `--cex FILE`"),
         (
             "run scenarios/seeds/workpile.toml --scheduler policies/wrong/no-chain.rota",
             "add `--allow-unsafe`",

@@ -372,8 +372,8 @@ impl Bench for Guests {
                     self.of.version
                 ),
                 help:
-                    "name a kernel from 6.13 on, for example --on 7.2; `wastenot lab list` shows \
-                     them"
+                    "give a kernel of version 6.13 or later, for example --on 7.2; \
+                     `wastenot lab list` lists the kernels"
                         .into(),
             });
         }

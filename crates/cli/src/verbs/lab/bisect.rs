@@ -19,7 +19,7 @@ use crate::open;
 /// Searches for the version.
 pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let help =
-        "name a scenario (TOML); examples: scenarios/lab, format: docs/reference/scenario.md";
+        "give a scenario (TOML); examples: scenarios/lab, format: docs/reference/scenario.md";
     let (name, text) = open::text(&args.file, help)?;
     let scenario = wastenot_experiment::scenario(&name, &text);
     let scenario = scenario.map_err(|error| Stop::new(&error, error.help()))?;
@@ -114,7 +114,7 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     if all.len() < 2 {
         let (from, to) = (from.version.kernel(), to.version.kernel());
         let what = format!("there are no two kernels from Linux {from} to {to}");
-        return Err(Stop::new(what, "name the older version first: see `wastenot lab list`"));
+        return Err(Stop::new(what, "give the older version first: see `wastenot lab list`"));
     }
     Ok(all)
 }
@@ -128,7 +128,7 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
     let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
     let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
         let what = format!("{} has no figure `{}`", scenario.name, args.figure);
-        Stop::new(what, "name a figure of the scenario")
+        Stop::new(what, "give a figure of the scenario")
     })?;
     if experiment.is_untimed() && worked.value.is_none() {
         let why = "QEMU counted instructions, so it has no times of programs";

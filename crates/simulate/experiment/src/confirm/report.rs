@@ -212,7 +212,7 @@ impl Confirmation {
         let columns = [
             Column::new("cause", "cause", Unit::None),
             Column::new("loss", "kind", Unit::None),
-            Column::new("ns", "lost", Unit::Ns),
+            Column::new("ns", "lost time", Unit::Ns),
         ];
         let mut table = Table::new("lost", "Time lost in the recorded run", columns);
         table.shown = 6;
