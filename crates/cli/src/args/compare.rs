@@ -13,7 +13,7 @@ use super::when::WindowArgs;
 /// Compare traces from before and after a change
 #[derive(Args, Debug)]
 #[command(after_help = "\
-If there are several traces before and after, `compare` compares the medians, and
+If there are several traces before and after, `compare` compares the medians and
 reports a 95 % bootstrap confidence interval of the change.
 
 --worse-than compares waste.cpu_ns, waste.share, waste.longest_ns,

@@ -85,7 +85,8 @@ fn guests() -> Check {
 fn verdict(recipes: &[Recipe]) -> String {
     match recipes.iter().find(|recipe| recipe.lacks.is_empty()) {
         Some(ready) => format!("This machine can be recorded with {}.", ready.tool),
-        None => "This machine cannot be recorded yet; each method below lacks a part.".to_owned(),
+        None => "This machine cannot be recorded yet. The list states what each method lacks."
+            .to_owned(),
     }
 }
 

@@ -83,7 +83,8 @@ fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
             format!("{name} is a real-time scheduler: hunt does not check it for {cause}")
         }
     };
-    let help = "use `deadline` or `hang` for real-time schedulers, other causes for the others";
+    let help = "use `deadline` or `hang` for real-time schedulers, and other causes for all other \
+                schedulers";
     Err(Stop::new(what, help))
 }
 

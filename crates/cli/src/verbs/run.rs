@@ -231,7 +231,8 @@ fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> A
     for &(before, after) in pairs {
         if experiments[after].is_limited() && !experiments[before].is_limited() {
             let bench = &experiments[after].bench;
-            out::note(&format!("{bench}: a run reached the limit, which no run did before"));
+            let before = &experiments[before].bench;
+            out::note(&format!("{bench}: a run reached the limit, but not under {before}"));
             answer = Answer::No;
         }
     }

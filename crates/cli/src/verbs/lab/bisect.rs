@@ -47,9 +47,9 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let answer = match found.end {
         End::Alike { chance } => {
             report.verdict = format!(
-                "The figure does not differ significantly between Linux {} and {}. By chance \
-                 alone, it would differ as much in {:.0} % of cases. More repeats may show a \
-                 difference.",
+                "The figure does not differ significantly between Linux {} and {}. Chance alone \
+                 would cause a difference of this size in {:.0} % of cases. More repeats may show \
+                 a significant difference.",
                 of(0),
                 of(last),
                 chance * 100.0
@@ -60,14 +60,16 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
             let (between, percent) = (format!("{} and {}", of(before), of(after)), chance * 100.0);
             report.verdict = match chance < CHANCE {
                 true => format!(
-                    "The figure changed between Linux {between}, which are neighbours in Debian. \
-                     By chance alone, it would differ as much in {percent:.1} % of cases."
+                    "The figure changed between Linux {between}. Debian has no version between \
+                     them. Chance alone would cause a difference of this size in {percent:.1} % \
+                     of cases."
                 ),
                 false => format!(
                     "The figure differs between the first and the last version. The search ended \
-                     at the neighbours Linux {between}, which do not differ significantly: by \
-                     chance alone, the figure would differ as much in {percent:.0} % of cases. \
-                     Either it changed gradually, or more repeats are needed."
+                     with the consecutive versions Linux {between}, which do not differ \
+                     significantly: chance alone would cause a difference of this size in \
+                     {percent:.0} % of cases. Either the figure changed gradually, or more repeats \
+                     are needed."
                 ),
             };
             Answer::Yes
@@ -131,7 +133,7 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
         Stop::new(what, "give a figure of the scenario")
     })?;
     if experiment.is_untimed() && worked.value.is_none() {
-        let why = "QEMU counted instructions, so it has no times of programs";
+        let why = "QEMU counted instructions, so the times of programs are unknown";
         let what = format!("{} is unknown: {why}", args.figure);
         return Err(Stop::new(what, "choose a figure of waits, migrations or waste"));
     }
