@@ -135,7 +135,7 @@ impl Cause {
         let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
         match (above, self.named) {
             (true, _) => format!("Missing data: {}", self.missing),
-            (false, false) => format!("The cause is only suspected. If right: {}", self.advice),
+            (false, false) => format!("The cause is only suspected. If it is right: {}", self.advice),
             (false, true) => self.advice.to_owned(),
         }
     }
@@ -184,8 +184,8 @@ pub fn listing() -> Report {
     report.verdict = "Each nanosecond of lost time has one of these causes. Lost time is waste, \
                       wake delay, and time lost because of affinities and quotas. If the evidence \
                       fits several causes, the time has the cause above them in the tree. `check \
-                      --cause PATH` lists the stretches of a cause. A cause is only \
-                      suspected if too few cases have shown how often it is right."
+                      --cause PATH` lists the stretches of a cause. Reports call a cause suspected \
+                      if too few test cases have shown how often this cause is right."
         .into();
     let columns = [
         ("cause", "cause"),

@@ -153,7 +153,7 @@ impl Dump {
             Column::new("runs", "runs", Unit::None),
             Column::new("runnable_ns", "runnable for", Unit::Ns),
             Column::new("place", "place", Unit::None),
-            Column::new("cpus", "may use", Unit::None),
+            Column::new("cpus", "allowed CPUs", Unit::None),
         ];
         let mut table = Table::new("tasks", "Runnable tasks, longest first", columns);
         let tasks = self.cpus.iter().flat_map(|cpu| cpu.tasks.iter().map(move |task| (cpu, task)));
