@@ -135,7 +135,9 @@ impl Cause {
         let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
         match (above, self.named) {
             (true, _) => format!("Missing data: {}", self.missing),
-            (false, false) => format!("The cause is only suspected. If it is right: {}", self.advice),
+            (false, false) => {
+                format!("The cause is only suspected. If it is right: {}", self.advice)
+            }
             (false, true) => self.advice.to_owned(),
         }
     }
