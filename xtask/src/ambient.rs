@@ -1,4 +1,4 @@
-//! `crates/simulate/scenario/src/ambient.csv`: what ran beside the workloads of the recordings, by kernel.
+//! `crates/simulate/scenario/src/ambient.csv`: what ran next to the recorded workloads, by kernel.
 //!
 //! A recording's ambient tasks are those that it did not see created and that created none
 //! themselves, whoever launched the workload. Threads that the scheduler wakes in order to move

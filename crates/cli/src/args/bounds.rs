@@ -269,7 +269,8 @@ pub(crate) struct Calibrate {
     /// 64=3ms
     #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
     pub(crate) points: Vec<(u32, Span)>,
-    /// Use this profile for all other overheads: x7550-assumed, free, or a file (docs/reference/profile.md)
+    /// Use this profile for all other overheads: x7550-assumed, free, or a file
+    /// (docs/reference/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
     /// Accept pairs that deviate from each figure by at most this share

@@ -1,4 +1,4 @@
-//! The columns of all tables except `events`. docs/reference/tables.md contains the same text; a test
+//! The columns of all tables except `events`. docs/reference/tables.md has the same text; a test
 //! compares both.
 
 use wastenot_read::write::{Column, Kind};
