@@ -160,7 +160,7 @@ fn waits_row(bench: &str, variant: &Outcome) -> Option<Vec<wastenot_model::Value
 
 fn of_wait(wait: &Wait) -> String {
     let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
-    let open = if wait.is_open { ", not over at the end" } else { "" };
+    let open = if wait.is_open { ", until the end of the run" } else { "" };
     format!("{}{cpu} from {}{open}", wait.task, Span(wait.from_ns))
 }
 

@@ -193,7 +193,7 @@ impl WhatIf {
         let kept_because = self.limit(kept).filter(|_| because.is_none()).unwrap_or_default();
         let because = because.unwrap_or_default();
         let also =
-            also(&format!(" finish before {kept}{kept_because}, so it can save at most {least}."));
+            also(&format!(" finish before {kept}{kept_because}: at most {least} can be saved."));
         format!(
             "Another scheduler can save at most {share} of this run{unless}: the run took \
              {recorded}, and no scheduler can finish the same work before {bound}{because}.{also}"
@@ -280,7 +280,7 @@ impl WhatIf {
         let columns = [
             Column::new("name", "task", Unit::None),
             Column::new("tasks", "tasks", Unit::None),
-            Column::new("chain_ns", "end, at the earliest", Unit::Ns),
+            Column::new("chain_ns", "earliest end", Unit::Ns),
             Column::new("compute_ns", "of that, CPU time", Unit::Ns),
             Column::new("sleep_ns", "of that, asleep", Unit::Ns),
         ];
