@@ -78,7 +78,7 @@ impl Interrupts {
             before.chain([within.clone(), own, count.clone()]).collect::<Vec<_>>()
         };
         let served = columns(&kind, Column::new("served_ns", "served", Unit::Ns));
-        let idle = columns(&[state], Column::new("idle_ns", "time in it", Unit::Ns));
+        let idle = columns(&[state], Column::new("idle_ns", "idle time", Unit::Ns));
         let mut served = Table::new("interrupts", "Interrupts and softirqs", served);
         let mut idle = Table::new("idle_states", "Idle states", idle);
         let mut names: HashMap<(Occupied, u16), String> = HashMap::new();
