@@ -30,7 +30,7 @@ impl Dump {
         if self.truncated {
             report.assumptions.push(
                 "The dump is truncated, so the state of CPUs that it does not list is unknown. \
-                 Longer dumps: option --dump-len of the loader."
+                 For longer dumps, use the option --dump-len of the loader."
                     .to_owned(),
             );
         }
