@@ -126,7 +126,7 @@ pub(crate) fn waits_table(all: &[Experiment]) -> Table {
         Column::new("p99_ns", "p99 wait", Unit::Ns),
         Column::new("max_ns", "longest", Unit::Ns),
         Column::new("longest", "task", Unit::None),
-        Column::new("busy_wakeups", "onto busy", Unit::None),
+        Column::new("busy_wakeups", "wakeups onto busy CPUs", Unit::None),
         Column::new("causes", "causes of the waste", Unit::None),
     ];
     let mut table = Table::new("waits", "Waits for a CPU, and wakeups onto busy CPUs", columns);

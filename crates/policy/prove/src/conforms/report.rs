@@ -105,9 +105,9 @@ fn share(machine: &Machine, found: &Conformance) -> Option<f64> {
 fn rules(found: &Conformance) -> Table {
     let columns = [
         Column::new("rule", "rule", Unit::None),
-        Column::new("judged", "judged", Unit::None),
-        Column::new("open", "open", Unit::None),
-        Column::new("broken", "broken", Unit::None),
+        Column::new("judged", "checked steps", Unit::None),
+        Column::new("open", "undecided", Unit::None),
+        Column::new("broken", "violations", Unit::None),
         Column::new("says", "meaning", Unit::None),
     ];
     let mut table = Table::new("rules", "Rules", columns);

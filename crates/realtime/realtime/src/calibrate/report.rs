@@ -120,7 +120,7 @@ impl Calibrated {
             Column::for_programs("of", Unit::None),
             Column::new("measured_ns", "figure", Unit::Ns),
             Column::new("simulated_ns", "simulated", Unit::Ns),
-            Column::new("residual", "residual", Unit::Share),
+            Column::new("residual", "error", Unit::Share),
         ];
         let mut table = Table::new(
             "residuals",
