@@ -27,7 +27,7 @@ const MODEL_ONLY: &str = "model only: the model repeats a check under the lock, 
 
 /// The meaning of `as given`.
 const AS_GIVEN: &str = "as given: the proof uses the values of these parameters in the text; with \
-                        other values the claim need not hold";
+                        other values, the claim may be false";
 
 /// What `lag` does not bound.
 const LAG: &str = "lag: if a new or woken task is far behind the other tasks of its queue, these \

@@ -45,8 +45,8 @@ pub fn report(
         "a step took effect between the two moments of its record; a step counts as forbidden only \
          if no order of these moments allows it"
             .into(),
-        "the log is from the machine of the trace, and the scheduler ran from the beginning of the \
-         log"
+        "the log was recorded on the machine that the trace describes, and the scheduler ran from \
+         the beginning of the log"
             .into(),
     ];
     report
