@@ -100,8 +100,7 @@ fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
         _ => return Ok(()),
     };
     let what = format!("{} is a real-time scheduler, and {} is not", jobs.name, threads.name);
-    let help =
-        "give two real-time schedulers, or two other schedulers: `wastenot list schedulers`";
+    let help = "give two real-time schedulers, or two other schedulers: `wastenot list schedulers`";
     Err(Stop::new(what, help))
 }
 

@@ -117,9 +117,7 @@ impl Judging<'_> {
                     many(bounds.cpus, "CPU"),
                     many(bounds.tasks, "task")
                 ),
-                None => {
-                    format!("a solver finds that this obligation may fail: {what}{missed}")
-                }
+                None => format!("a solver finds that this obligation may fail: {what}{missed}"),
             },
             Some(NotProved::Open(what, why)) => match within {
                 Some(bounds) => return Ok(Outcome::Proved(Scope::UpTo(bounds))),
