@@ -130,7 +130,7 @@ fn windows(found: &Conformance) -> Table {
         Column::new("kind", "window", Unit::None),
         Column::new("count", "count", Unit::None),
         Column::new("longest_ns", "longest", Unit::Ns),
-        Column::new("most_ns", "at most", Unit::Ns),
+        Column::new("most_ns", "limit", Unit::Ns),
         Column::new("sum_ns", "total", Unit::Ns),
     ];
     let mut table = Table::new("windows", "Windows", columns);
@@ -152,9 +152,9 @@ fn context(model: &Model<'_>, log: &Log, found: &Conformance) -> Table {
     let columns = [
         Column::new("step", "step", Unit::None),
         Column::new("at_ns", "time", Unit::At),
-        Column::new("begin", "from", Unit::None),
-        Column::new("end", "to", Unit::None),
-        Column::new("what", "what", Unit::None),
+        Column::new("begin", "first moment", Unit::None),
+        Column::new("end", "last moment", Unit::None),
+        Column::new("what", "what happened", Unit::None),
     ];
     let mut table = Table::new("context", "The forbidden step and the steps before it", columns);
     table.shown = usize::MAX;
