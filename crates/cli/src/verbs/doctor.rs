@@ -85,8 +85,7 @@ fn guests() -> Check {
 fn verdict(recipes: &[Recipe]) -> String {
     match recipes.iter().find(|recipe| recipe.lacks.is_empty()) {
         Some(ready) => format!("This machine can be recorded with {}.", ready.tool),
-        None => "This machine cannot be recorded yet. The list states what each method lacks."
-            .to_owned(),
+        None => "No method can record this machine yet; see below what is missing.".to_owned(),
     }
 }
 
