@@ -38,8 +38,8 @@ impl WhatIf {
         report.assumptions.extend(self.asked.unread.clone());
         report.assumptions.extend(self.of_the_bound());
         report.assumptions.push(
-            "a work-conserving schedule gives no lower bound: starting tasks as soon as a CPU is \
-             free can delay other tasks (Graham 1969), so that run may even be longer than the \
+            "the work-conserving run is not a lower bound: if tasks start as soon as a CPU is \
+             free, they can delay other tasks (Graham 1969); this run may even be longer than the \
              recorded run"
                 .into(),
         );
