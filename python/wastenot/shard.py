@@ -54,7 +54,7 @@ def work_out(work: Work, index: int, of: int) -> bytes | tuple[str, str]:
     if program is None:
         return (
             f"node {node} has no program `{work.program}`",
-            "install it there, on the PATH that `ray start` has, or name it: `--program PATH`",
+            "install it there, on the PATH that `ray start` has, or give its path: `--program PATH`",
         )
     if digest(program) != work.digest:
         return (

@@ -133,7 +133,7 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     let mut opened = File::open(file).map_err(failed)?;
     let meta = opened.metadata().map_err(failed)?;
     if meta.is_dir() {
-        let help = "name a trace file in it; directories of perf (`--threads`) are not supported";
+        let help = "give one trace file in it; directories of perf (`--threads`) are not supported";
         return Err(Stop::new(format_args!("{name} is a directory"), help));
     }
     if meta.is_file() && meta.len() > 0 {
@@ -160,7 +160,7 @@ pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, S
     }
     let opened = File::open(file).map_err(failed)?;
     if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "name a file in it"));
+        return Err(Stop::new(format_args!("{name} is a directory"), "give a file in it"));
     }
     Ok(Box::new(opened))
 }
@@ -186,7 +186,7 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     }
     let opened = File::open(file).map_err(failed)?;
     if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "name a policy file in it"));
+        return Err(Stop::new(format_args!("{name} is a directory"), "give a policy file in it"));
     }
     opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
@@ -233,7 +233,7 @@ pub(crate) fn machine(option: &str, text: &str) -> Result<Machine, Stop> {
 pub(crate) fn profile(option: &str, name: &str) -> Result<Profile, Stop> {
     let file = Path::new(name);
     let read = if file.is_file() {
-        let (shown, text) = text(file, "name a profile (TOML, docs/reference/profile.md)")?;
+        let (shown, text) = text(file, "give a profile (TOML, docs/reference/profile.md)")?;
         wastenot_scenario::profile::profile(&shown, &text)
     } else {
         wastenot_scenario::profile::named(name)
@@ -270,7 +270,7 @@ fn put_on(history: &mut History, mut machine: Machine) -> Result<(), Stop> {
     let own = &history.head.machine;
     if machine.len() != own.len() {
         let what = format!("--machine has {} CPUs, but the trace has {}", machine.len(), own.len());
-        return Err(Stop::new(what, "name the machine on which the trace was recorded"));
+        return Err(Stop::new(what, "give the machine on which the trace was recorded"));
     }
     for (cpu, own) in machine.cpus.iter_mut().zip(&own.cpus) {
         (cpu.online, cpu.isolated) = (own.online, own.isolated);

@@ -219,7 +219,7 @@ impl Target {
         if target.is_file() && path.exists() {
             if path.is_dir() {
                 let what = format!("{} is a directory", path.display());
-                return Err(Stop::new(what, format!("name a file: `{option} FILE`")));
+                return Err(Stop::new(what, format!("give a file: `{option} FILE`")));
             }
             if !force {
                 return Err(target.exists());
@@ -231,7 +231,7 @@ impl Target {
     fn exists(&self) -> Stop {
         let what = format!("{} exists already", self.path.display());
         let option = self.option;
-        let help = format!("overwrite it with `--force`, or name another file: `{option} FILE`");
+        let help = format!("overwrite it with `--force`, or give another file: `{option} FILE`");
         Stop::new(what, help)
     }
 
@@ -328,7 +328,7 @@ impl Target {
 
     /// The error if the file cannot be written.
     pub(crate) fn failed(&self, error: &io::Error) -> Stop {
-        let help = format!("name a file in a writable directory: `{} FILE`", self.option);
+        let help = format!("give a file in a writable directory: `{} FILE`", self.option);
         Stop::io(format_args!("cannot write {}", self.path.display()), error, help)
     }
 
@@ -383,13 +383,14 @@ impl Folder {
         }
         if !names.is_empty() && !force {
             let what = format!("{} exists already", path.display());
-            return Err(Stop::new(what, "overwrite it with `--force`, or name another: `-o DIR/`"));
+            let help = "overwrite it with `--force`, or give another directory: `-o DIR/`";
+            return Err(Stop::new(what, help));
         }
         Ok(folder)
     }
 
     fn stop(&self, what: &str) -> Stop {
-        Stop::new(format!("{} {what}", self.path.display()), "name a new directory: `-o DIR/`")
+        Stop::new(format!("{} {what}", self.path.display()), "give a new directory: `-o DIR/`")
     }
 
     /// Writes the directory: `fill` writes into a temporary directory, which is then renamed.
@@ -416,7 +417,7 @@ impl Folder {
         };
         write().map_err(|error| {
             let what = format!("cannot write {}", self.path.display());
-            Stop::io(what, &error, "name a directory in a writable place: `-o DIR/`")
+            Stop::io(what, &error, "give a directory in a writable place: `-o DIR/`")
         })
     }
 }
@@ -471,5 +472,5 @@ impl Write for Growing<'_> {
 
 fn is_recorded(part: &Path) -> Stop {
     let what = format!("another process records into {}", part.display());
-    Stop::new(what, "name another file: `-o FILE`")
+    Stop::new(what, "give another file: `-o FILE`")
 }

@@ -55,7 +55,7 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
     let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
     format!(
         "# Causes, measured\n\nThis page shows how often `check` finds the right \
-         [cause](reference/causes.md) of lost time. `make long-causes`\nwrites it; do not edit it \
+         [cause](../reference/causes.md) of lost time. `make long-causes`\nwrites it; do not edit it \
          by hand.\n\n## How\n\nThe truth comes from interventions. Each case is simulated twice \
          with the same machine, work, scheduler and seed: once\nwith a planted fault, and once \
          with only this fault off. Time that is lost only with the fault belongs to the \

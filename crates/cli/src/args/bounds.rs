@@ -83,9 +83,9 @@ pub(crate) struct Test {
     /// Extrapolate overheads beyond the measured range; the report mentions this
     #[arg(long, requires = "overheads")]
     pub(crate) extrapolate: bool,
-    /// Assume this implementation of global EDF: gsn-edf, sched-deadline, either with -dedicated,
-    /// sched-deadline-v8 or gedf-mp. It determines the CPUs that run tasks, and the overheads of
-    /// jobs
+    /// Assume this implementation of global EDF: gsn-edf, gsn-edf-dedicated, sched-deadline,
+    /// sched-deadline-dedicated, sched-deadline-v8 or gedf-mp. The implementation determines which
+    /// CPUs run tasks, and the overheads of jobs
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     #[command(flatten)]
@@ -109,7 +109,7 @@ For each number of tasks, three runs are simulated:
   1. identical tasks with simultaneous releases, which use half of the CPUs,
   2. random tasks with simultaneous releases, which use nine tenths,
   3. random tasks with sporadic releases, which use half.
-The maxima are those of all three runs, the averages those of run 3.
+The maxima are taken over all three runs. The averages are from run 3.
 
 The simulated machine has no tick and does not model the caches of tasks, so the
 table lacks these kinds of overheads. --with copies them from another table.
@@ -128,8 +128,8 @@ pub(crate) struct Overheads {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) tasks: Vec<u32>,
-    /// Simulate this implementation of global EDF: gsn-edf, sched-deadline, either with -dedicated,
-    /// sched-deadline-v8 or gedf-mp
+    /// Simulate this implementation of global EDF: gsn-edf, gsn-edf-dedicated, sched-deadline,
+    /// sched-deadline-dedicated, sched-deadline-v8 or gedf-mp
     #[arg(long, value_name = "NAME", default_value = "gsn-edf")]
     pub(crate) implementation: Implementation,
     /// Use this overhead profile: x7550-assumed, free, or a file (docs/reference/profile.md)
@@ -179,7 +179,7 @@ pub(crate) struct Sweep {
     /// Store results in this file, and compute only those that it does not contain
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
-    /// Compute only part I of N parts of the points
+    /// Divide the points into N shards, and compute only shard I
     #[arg(long, value_name = "I/N", requires = "resume")]
     pub(crate) shard: Option<Shard>,
     /// Write all points and curves to this file, in CSV; `-` is standard output
@@ -199,9 +199,9 @@ One thread on each CPU makes scheduling decisions, but runs no tasks. The
 designs differ in how the threads share their state:
   - coarse-ticket, coarse-queued: one global lock,
   - per-cpu: one lock per CPU,
-  - messages: one thread decides for all CPUs, and the others send messages.
+  - messages: one thread decides for all CPUs; the others send messages to it.
 The figures include no interrupts and no context switches. Other work on the
-machine increases the figures, above all the maxima, so measure on an idle
+machine increases the figures, especially the maxima, so measure on an idle
 machine.
 
 The output is CSV (docs/reference/profile.md). Each line names its machine, so tables of
@@ -249,9 +249,9 @@ TABLE is one of
   - the output of ft-compute-stats from Feather-Trace,
   - samples from ft2csv, in a file with a name such as
     overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
-`calibrate` fits two numbers: the cache lines that are written under the global
-lock, and the fetches of the lock's cache line by a waiting CPU. It prints all
-pairs of these numbers that fit, because a few figures do not determine one pair
+`calibrate` fits two numbers: how many cache lines are written under the global
+lock, and how often a waiting CPU fetches the lock's cache line. A few figures
+do not determine one pair of numbers, so `calibrate` prints all pairs that fit
 (docs/reference/profile.md).
 
 Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.

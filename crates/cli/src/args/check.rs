@@ -34,11 +34,11 @@ pub(crate) struct Check {
     /// waste.share) or a time (20ms, compared with waste.cpu_ns)
     #[arg(long, value_name = "MAX")]
     pub(crate) budget: Option<Budget>,
-    /// Also list the stretches of time that were lost by this cause or a cause below it, longest
-    /// first. For names, see `wastenot list causes`. Example: scheduler/placement
+    /// Also list each stretch of time that was lost by this cause or a cause below it in the tree,
+    /// longest first. For names, see `wastenot list causes`. Example: scheduler/placement
     #[arg(long, value_name = "CAUSE", value_parser = causes::node)]
     pub(crate) cause: Option<&'static str>,
-    /// Do not determine causes, which is slightly faster
+    /// Do not determine causes; the check is then slightly faster
     #[arg(long, conflicts_with = "cause")]
     pub(crate) no_causes: bool,
     /// Report the cost of migrations, according to the [costs] table of this scenario (TOML,

@@ -13,8 +13,8 @@ use super::when::WindowArgs;
 /// Compare traces from before and after a change
 #[derive(Args, Debug)]
 #[command(after_help = "\
-With several traces on a side, `compare` uses the medians, and reports a 95 %
-bootstrap confidence interval of the change.
+If there are several traces before and after, `compare` compares the medians and
+reports a 95 % bootstrap confidence interval of the change.
 
 --worse-than compares waste.cpu_ns, waste.share, waste.longest_ns,
 waste.wall_ns, wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
@@ -46,9 +46,9 @@ pub(crate) struct Compare {
     /// Traces from after the change
     #[arg(value_name = "AFTER", last = true)]
     pub(crate) after: Vec<PathBuf>,
-    /// Exit with 1 if a compared measure grew by more than this share of its value before the
-    /// change (5%). With several traces on both sides, the 95 % interval of the change must also be
-    /// above 0
+    /// Exit with 1 if a compared measure increased by more than this share (5%) of its value before
+    /// the change. With several traces before and after, the 95 % interval of the change must also
+    /// be above 0
     #[arg(long, value_name = "SHARE")]
     pub(crate) worse_than: Option<Share>,
     /// Apply --worse-than even to traces that are not comparable, for example if the same work took

@@ -16,10 +16,10 @@ these tables: events, tasks, spans, waits, violations, episodes, losses
 (docs/reference/tables.md).
 
 --scrub replaces the names of tasks and cgroups with pseudonyms. It removes the
-host name, the file name, the notes of the recorder, and all of the kernel
-version but the number. It keeps times, CPUs, thread and process ids,
-affinities, the topology, the names of kernel threads, and a /N at the end of a
-name.
+host name, the file name and the notes of the recorder. Of the kernel version,
+only the number remains. Times, CPUs, thread and process ids, affinities, the
+topology, the names of kernel threads, and a /N at the end of a name do not
+change.
 
 Examples:
   wastenot convert trace.dat -o trace.pftrace

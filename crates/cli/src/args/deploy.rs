@@ -22,8 +22,8 @@ wastenot ends in any other way. When a CPU goes online or offline, `deploy`
 loads the policy again.
 
 Exit codes: 0 the policy ran, or passed --dry-run; 1 the policy has faults, or
-the kernel ended it; 2 failure. With a command, the exit code is that of the
-command; 125 means that the policy was not loaded, or that the kernel ended it.
+the kernel ended it; 2 failure. With a command, `deploy` returns the exit code
+of the command, or 125 if the policy was not loaded or the kernel ended it.
 
 Examples:
   sudo wastenot deploy my.rota --dry-run

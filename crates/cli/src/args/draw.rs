@@ -93,11 +93,11 @@ pub(crate) enum What {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each point is the share of task sets that a test accepted, with its 95 %
-confidence interval. A point that is unknown leaves a gap. The horizontal axis
+confidence interval. An unknown point is a gap in the curve. The horizontal axis
 is the column `total`, or `tasks` if all totals are equal. With --over and
 another column, each point combines all totals (or tasks): this is the weighted
-schedulability. Every other column that varies gets one panel per value; --only
-selects values.
+schedulability. For every other column that varies, there is one panel per
+value; --only selects values.
 
 The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
 picture is drawn in the terminal. docs/reference/sweep.md describes the columns of the CSV

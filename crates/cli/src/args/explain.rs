@@ -18,14 +18,14 @@ wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]
        wastenot explain <FILE> --confirm [OPTIONS]")]
 #[command(after_help = "\
 `explain` follows the critical path: the runs of a task, its waits for a CPU,
-and, while the task slept, the task that woke it. All parts together add up to
-the interval.
+and, while the task slept, the task that woke it. The sum of all parts is the
+length of the interval.
 
 FILE may also be the dump that the kernel writes when it ejects a sched_ext
 scheduler, as printed by the loader, or a log that contains such a dump
-(journalctl | wastenot explain -). Name no task in this case.
+(journalctl | wastenot explain -). In this case, do not select a task.
 
---confirm takes the largest loss with a known cause and a known fix. It
+--confirm selects the largest loss with a known cause and a known fix. It
 simulates the work of the trace in three ways: unchanged, with the fix, and
 unchanged with other seeds (the control). The output of --text is suitable for a
 mailing list.
@@ -83,8 +83,8 @@ pub(crate) struct Whom {
 #[group(requires = "confirm")]
 #[command(next_help_heading = "With --confirm")]
 pub(crate) struct Trial {
-    /// Take the largest loss with this cause or a cause below it [default: the largest loss with a
-    /// known fix]
+    /// Test the largest loss with this cause or a cause below it in the tree [default: the largest
+    /// loss with a known fix]
     #[arg(long, value_name = "CAUSE", value_parser = causes::node)]
     pub(crate) cause: Option<&'static str>,
     /// Use this model for the scheduler of the trace, named as for `what-if` [default: the model of

@@ -21,8 +21,8 @@ run is a candidate if
   - the run hangs, or
   - a job is late (real-time schedulers only).
 A candidate is a finding if it occurs with three seeds, and disappears in a
-control run. The control changes one setting of the scheduler, or uses the
-reference scheduler work-conserving, or another real-time scheduler. With
+control run. The control run changes one setting of the scheduler, uses the
+reference scheduler `work-conserving`, or uses another real-time scheduler. With
 --against, a run is a finding if the work takes longer, or wastes more CPU time,
 than under the other scheduler.
 
@@ -89,6 +89,6 @@ fn cause(text: &str) -> Result<&'static str, String> {
         .map_err(|error| format!("{error}; `hunt` also accepts {}", OTHERS.join(", ")))?;
     match is_within(node, "scheduler") {
         true => Ok(node),
-        false => Err(format!("{node} is not a loss by a scheduler: name one below `scheduler`")),
+        false => Err(format!("{node} is not a loss by a scheduler: give one below `scheduler`")),
     }
 }

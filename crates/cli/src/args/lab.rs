@@ -44,9 +44,9 @@ pub(crate) enum What {
 
 /// List the kernels of Debian
 ///
-/// The list has the cloud kernels of the suites from bullseye to sid, and all
-/// kernels in the cache. `run --on` boots these kernels in QEMU. `lab` installs
-/// no package and does not change the apt lists of the system.
+/// The list contains the cloud kernels of the suites from bullseye to sid, and
+/// all kernels in the cache. `run --on` boots these kernels in QEMU. `lab`
+/// installs no package and does not change the apt lists of the system.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Exit codes: 0 success; 2 failure.
@@ -102,9 +102,9 @@ pub(crate) struct Shell {
 
 /// Find the kernel version that changed a figure
 ///
-/// `bisect` searches the Debian kernels between two versions by halving. Each
-/// tested version runs the scenario with every seed. A rank test compares the
-/// values of the figure.
+/// `bisect` does a binary search over the Debian kernels between two versions.
+/// Each tested version runs the scenario with every seed. A rank test compares
+/// the values of the figure.
 #[derive(Args, Debug)]
 #[command(override_usage = "wastenot lab bisect [OPTIONS] --figure NAME --from KERNEL \\
                              --to KERNEL SCENARIO")]

@@ -29,12 +29,12 @@ larger than --cpus. The report states how far each claim was explored.
 --certificate saves the queries to the solver with the answers, and --recheck
 runs the saved queries again.
 
---replay forces the steps of a counterexample from --cex. They are forced on the
-policy of the counterexample, or on a corrected policy (--scheduler). The report
+--replay repeats the steps of a counterexample that --cex wrote. It uses the
+policy of the counterexample, or a corrected policy (--scheduler). The report
 shows the first step at which the policy does something else (docs/explain/proofs.md).
 
---conforms replays in the model the steps that a kernel took under the policy.
-The report names the first step that the model does not allow
+--conforms takes the steps that a kernel logged under the policy, and replays
+them in the model. The report shows the first step that the model does not allow
 (docs/explain/conformance.md).
 
 Exit codes: 0 all claims are proved for any number of CPUs; 1 a claim is
@@ -96,16 +96,15 @@ pub(crate) struct Prove {
     /// again; with --claim, only the queries of that claim
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "cex", "certificate"])]
     pub(crate) recheck: Option<PathBuf>,
-    /// Force the steps of this counterexample again
+    /// Repeat the steps of this counterexample
     #[arg(long, value_name = "CEX", conflicts_with_all = PROVING)]
     pub(crate) replay: Option<PathBuf>,
-    /// Replay in the model the steps that a kernel logged under this policy; the trace comes from
+    /// Replay, in the model, the steps that a kernel logged under this policy; TRACE is written by
     /// `run --steps` or `deploy --steps`
     #[arg(long, value_name = "TRACE", requires = "file")]
     #[arg(conflicts_with_all = ["claim", "cex", "certificate", "recheck", "replay"])]
     pub(crate) conforms: Option<PathBuf>,
-    /// With --replay: force the counterexample on this policy [default: the policy of the
-    /// counterexample]
+    /// With --replay: repeat the steps with this policy [default: the policy of the counterexample]
     #[arg(long, value_name = "FILE.rota", requires = "replay")]
     #[arg(conflicts_with_all = ["file", "recheck"])]
     pub(crate) scheduler: Option<PathBuf>,

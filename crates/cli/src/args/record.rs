@@ -18,12 +18,12 @@ use crate::fail::Stop;
     after_help = "\
 `record` always records all CPUs, because CPU time is wasted when a CPU is idle
 while a task waits for another CPU. Without an option for the length, the
-recording ends at Ctrl-C. With a command, the exit code is that of the command;
-125 means that the recording failed, 126 and 127 that the command could not be
-run, and 128+N that signal N ended the command.
+recording ends at Ctrl-C. With a command, `record` returns the exit code of the
+command. Code 125 means that the recording failed, 126 and 127 that the command
+could not be run, and 128+N that signal N ended the command.
 
-During the recording, the output is in FILE.part, which can be read at any time.
-With --last, the output is written at the end.
+During the recording, the trace is in FILE.part, which can be read at any time.
+With --last, `record` writes the trace at the end.
 
 Examples:
   sudo wastenot record --for 10s
@@ -56,8 +56,8 @@ pub(crate) struct Record {
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
     /// Also record decisions of the scheduler: CPUs that it considered and selected, passes of load
-    /// balancing, requests to reschedule, NUMA balancing and deadline servers. Costs about 5000
-    /// instructions per wakeup, and needs a kernel that allows BPF programs on functions
+    /// balancing, requests to reschedule, NUMA balancing and deadline servers. This takes about
+    /// 5000 instructions per wakeup, and needs a kernel that allows BPF programs on functions
     #[arg(long, conflicts_with = "tracefs")]
     pub(crate) decisions: bool,
     #[command(flatten)]

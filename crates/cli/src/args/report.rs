@@ -13,10 +13,10 @@ use super::when::WindowArgs;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The page shows the verdict, five figures and a lane for each CPU. All other
-results are below, in folded sections. The page is one file without links to a
-network, so it can be opened from disk and mailed. --size limits the detail of
-the timeline: it has the same detail everywhere, and more around the worst
-violations. `wastenot view` shows full detail.
+results are below, in folded sections. The page is one file that loads nothing
+from the network, so you can open it from disk, or mail it. --size limits the
+detail of the timeline. The timeline has the same detail everywhere, and more
+detail around the worst violations. `wastenot view` shows full detail.
 
 Examples:
   wastenot report trace.dat

@@ -85,8 +85,8 @@ values that a loader must set. Compile the file to BPF with clang:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
 `emit` checks the claims like `wastenot prove`, with at most 5 s per query. It
-does not write a policy that has a refuted claim. It lists claims that are not
-proved for any number of CPUs on stderr and at the top of the file.
+does not write a policy that has a refuted claim. On stderr and at the top of
+the file, it lists the claims that are not proved for all numbers of CPUs.
 
 Exit codes: 0 written; 1 the policy has a fault or a refuted claim; 2 failure.
 

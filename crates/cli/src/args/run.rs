@@ -26,12 +26,12 @@ the kernel's own scheduler, or by the policy of --scheduler (docs/how-to/lab.md)
 
 --scheduler-cmd runs the scenario under the kernel's own scheduler, and then
 under the scheduler that COMMAND loads. With several commands, each scheduler is
-compared with the scheduler before it (docs/how-to/sched_ext.md).
+compared with the previous one (docs/how-to/sched_ext.md).
 
--- COMMAND runs a program as a scenario with one task. In a guest, the program
-has its libraries and the files that the command names. Without KVM, QEMU counts
-instructions: the report then has waits, placements, migrations and waste, but
-no completion times.
+-- COMMAND runs a program as a scenario with one task. A guest contains the
+program, its libraries, and the files that the command names. Without KVM, QEMU
+counts instructions: the report then has waits, placements, migrations and
+waste, but no completion times.
 
 --set changes a key of the scenario in all variants; dots select keys in tables.
 A NAME that is not a key sets a parameter. Write VALUE as in TOML; quotes around
@@ -41,8 +41,8 @@ strings are optional:
 
 Exit codes: 0 success; 2 failure; 1 in these cases:
   - the kernel refused or ended a scheduler, or a task starved,
-  - a run reached the limit only under the scheduler of --scheduler-cmd, and not
-    under the scheduler before it,
+  - a run reached the limit under a scheduler of --scheduler-cmd, but not under
+    the previous scheduler,
   - a figure is worse (--fail-if-worse),
   - a figure is unknown or out of its band (--fail-if-out-of-band).
 
@@ -74,7 +74,7 @@ pub(crate) struct Run {
     /// In a guest: also run under the scheduler of this program or BPF object; may be repeated
     #[arg(long, value_name = "COMMAND", conflicts_with = "scheduler")]
     pub(crate) scheduler_cmd: Vec<String>,
-    /// Also exit with 1 if a figure is significantly worse than under the scheduler before
+    /// Also exit with 1 if a figure is significantly worse than under the previous scheduler
     #[arg(long, requires = "scheduler_cmd")]
     pub(crate) fail_if_worse: bool,
     /// Also exit with 1 if a figure is unknown or out of its band

@@ -14,10 +14,11 @@ use super::address::address;
 /// Watch for CPUs that stay idle while tasks wait
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A timer in the kernel examines all run queues at regular intervals; each time is
-called a look. If several looks in a row find an idle CPU and waiting tasks,
-`watch` records events for a short time to confirm the violation. It prints each
-confirmed violation as one line of JSON, wastenot.violation/1 (docs/how-to/watch.md).
+A timer in the kernel examines all run queues at regular intervals. Each
+examination is called a look. If several looks in a row find an idle CPU and
+waiting tasks, `watch` records events for a short time to confirm the violation.
+It prints each confirmed violation as one line of JSON, wastenot.violation/1
+(docs/how-to/watch.md).
 
 Examples:
   wastenot watch --for 1s
@@ -40,7 +41,7 @@ pub(crate) struct Watch {
     /// consecutive looks while tasks wait
     #[arg(long, value_name = "RULE", conflicts_with_all = ["look", "confirm"])]
     pub(crate) mode: Option<Consecutive>,
-    /// Trace all events instead of examining run queues; the overhead is that of `record`
+    /// Trace all events instead of examining run queues; the overhead is the same as with `record`
     #[arg(long, conflicts_with = "mode")]
     pub(crate) exact: bool,
     /// Keep the events of this length of time, and save them with a violation

@@ -14,8 +14,8 @@ use super::when::WindowArgs;
 #[command(after_help = "\
 `what-if` extracts the workload from the trace. It simulates this workload under
 a work-conserving scheduler, and under the scheduler of --scheduler. The report
-gives an upper bound on the recorded time that the scheduler is responsible for,
-and a lower bound on the time under any scheduler (docs/explain/what-if.md).
+states a lower bound: no scheduler can finish this work in less time. It also
+states the most time that another scheduler can save (docs/explain/what-if.md).
 
 Exit codes: 0 success; 2 failure.
 

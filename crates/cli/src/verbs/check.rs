@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
 
 /// The costs in the first variant of a scenario.
 fn costs(file: &Path) -> Result<Costs, Stop> {
-    let help = "name a scenario (TOML) with a [costs] table (docs/reference/scenario.md)";
+    let help = "give a scenario (TOML) with a [costs] table (docs/reference/scenario.md)";
     let (name, text) = open::text(file, help)?;
     let read = wastenot_experiment::scenario_with(&name, &text, &Instead::default());
     let scenario = read.map_err(|error| Stop::new(&error, error.help()))?;

@@ -36,7 +36,7 @@ impl Child {
         let process = spawn(words).map_err(|error| {
             let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
             let what = format!("cannot run {}: {}", name.display(), reason(&error));
-            Stop::new(what, "name a program after `--`, with its path if necessary").or_code(code)
+            Stop::new(what, "give a program after `--`, with its path if necessary").or_code(code)
         })?;
         Ok(Child { process, ended: None })
     }

@@ -62,7 +62,7 @@ impl Output {
                 }
                 Some(_) => Err(Stop::new(
                     format!("{}: tables in a directory are always Parquet", args.output.display()),
-                    "leave out `--format`, or name a file: `-o FILE`",
+                    "leave out `--format`, or give a file: `-o FILE`",
                 )),
             };
         }

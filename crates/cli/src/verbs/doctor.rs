@@ -85,7 +85,7 @@ fn guests() -> Check {
 fn verdict(recipes: &[Recipe]) -> String {
     match recipes.iter().find(|recipe| recipe.lacks.is_empty()) {
         Some(ready) => format!("This machine can be recorded with {}.", ready.tool),
-        None => "This machine cannot be recorded yet; each method below lacks a part.".to_owned(),
+        None => "No method can record this machine yet; see below what is missing.".to_owned(),
     }
 }
 

@@ -29,7 +29,7 @@ use crate::{open, progress};
 /// Hunts, and writes the findings.
 pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let choice = open::scheduler(&args.under)?.ok_or_else(|| {
-        Stop::new("hunt needs a scheduler", "name it: `wastenot hunt --scheduler cfs-4.1`")
+        Stop::new("hunt needs a scheduler", "give one: `wastenot hunt --scheduler cfs-4.1`")
     })?;
     let folder = folder(args)?;
     let store = args.resume.as_deref().map(Store::<Seen>::open).transpose();
@@ -83,7 +83,8 @@ fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
             format!("{name} is a real-time scheduler: hunt does not check it for {cause}")
         }
     };
-    let help = "use `deadline` or `hang` for real-time schedulers, other causes for the others";
+    let help = "use `deadline` or `hang` for real-time schedulers, and other causes for all other \
+                schedulers";
     Err(Stop::new(what, help))
 }
 
@@ -94,12 +95,13 @@ fn comparable(one: &Choice, other: &Choice) -> Result<(), Stop> {
         (false, true) => (other, one),
         _ if one == other => {
             let what = "--against names the same scheduler as --scheduler";
-            return Err(Stop::new(what, "name another scheduler, or other tunables"));
+            return Err(Stop::new(what, "give another scheduler, or other tunables"));
         }
         _ => return Ok(()),
     };
     let what = format!("{} is a real-time scheduler, and {} is not", jobs.name, threads.name);
-    Err(Stop::new(what, "name two real-time schedulers, or two others: `wastenot list schedulers`"))
+    let help = "give two real-time schedulers, or two other schedulers: `wastenot list schedulers`";
+    Err(Stop::new(what, help))
 }
 
 fn words(at: Progress) -> String {
@@ -114,13 +116,13 @@ fn words(at: Progress) -> String {
 /// may contain findings of the same hunt before it was interrupted.
 fn folder(args: &Hunt) -> Result<Option<(&Path, bool)>, Stop> {
     let Some(folder) = args.output.as_deref() else { return Ok(None) };
-    let help = "name another directory";
+    let help = "give another directory";
     let doing = |error| Stop::io(format_args!("-o {}", folder.display()), &error, help);
     fs::create_dir_all(folder).map_err(doing)?;
     let is_empty = fs::read_dir(folder).map_err(doing)?.next().is_none();
     if !is_empty && !args.force && args.resume.is_none() {
         let what = format!("{} is not empty", folder.display());
-        let help = "overwrite its files with `--force`, or name another directory";
+        let help = "overwrite its files with `--force`, or give another directory";
         return Err(Stop::new(what, help));
     }
     // A hunt takes long, so check first that the directory is writable.

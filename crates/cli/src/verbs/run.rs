@@ -179,13 +179,13 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Stop> {
             files.push(path.clone());
             continue;
         }
-        let doing = |error| Stop::io(path.display(), &error, "name a scenario (TOML)");
+        let doing = |error| Stop::io(path.display(), &error, "give a scenario (TOML)");
         let entries = std::fs::read_dir(path).map_err(doing)?.flatten().map(|entry| entry.path());
         let is_scenario = |file: &PathBuf| file.extension().is_some_and(|it| it == "toml");
         let mut inside: Vec<PathBuf> = entries.filter(is_scenario).collect();
         if inside.is_empty() {
             let what = format!("{} contains no scenario", path.display());
-            let help = "name a directory with scenarios (TOML), such as scenarios/lab";
+            let help = "give a directory with scenarios (TOML), such as scenarios/lab";
             return Err(Stop::new(what, help));
         }
         inside.sort();
@@ -231,7 +231,8 @@ fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> A
     for &(before, after) in pairs {
         if experiments[after].is_limited() && !experiments[before].is_limited() {
             let bench = &experiments[after].bench;
-            out::note(&format!("{bench}: a run reached the limit, which no run did before"));
+            let before = &experiments[before].bench;
+            out::note(&format!("{bench}: a run reached the limit, but not under {before}"));
             answer = Answer::No;
         }
     }
@@ -258,7 +259,7 @@ fn pairs(benches: &[Under], experiments: &[Experiment]) -> Vec<(usize, usize)> {
 /// program loads.
 fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
     if args.scheduler_cmd.iter().any(|it| it.trim().is_empty()) {
-        let help = "name a program that loads a scheduler, or a BPF object";
+        let help = "give a program that loads a scheduler, or a BPF object";
         return Err(Stop::new("--scheduler-cmd is empty", help));
     }
     let commands = commands(&args.scheduler_cmd);
@@ -273,7 +274,7 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
     }
     if let Some(name) = of_the_simulator(args) {
         let what = format!("{name} is a simulated scheduler, and cannot run in a kernel");
-        let help = "leave out --scheduler, add `--on sim`, or name a policy (FILE.rota)";
+        let help = "leave out --scheduler, add `--on sim`, or give a policy (FILE.rota)";
         return Err(Stop::new(what, help));
     }
     if args.machine.is_some() && args.on.iter().all(|on| *on == On::Host) {
@@ -339,7 +340,7 @@ fn page(args: &Run) -> Result<Option<Target>, Stop> {
     let path = args.html.clone().or_else(|| Some(in_folder?.join("report.html")));
     let Some(path) = path else { return Ok(None) };
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        let doing = |error| Stop::io(path.display(), &error, "name another path");
+        let doing = |error| Stop::io(path.display(), &error, "give another path");
         std::fs::create_dir_all(folder).map_err(doing)?;
     }
     super::report::is_page(&path)?;
@@ -417,7 +418,7 @@ fn kept(
         });
     };
     let doing =
-        |error| Stop::io(format_args!("-o {}", folder.display()), &error, "name another path");
+        |error| Stop::io(format_args!("-o {}", folder.display()), &error, "give another path");
     std::fs::create_dir_all(folder).map_err(doing)?;
     let file = |variant: &str, seed: u64| {
         let name = format!("{name} {variant} {bench} {seed}");
@@ -495,7 +496,7 @@ fn of_command(args: &Run) -> Result<Scenario, Stop> {
 
 /// The scenario to run, and the scheduler that replaces its own schedulers.
 fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
-    let help = "name a scenario (TOML); examples: scenarios/, format: docs/reference/scenario.md";
+    let help = "give a scenario (TOML); examples: scenarios/, format: docs/reference/scenario.md";
     let (name, text) = open::text(file, help)?;
     let choice = open::scheduler(&args.under)?;
     let machine = args.machine.as_deref();

@@ -96,5 +96,5 @@ fn a_trace_of_no_known_scheduler_needs_a_model() {
         text.contains("turns.wn: wastenot has no model of the scheduler in the trace"),
         "{text}"
     );
-    assert!(text.contains("help: name the model: `--scheduler"), "{text}");
+    assert!(text.contains("help: choose a model: `--scheduler"), "{text}");
 }

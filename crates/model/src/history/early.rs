@@ -104,7 +104,7 @@ impl Early {
             Next::From(cpu) => &format!("had been moved from CPU {cpu}"),
         };
         let note = format!(
-            "events of this CPU may be missing from {} to the end: {} was on CPU {} at {}; by {} \
+            "events of this CPU may be missing from {} to the end: {} was on CPU {} at {}. At {}, \
              the task {next}, and no event explains this",
             at(self.last),
             history.task_label(sign.task),

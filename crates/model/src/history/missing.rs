@@ -81,16 +81,18 @@ impl Missing {
             Some(until) => format!("events of this CPU are missing for the first {}", at(until)),
         };
         let was = match self.before {
-            Some((cpu, time)) if cpu == self.cpu => format!("was queued on it at {}", at(time)),
+            Some((cpu, time)) if cpu == self.cpu => format!("was queued there at {}", at(time)),
             Some((cpu, time)) => format!("was on CPU {cpu} at {}", at(time)),
             None => "was not seen before".to_owned(),
         };
         let is = match self.after {
-            After::On(cpu, time) if cpu == self.cpu => format!("ran on it before {}", at(time)),
+            After::On(cpu, time) if cpu == self.cpu => format!("ran there before {}", at(time)),
             After::On(cpu, time) => format!("ran on CPU {cpu} before {}", at(time)),
             After::Woken(time) => format!("was woken again at {}", at(time)),
-            After::From(time) => format!("moved away from it at {}", at(time)),
-            After::Unwoken(cpu, time) => format!("ran on CPU {cpu} at {}, not woken", at(time)),
+            After::From(time) => format!("moved away from there at {}", at(time)),
+            After::Unwoken(cpu, time) => {
+                format!("ran on CPU {cpu} at {} without a wakeup", at(time))
+            }
             After::Passed(time) => format!("another task started before it at {}", at(time)),
             After::Nothing => "this CPU has no later event".to_owned(),
         };

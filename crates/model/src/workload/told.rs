@@ -244,7 +244,7 @@ fn variate_of(row: &[&Value]) -> Option<Variate> {
 
 fn shared_table(workload: &Workload) -> Table {
     let columns = [
-        Column::new("what", "what", Unit::None),
+        Column::new("what", "kind", Unit::None),
         Column::new("size", "size", Unit::None),
         Column::new("tokens", "tokens", Unit::None),
         Column::new("waiting", "waiting", Unit::None),

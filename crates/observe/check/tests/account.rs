@@ -333,7 +333,7 @@ fn the_report_has_the_parts_as_shares_and_who_was_waited_for() {
     let verdict = "a:100 took 90 ns: 50 % running, 22 % waiting while other tasks ran (b:102), \
                    22 % waiting for tasks that waited for a CPU (because CPUs that became idle \
                    did not take the waiting tasks), 6 % waking up. During these waits, c:101 used \
-                   the CPU for 20 ns. CPU time was lost in 20 ns of the waits; without this time, \
+                   the CPU for 20 ns. In 20 ns of the waits, CPU time was lost; without this time, \
                    the path takes 70 ns.";
     assert_eq!(report.verdict, verdict);
     let shares: f64 = report.proportions.iter().map(|it| it.share).sum();

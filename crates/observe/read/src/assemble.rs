@@ -372,8 +372,8 @@ fn report_end(sink: &mut Builder, end: End) {
     }
     if end.steps > 0 {
         let note = format!(
-            "a timestamp is earlier than the one before it, by up to {}; the earlier value was \
-             kept",
+            "a timestamp is up to {} earlier than the previous timestamp; the event got the \
+             previous timestamp instead",
             Span(end.largest_step)
         );
         let mut loss = Loss::new(LossKind::ClockStep, note);

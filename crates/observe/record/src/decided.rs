@@ -45,7 +45,7 @@ const SKIPS: [&str; 7] = [
     "not scanned: inaccessible",
     "not scanned: scan delay",
     "not scanned: not used by this task",
-    "scanned: a scan goes on once it began",
+    "scanned: a scan continues once it has begun",
     "not scanned: scanned already",
 ];
 const NO_NODE: u8 = 255;

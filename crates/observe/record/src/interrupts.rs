@@ -67,9 +67,9 @@ impl Interrupts {
 
     /// What CPUs served, and the idle states in which they were.
     pub(crate) fn finish(&mut self) -> [Annex; 2] {
-        let (at, name) = (Column::new("time_ns", "until", Unit::At), "name");
+        let (at, name) = (Column::new("time_ns", "interval end", Unit::At), "name");
         let cpu = Column::new("cpu", "CPU", Unit::None);
-        let within = Column::new("span_ns", "within", Unit::Ns);
+        let within = Column::new("span_ns", "interval", Unit::Ns);
         let count = Column::new("count", "times", Unit::None);
         let kind = [Column::new("kind", "kind", Unit::None), Column::new(name, name, Unit::None)];
         let state = Column::new("state", "state", Unit::None);
@@ -77,8 +77,8 @@ impl Interrupts {
             let before = [at.clone(), cpu.clone()].into_iter().chain(source.iter().cloned());
             before.chain([within.clone(), own, count.clone()]).collect::<Vec<_>>()
         };
-        let served = columns(&kind, Column::new("served_ns", "served", Unit::Ns));
-        let idle = columns(&[state], Column::new("idle_ns", "time in it", Unit::Ns));
+        let served = columns(&kind, Column::new("served_ns", "CPU time", Unit::Ns));
+        let idle = columns(&[state], Column::new("idle_ns", "idle time", Unit::Ns));
         let mut served = Table::new("interrupts", "Interrupts and softirqs", served);
         let mut idle = Table::new("idle_states", "Idle states", idle);
         let mut names: HashMap<(Occupied, u16), String> = HashMap::new();

@@ -85,7 +85,7 @@ impl<T: Timed> Pending<T> {
     /// The loss for records that arrived too late.
     pub(crate) fn loss(&self) -> Option<Loss> {
         let note = format!(
-            "events arrived more than {LATE} late; they have the timestamp of the event before them"
+            "events arrived more than {LATE} late; they got the timestamp of the previous event"
         );
         let mut loss = Loss::new(LossKind::ClockStep, note);
         loss.count = Some(self.late);

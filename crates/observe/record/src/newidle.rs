@@ -40,8 +40,8 @@ impl Newidle {
             Column::new("cpu", "CPU", Unit::None),
             Column::new("domain", "domain", Unit::None),
             Column::new("name", "name", Unit::None),
-            Column::new("start_ns", "at the start", Unit::Ns),
-            Column::new("end_ns", "at the end", Unit::Ns),
+            Column::new("start_ns", "cost at the start", Unit::Ns),
+            Column::new("end_ns", "cost at the end", Unit::Ns),
         ];
         let mut table = Table::new("newidle", "Cost of newly-idle balancing", columns);
         for (key, (name, now)) in &self.0 {

@@ -41,10 +41,10 @@ impl Quotas {
         let columns = [
             Column::new("cgroup", "cgroup", Unit::None),
             Column::new("quota_ns", "quota", Unit::Ns),
-            Column::new("period_ns", "of each", Unit::Ns),
+            Column::new("period_ns", "period", Unit::Ns),
             Column::new("periods", "periods", Unit::None),
             Column::new("throttled", "throttled", Unit::None),
-            Column::new("throttled_ns", "for", Unit::Ns),
+            Column::new("throttled_ns", "throttled for", Unit::Ns),
         ];
         let mut table = Table::new("cgroups", "Quotas of cgroups", columns);
         for (path, now) in &self.0 {

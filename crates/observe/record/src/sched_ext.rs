@@ -45,7 +45,7 @@ impl SchedExt {
     /// Both moments side by side; `None` if the kernel has no sched_ext.
     pub(crate) fn since(&self, before: &SchedExt) -> Option<Annex> {
         let columns = [
-            Column::new("what", "what", Unit::None),
+            Column::new("what", "name", Unit::None),
             Column::new("start", "at the start", Unit::None),
             Column::new("end", "at the end", Unit::None),
         ];

@@ -41,7 +41,7 @@ impl<S: Source> Site for Scraped<S> {
             },
             "/healthz" if self.0.is_well() => Reply::text("200 OK", "ok\n"),
             "/healthz" => {
-                Reply::text("the watcher does not respond\n", "what is watched stands still\n")
+                Reply::text("503 Service Unavailable", "the watcher does not respond\n")
             }
             _ => Reply::text("404 Not Found", "the paths are /metrics and /healthz\n"),
         }

@@ -53,10 +53,10 @@ impl Steal {
     pub(crate) fn finish(&mut self) -> Annex {
         self.look();
         let columns = [
-            Column::new("time_ns", "until", Unit::At),
+            Column::new("time_ns", "interval end", Unit::At),
             Column::new("cpu", "CPU", Unit::None),
-            Column::new("span_ns", "within", Unit::Ns),
-            Column::new("steal_ns", "stolen", Unit::Ns),
+            Column::new("span_ns", "interval", Unit::Ns),
+            Column::new("steal_ns", "steal time", Unit::Ns),
         ];
         let mut table = Table::new("steal", "Time stolen by the hypervisor", columns);
         for row in self.rows.drain(..) {

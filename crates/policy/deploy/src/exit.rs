@@ -40,9 +40,9 @@ impl Exit {
                 "deploy the policy again; SysRq-S ended it, as it ends every sched_ext scheduler"
             }
             ERROR_STALL => {
-                "check the policy with `wastenot prove`, and read the dump in the kernel log: for \
-                 ten seconds a runnable task did not run, because no CPU took it from its queue or \
-                 because the policy starves it"
+                "check the policy with `wastenot prove`, and read the dump in the kernel log: a \
+                 runnable task did not run for ten seconds. Either no CPU took the task from its \
+                 queue, or the policy starves the task"
             }
             ERROR | ERROR_BPF => {
                 "report this bug, with the policy and the kernel version: the scheduler did \

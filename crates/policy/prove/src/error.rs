@@ -78,7 +78,7 @@ pub enum Error {
         why: String,
     },
     /// A file of a certificate was changed.
-    #[error("the certificate was not made with this file: {}", file.display())]
+    #[error("this file of the certificate was changed: {}", file.display())]
     Altered {
         /// The file.
         file: PathBuf,

@@ -10,8 +10,8 @@ use crate::{Finding, Judged, Judgement, Options, Outcome, Scope, Verdict};
 
 /// The assumptions of every proof.
 const ASSUMPTIONS: [&str; 6] = [
-    "tasks enter and leave a queue only under its lock; all other reads take no lock, so each read \
-     may return an older state than the read before it",
+    "tasks enter and leave a queue only under its lock; all other reads take no lock, so a read \
+     may return an older state than an earlier read",
     "atomic operations on idle flags and queues are sequentially consistent",
     "a change of affinity takes a waiting task out of its queue and enqueues the task again; no \
      CPU goes online or offline",
@@ -23,26 +23,25 @@ const ASSUMPTIONS: [&str; 6] = [
 
 /// The meaning of `model only`.
 const MODEL_ONLY: &str = "model only: the model repeats a check under the lock, but the emitted \
-                          code makes this check without the lock";
+                          code does not hold the lock during this check";
 
 /// The meaning of `as given`.
 const AS_GIVEN: &str = "as given: the proof uses the values of these parameters in the text; with \
-                        other values the claim need not hold";
+                        other values, the claim may be false";
 
 /// What `lag` does not bound.
-const LAG: &str = "lag: the claim bounds how far behind the other tasks of its queue a new or \
-                   woken task is enqueued, since these tasks then wait for it; the claim does not \
-                   bound how long a task waits. A task keeps its key if it changes its queue \
-                   because its affinity changed, its CPU went offline, or it was displaced. If \
-                   this key is ahead of the others, the task may wait until the other tasks have \
-                   caught up";
+const LAG: &str = "lag: if a new or woken task is far behind the other tasks of its queue, these \
+                   tasks wait for it, so the claim bounds this distance. The claim does not bound \
+                   how long a task waits. A task keeps its key if it changes its queue because \
+                   its affinity changed, its CPU went offline, or it was displaced. If this key \
+                   is ahead of the others, the task may wait until the other tasks have caught up";
 
 /// The meaning of `explored`.
-const EXPLORED: &str = "explored: without a solver, the prover examined every situation on every \
-                        machine with up to this number of CPUs and tasks; if the claim is about \
-                        wakeups or moves, one of them may happen during an attempt. The numbers \
-                        are smaller than --cpus and --tasks allow if a solver proved the claim \
-                        meanwhile";
+const EXPLORED: &str = "explored: without a solver, the prover examined every state of every \
+                        machine with up to this number of CPUs and tasks. For a claim about \
+                        wakeups or moves, one wakeup or move may happen during an attempt. If a \
+                        solver proved the claim meanwhile, the numbers are smaller than --cpus \
+                        and --tasks";
 
 fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only

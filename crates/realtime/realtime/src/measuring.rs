@@ -175,10 +175,11 @@ impl Here {
             "the figures do not include interrupts and context switches: the threads make \
              decisions and run no tasks; a kernel has these overheads in addition"
                 .to_owned(),
-            "an interruption of a thread lengthens its current operation and delays the threads \
-             that wait for it: means and maxima depend on the current load, medians on the machine"
+            "if a thread is interrupted, its current operation takes longer, and other threads \
+             wait longer for it: means and maxima depend on the current load, but medians depend \
+             on the machine"
                 .to_owned(),
-            "every figure except that of lines includes one reading of the clock".to_owned(),
+            "every figure except `line` includes the time to read the clock once".to_owned(),
         ];
         if self.origin.machine.ends_with(VIRTUAL) {
             said.push("the machine is virtual: the hypervisor may preempt its CPUs".to_owned());

@@ -286,7 +286,7 @@ fn people_see_words_and_numbers_whole_however_long_names_are() {
     let report = whole(&plan(&sweep, 10), &Working::default()).report();
     let text = report.text();
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
-    let heads = ["curve", "cache", "delay", "accepted", "95 % interval", "weighted", "beside"];
+    let heads = ["curve", "cache", "delay", "accepted", "95 % interval", "weighted", "compared"];
     let known: BTreeSet<&str> = names.iter().flat_map(|(_, name)| name.split(' ')).collect();
     for word in heads.into_iter().chain(known) {
         assert!(text.contains(&format!(" {word}")), "{word} is whole\n{text}");

@@ -126,7 +126,7 @@ pub(crate) fn waits_table(all: &[Experiment]) -> Table {
         Column::new("p99_ns", "p99 wait", Unit::Ns),
         Column::new("max_ns", "longest", Unit::Ns),
         Column::new("longest", "task", Unit::None),
-        Column::new("busy_wakeups", "onto busy", Unit::None),
+        Column::new("busy_wakeups", "wakeups onto busy CPUs", Unit::None),
         Column::new("causes", "causes of the waste", Unit::None),
     ];
     let mut table = Table::new("waits", "Waits for a CPU, and wakeups onto busy CPUs", columns);
@@ -160,7 +160,7 @@ fn waits_row(bench: &str, variant: &Outcome) -> Option<Vec<wastenot_model::Value
 
 fn of_wait(wait: &Wait) -> String {
     let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
-    let open = if wait.is_open { ", not over at the end" } else { "" };
+    let open = if wait.is_open { ", until the end of the run" } else { "" };
     format!("{}{cpu} from {}{open}", wait.task, Span(wait.from_ns))
 }
 

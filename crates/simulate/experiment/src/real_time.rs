@@ -286,7 +286,7 @@ fn locks(variants: &[&Outcome]) -> Table {
     let columns = [
         Column::new("variant", "variant", Unit::None),
         Column::new("locks", "locks", Unit::None),
-        Column::new("taken", "taken", Unit::None),
+        Column::new("taken", "acquired", Unit::None),
         Column::new("waited", "contended", Unit::None),
         Column::for_programs("wait_ns", Unit::Ns),
         Column::new("wait_ns_max", "longest wait", Unit::Ns),

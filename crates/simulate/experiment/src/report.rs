@@ -51,7 +51,7 @@ impl Experiment {
         let same = self.variants.iter().filter(|variant| !variant.same.is_empty());
         let same = same.map(|it| {
             format!(
-                " With this change these variants are identical, so they ran once: {}.",
+                " With this change, {} are identical, so they ran only once.",
                 listed(&names(it))
             )
         });

@@ -45,7 +45,7 @@ pub(crate) fn table(all: &[Experiment]) -> Table {
         Column::new("values", "at 1, 2, 4 ... ns per instruction", Unit::None),
         Column::new("found", "result", Unit::None),
     ];
-    let mut table = Table::new("shifts", "Figures at several times per instruction", columns);
+    let mut table = Table::new("shifts", "Figures for several instruction times", columns);
     table.shown = 60;
     let mut done: Vec<String> = Vec::new();
     for experiment in all {
@@ -80,7 +80,7 @@ fn rows(bench: &str, same: &[(u8, &Experiment)]) -> Vec<Vec<wastenot_model::Valu
         let values: Vec<Vec<f64>> =
             all.iter().map(|it| it.values.iter().flatten().copied().collect()).collect();
         let found = match judge(&values) {
-            Found::Moves => "depends on it".to_owned(),
+            Found::Moves => "depends on the time".to_owned(),
             Found::Stands => "no difference".to_owned(),
             Found::TooFew(least) => format!("unknown: use --repeat {least}"),
         };

@@ -21,12 +21,12 @@ impl Finding {
         match self.kind {
             Kind::Persists => format!(
                 "{}: a CPU stays idle for {longest} while tasks that may run there wait. In total, \
-                 CPUs are idle in this way for {share:.1} % of the CPU time that the tasks use.",
+                 this idle time is {share:.1} % of the CPU time that the tasks use.",
                 self.cause
             ),
             Kind::Recurs => format!(
-                "{}: CPUs are idle again and again while tasks that may run there wait, in total \
-                 for {share:.1} % of the CPU time that the tasks use.",
+                "{}: CPUs are idle again and again while tasks that may run there wait. In total, \
+                 this idle time is {share:.1} % of the CPU time that the tasks use.",
                 self.cause
             ),
             Kind::Sleeps => format!("A task waits for {longest} on an idle CPU."),
@@ -57,11 +57,11 @@ impl Finding {
                     LATE => format!(
                         "{share:.1} % more of the jobs miss their deadlines than under {other}."
                     ),
-                    HANG => format!("The work never ends, but under {other} it does end."),
+                    HANG => format!("The work never ends, but it ends under {other}."),
                     cause => format!(
-                        "{cause}: CPUs are idle while tasks that may run there wait. The lost time \
-                         exceeds that under {other} by {share:.1} % of the CPU time that the tasks \
-                         use."
+                        "{cause}: CPUs are idle while tasks that may run there wait. More time is \
+                         lost than under {other}: the difference is {share:.1} % of the CPU time \
+                         that the tasks use."
                     ),
                 }
             }

@@ -23,7 +23,7 @@ impl Outcome {
             let kinds = arm.archive.len();
             report.measure(&format!("{name}.kinds"), "  kinds of work", kinds, Unit::None);
             let (decided, of) = (arm.archive.decided().len(), decisions::KINDS);
-            let label = format!("  kinds of decisions, of {of}");
+            let label = format!("  kinds of decisions (of {of} possible kinds)");
             report.measure(&format!("{name}.decisions"), &label, decided, Unit::None);
             report.measure(&format!("{name}.found"), "  causes found", arm.found.len(), Unit::None);
         }

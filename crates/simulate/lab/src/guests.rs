@@ -336,7 +336,7 @@ impl Bench for Guests {
         );
         let unequal = format!(
             "in QEMU {emulator}, one CPU of a guest may run until the next timer while the other \
-             CPUs stand still; QEMU 8.1 and later give all CPUs equal turns"
+             CPUs do not run; QEMU 8.1 and later give all CPUs equal turns"
         );
         let unequal = Some(unequal).filter(|_| !has_equal_turns(emulator));
         let counted = [Some(counted), unequal].into_iter().flatten();
@@ -372,8 +372,8 @@ impl Bench for Guests {
                     self.of.version
                 ),
                 help:
-                    "name a kernel from 6.13 on, for example --on 7.2; `wastenot lab list` shows \
-                     them"
+                    "give a kernel of version 6.13 or later, for example --on 7.2; \
+                     `wastenot lab list` lists the kernels"
                         .into(),
             });
         }

@@ -55,7 +55,7 @@ fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
 
 /// The text of an existing table that can be extended.
 fn there(path: &Path) -> Result<String, Stop> {
-    let (name, text) = open::text(path, "name a table that `wastenot bounds measure` wrote")?;
+    let (name, text) = open::text(path, "give a table that `wastenot bounds measure` wrote")?;
     measured::read(&name, text.as_bytes()).map_err(|error| Stop::new(&error, error.help()))?;
     let header = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
     if header.map(str::trim_end) != Some(&measured::header()) {

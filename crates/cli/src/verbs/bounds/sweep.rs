@@ -66,7 +66,7 @@ fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
 }
 
 fn read(file: &Path) -> Result<Sweep, Stop> {
-    let help = "name a sweep (TOML); examples: scenarios/sweeps, format: docs/reference/sweep.md";
+    let help = "give a sweep (TOML); examples: scenarios/sweeps, format: docs/reference/sweep.md";
     let (name, text) = open::text(file, help)?;
     sweep(&name, &text, &NAMES).map_err(|error| Stop::new(&error, error.help()))
 }
@@ -99,4 +99,4 @@ impl Tables {
 }
 
 /// The tables of a sweep cannot come from standard input.
-const PIPED: &str = "name a file in the sweep (docs/reference/sweep.md)";
+const PIPED: &str = "give a file in the sweep (docs/reference/sweep.md)";

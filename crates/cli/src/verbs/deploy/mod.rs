@@ -119,7 +119,7 @@ fn failed(error: Error) -> Stop {
 fn doubtful(name: &str, doubt: Doubt) -> Stop {
     let why = match doubt {
         Doubt::Refuted(why) => why,
-        Doubt::NotProved(claims) => format!("{claims} not proved for any number of CPUs"),
+        Doubt::NotProved(claims) => format!("{claims} not proved for all numbers of CPUs"),
     };
     let help = "see why with `wastenot prove`, or load it anyway with `--allow-unproved`";
     Stop::new(format!("{name}: not loaded: {why}"), help)
@@ -161,7 +161,7 @@ fn object(args: &Deploy, text: &str) -> Result<Vec<u8>, Stop> {
             if wastenot_deploy::digest(path, &elf).map_err(failed)? == digest(text) {
                 return Ok(elf);
             }
-            let what = format!("{} was compiled from another policy text", path.display());
+            let what = format!("{} was compiled from a different policy", path.display());
             let help = "emit the policy with `wastenot rota emit`, and compile the result";
             Err(Stop::new(what, help))
         }

@@ -131,7 +131,7 @@ fn leave_the_rest(
 }
 
 fn not_one(file: &Path, why: &str) -> Stop {
-    let help = "name one file with `partition ...` lines, or files with one policy each";
+    let help = "give one file with `partition ...` lines, or files with one policy each";
     Stop::new(format!("{}: {why}", shown(file)), help)
 }
 

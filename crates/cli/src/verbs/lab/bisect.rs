@@ -19,7 +19,7 @@ use crate::open;
 /// Searches for the version.
 pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let help =
-        "name a scenario (TOML); examples: scenarios/lab, format: docs/reference/scenario.md";
+        "give a scenario (TOML); examples: scenarios/lab, format: docs/reference/scenario.md";
     let (name, text) = open::text(&args.file, help)?;
     let scenario = wastenot_experiment::scenario(&name, &text);
     let scenario = scenario.map_err(|error| Stop::new(&error, error.help()))?;
@@ -47,9 +47,9 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let answer = match found.end {
         End::Alike { chance } => {
             report.verdict = format!(
-                "The figure does not differ significantly between Linux {} and {}. By chance \
-                 alone, it would differ as much in {:.0} % of cases. More repeats may show a \
-                 difference.",
+                "The figure does not differ significantly between Linux {} and {}. Chance alone \
+                 would cause a difference of this size in {:.0} % of cases. More repeats may show \
+                 a significant difference.",
                 of(0),
                 of(last),
                 chance * 100.0
@@ -60,14 +60,16 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
             let (between, percent) = (format!("{} and {}", of(before), of(after)), chance * 100.0);
             report.verdict = match chance < CHANCE {
                 true => format!(
-                    "The figure changed between Linux {between}, which are neighbours in Debian. \
-                     By chance alone, it would differ as much in {percent:.1} % of cases."
+                    "The figure changed between Linux {between}. Debian has no version between \
+                     them. Chance alone would cause a difference of this size in {percent:.1} % \
+                     of cases."
                 ),
                 false => format!(
                     "The figure differs between the first and the last version. The search ended \
-                     at the neighbours Linux {between}, which do not differ significantly: by \
-                     chance alone, the figure would differ as much in {percent:.0} % of cases. \
-                     Either it changed gradually, or more repeats are needed."
+                     with the consecutive versions Linux {between}, which do not differ \
+                     significantly: chance alone would cause a difference of this size in \
+                     {percent:.0} % of cases. Either the figure changed gradually, or more repeats \
+                     are needed."
                 ),
             };
             Answer::Yes
@@ -114,7 +116,7 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
     if all.len() < 2 {
         let (from, to) = (from.version.kernel(), to.version.kernel());
         let what = format!("there are no two kernels from Linux {from} to {to}");
-        return Err(Stop::new(what, "name the older version first: see `wastenot lab list`"));
+        return Err(Stop::new(what, "give the older version first: see `wastenot lab list`"));
     }
     Ok(all)
 }
@@ -128,10 +130,10 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
     let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
     let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
         let what = format!("{} has no figure `{}`", scenario.name, args.figure);
-        Stop::new(what, "name a figure of the scenario")
+        Stop::new(what, "give a figure of the scenario")
     })?;
     if experiment.is_untimed() && worked.value.is_none() {
-        let why = "QEMU counted instructions, so it has no times of programs";
+        let why = "QEMU counted instructions, so the times of programs are unknown";
         let what = format!("{} is unknown: {why}", args.figure);
         return Err(Stop::new(what, "choose a figure of waits, migrations or waste"));
     }

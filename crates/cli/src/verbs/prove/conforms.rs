@@ -34,7 +34,7 @@ pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, S
     let found = progress::during("replaying the steps", replay);
     let mut report = report(&name, (&program, machine), &log, &found);
     if log.text != source.text {
-        let what = format!("{name} was recorded with another policy text than {}", source.name);
+        let what = format!("{name} was recorded with a policy that differs from {}", source.name);
         out::note(&what);
         report.assumptions.push(what);
     }

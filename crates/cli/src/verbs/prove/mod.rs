@@ -45,7 +45,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let kept = args.cex.as_ref().map(|path| Kept::named("--cex", path, args.force)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
         let what = format!("{} already exists", folder.display());
-        return Err(Stop::new(what, "name a new directory; certificates are never overwritten"));
+        return Err(Stop::new(what, "give a new directory; certificates are never overwritten"));
     }
     let options = options(args)?;
     let judging = || judge_program(&program, &chosen, &args.claim, &options);

@@ -54,13 +54,16 @@ fn policy(name: &str, recorded: &Recorded, named: Option<Program>) -> Result<Pol
     let only = program.policies.first().filter(|_| is_named && program.policies.len() == 1);
     alike.or(only).cloned().ok_or_else(|| {
         let what = format!("{name} needs the policy `{}`, which is missing", recorded.policy());
-        Stop::new(what, "name a file with that policy, or with one policy: `--scheduler FILE.rota`")
+        Stop::new(
+            what,
+            "give a file with that policy, or with only one policy: `--scheduler FILE.rota`",
+        )
     })
 }
 
 /// The policy text in the counterexample. It is missing if names were removed from the file.
 fn found_with(name: &str, recorded: &Recorded) -> Result<Program, Stop> {
-    let help = "name the policy: `--scheduler FILE.rota`";
+    let help = "give the policy: `--scheduler FILE.rota`";
     let missing = || Stop::new(format!("{name} does not contain the text of its policy"), help);
     wastenot_rota::compile(recorded.text().ok_or_else(missing)?)
         .map_err(|_| Stop::new(format!("{name}: the text of its policy is not valid Rota"), help))

@@ -247,8 +247,8 @@ impl Account {
                         window, a loss or an end of the trace cuts off are not counted."
                 .to_owned(),
             None => {
-                "The interval begins with the window, or when the first of the tasks is created. \
-                     It ends at the last moment when one of the tasks runs in the window."
+                "The interval begins with the window, or when the first selected task is created. \
+                     The interval ends when a selected task runs for the last time in the window."
                     .to_owned()
             }
         }];
@@ -277,8 +277,8 @@ impl Account {
         );
         if self.least_ns().is_some() {
             lines.push(
-                "The time without lost time assumes that everything else on the path takes as \
-                 long as in the trace."
+                "For the interval without lost time, everything else on the path is assumed to \
+                 take the same time as in the trace."
                     .to_owned(),
             );
         }

@@ -30,7 +30,7 @@ impl Account {
         if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
-                " CPU time was lost in {lost} of the waits; without this time, the path takes {}.",
+                " In {lost} of the waits, CPU time was lost; without this time, the path takes {}.",
                 Span(least)
             );
         }
@@ -43,9 +43,9 @@ impl Account {
         let Some(apart) = self.apart.filter(matters) else { return String::new() };
         format!(
             " The tasks used {} of CPU time, {} of it while another of these tasks waited for a \
-             CPU. If they spin at barriers, they spun at most this long because of these waits; a \
+             CPU. If the tasks spin at barriers, these waits caused at most this much spinning; a \
              profile (perf record) shows spinning. Dedicated CPUs (cpusets), gang scheduling or \
-             blocking barriers (OMP_WAIT_POLICY=passive) avoid it.",
+             blocking barriers (OMP_WAIT_POLICY=passive) avoid the spinning.",
             Span(apart.ran_ns),
             Span(apart.apart_ns)
         )

@@ -6,7 +6,7 @@ use super::{Cause, LostTime};
 pub(super) static CAUSE: Cause = Cause {
     path: "configuration/affinity",
     about: "affinities excluded the waiting tasks from the idle CPUs",
-    evidence: "Without affinities, more waiting tasks could be matched with idle CPUs.",
+    evidence: "If tasks had no affinities, more waiting tasks could run on idle CPUs.",
     refuted_by: "The task may use an idle CPU. Threads that serve one CPU or one interrupt do not \
         count.",
     advice: "Widen the CPU mask: use taskset(1), the cgroup's cpuset.cpus, or isolcpus=.",

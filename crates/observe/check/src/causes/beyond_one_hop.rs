@@ -8,12 +8,11 @@ pub(super) static CAUSE: Cause = Cause {
     about: "load balancing did not move tasks between nodes that are two hops apart",
     evidence: "The conditions of scheduler/balancing/persistent hold. In addition, the task waited \
         on a node at least two hops away from the idle CPU, and no task waited within one hop of \
-        that CPU. With decisions (record --decisions), another condition applies. It concerns the \
-        smallest domain of the idle CPU that contains both CPUs: the CPU of the task is in the \
-        local group of this domain, or in a group that also contains the idle CPU. Time then \
-        counts from the next tick on. After that, waste between the same two nodes counts \
-        immediately, until a task moves from the node of the waiting task to the node of the idle \
-        CPU.",
+        that CPU. With decisions (record --decisions), another condition applies to the smallest \
+        domain of the idle CPU that contains both CPUs: the CPU of the task is in the local group \
+        of this domain, or in a group that also contains the idle CPU. Time then counts from the \
+        next tick on. After that, waste between the same two nodes counts immediately, until a \
+        task moves from the node of the waiting task to the node of the idle CPU.",
     refuted_by: "Tasks waited within one hop of the idle CPU, or the number of hops is unknown.",
     advice: "Look at the groups of the top-level domain (/sys/kernel/debug/sched/domains). If the \
         kernel built these groups from the view of one CPU, all groups contain both nodes. Pin \

@@ -7,8 +7,8 @@ pub(super) static CAUSE: Cause = Cause {
     path: "host/late-start",
     about: "an idle CPU started a queued task late",
     evidence: "The CPU ran its idle task for longer than --wake-grace although a task was queued \
-        on this CPU, and no quota can explain the delay. No sched_ext scheduler had some of the \
-        tasks or some of the time: such a scheduler might have left the CPU idle.",
+        on this CPU, and no quota can explain the delay. No sched_ext scheduler was active for \
+        only some of the tasks or some of the time; such a scheduler may have left the CPU idle.",
     refuted_by: "The CPU starts the task within --wake-grace, or a quota may have throttled the \
         task.",
     advice: "Look for deep idle states (cpuidle, /dev/cpu_dma_latency), disabled interrupts, a \

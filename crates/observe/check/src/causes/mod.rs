@@ -78,8 +78,13 @@ pub struct Cause {
     /// The data that would allow a more precise answer.
     pub missing: &'static str,
     /// True if the precision of the cause is known: the cause has at least 40 cases in which a
+<<<<<<< HEAD
     /// planted fault took time (docs/results/causes.md), or real kernels lost a known time by
     /// it. Other causes are only suspected.
+=======
+    /// planted fault took time (docs/results/causes.md), or real kernels were made to lose a known
+    /// time by it. Other causes are only suspected.
+>>>>>>> 3da439c524104d317714366e7c7d6d584027394d
     pub named: bool,
     /// The test of the evidence.
     pub(crate) holds: fn(&Evidence) -> bool,
@@ -135,7 +140,9 @@ impl Cause {
         let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
         match (above, self.named) {
             (true, _) => format!("Missing data: {}", self.missing),
-            (false, false) => format!("The cause is only suspected. If right: {}", self.advice),
+            (false, false) => {
+                format!("The cause is only suspected. If it is right: {}", self.advice)
+            }
             (false, true) => self.advice.to_owned(),
         }
     }
@@ -184,8 +191,8 @@ pub fn listing() -> Report {
     report.verdict = "Each nanosecond of lost time has one of these causes. Lost time is waste, \
                       wake delay, and time lost because of affinities and quotas. If the evidence \
                       fits several causes, the time has the cause above them in the tree. `check \
-                      --cause PATH` lists the stretches of a cause. A cause is only \
-                      suspected if too few cases have shown how often it is right."
+                      --cause PATH` lists the stretches of a cause. Reports call a cause suspected \
+                      if too few test cases have shown how often this cause is right."
         .into();
     let columns = [
         ("cause", "cause"),

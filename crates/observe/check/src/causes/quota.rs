@@ -7,8 +7,8 @@ pub(super) static CAUSE: Cause = Cause {
     path: "configuration/quota",
     about: "quotas held tasks back",
     evidence: "The kernel marked the task's run queue as throttled while the task was runnable. \
-        For waste: on every idle CPU that the waiting task may use, the quota held back other \
-        tasks of the same cgroup, so it would hold back this task there, too.",
+        Waste has this cause if the quota held back other tasks of the same cgroup on every idle \
+        CPU that the waiting task may use. The quota would hold back this task there, too.",
     refuted_by: "The run queue of the waiting task is not throttled, and the task may use an idle \
         CPU where no task of its cgroup is held back.",
     advice: "Raise cpu.max of the cgroup or of a cgroup above it, allow bursts (cpu.max.burst), or \

@@ -7,8 +7,8 @@ pub(super) static CAUSE: Cause = Cause {
     path: "scheduler",
     about: "the scheduler left CPUs idle while tasks waited",
     evidence: "The kernel put the task on an idle CPU, but this CPU ran another task first, and \
-        another CPU was idle. Or a sched_ext scheduler had only some of the tasks, or only some of \
-        the time.",
+        another CPU was idle. Or a sched_ext scheduler was active for only some of the tasks or \
+        some of the time.",
     refuted_by: "The trace has evidence for a cause below this one.",
     advice: "Record with the start state and all scheduling events: wastenot record.",
     source: "Lozi et al., EuroSys 2016",

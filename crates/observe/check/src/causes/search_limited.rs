@@ -6,9 +6,9 @@ use super::{Cause, Onset, Rules};
 pub(super) static CAUSE: Cause = Cause {
     path: "scheduler/placement/search-limited",
     about: "tasks were woken on a busy CPU while only CPUs with another last-level cache were idle",
-    evidence: "At the wakeup, an allowed CPU was idle, but no allowed CPU that shares the selected \
-        CPU's last-level cache.",
-    refuted_by: "A CPU with that cache was idle.",
+    evidence: "At the wakeup, an allowed CPU was idle. But all allowed CPUs that share a \
+        last-level cache with the selected CPU were busy.",
+    refuted_by: "An allowed CPU with that cache was idle.",
     advice: "Spread the threads, or try another scheduler (what-if).",
     source: "kernel/sched/fair.c: select_idle_sibling; Lozi et al., EuroSys 2016, section \
         3.3",

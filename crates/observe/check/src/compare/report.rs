@@ -39,7 +39,7 @@ fn run_table(runs: &Comparison) -> Table {
         Column::new("release", "kernel", Unit::None),
         Column::new("cpus", "CPUs", Unit::None),
         Column::new("length_ns", "counted", Unit::Ns),
-        Column::new("lost_events", "lost", Unit::None),
+        Column::new("lost_events", "lost events", Unit::None),
         Column::new("known_share", "known", Unit::Share),
     ];
     let mut table = Table::new("runs", "Runs: before, then after", columns);

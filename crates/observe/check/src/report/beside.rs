@@ -106,7 +106,7 @@ impl Check {
         let columns = [
             Column::new("task", "task", Unit::None),
             Column::new("tid", "tid", Unit::None),
-            Column::new("cpus", "may use", Unit::None),
+            Column::new("cpus", "allowed CPUs", Unit::None),
             Column::new("kept_ns", "excluded for", Unit::Ns),
             Column::new("longest_ns", "longest", Unit::Ns),
             Column::new("from_ns", "wait began at", Unit::At),

@@ -121,8 +121,8 @@ impl Check {
     pub(super) fn cause_table(&self, history: &History) -> Table {
         let columns = [
             Column::new("cause", "cause", Unit::None),
-            Column::new("loss", "loss", Unit::None),
-            Column::new("ns", "lost", Unit::Ns),
+            Column::new("loss", "kind", Unit::None),
+            Column::new("ns", "lost time", Unit::Ns),
             Column::new("share", "share", Unit::Share),
             Column::new("worst_ns", "longest", Unit::Ns),
             Column::new("worst_from_ns", "at", Unit::At),
@@ -184,8 +184,8 @@ impl Check {
             Column::new("cpu", "CPU", Unit::None),
             Column::new("from_ns", "from", Unit::At),
             Column::new("length_ns", "length", Unit::Ns),
-            Column::new("ns", "lost", Unit::Ns),
-            Column::new("loss", "loss", Unit::None),
+            Column::new("ns", "lost time", Unit::Ns),
+            Column::new("loss", "kind", Unit::None),
             Column::new("cause", "cause", Unit::None),
         ];
         let title = options.of_cause.map_or(String::new(), |it| format!("Lost time by {it}"));

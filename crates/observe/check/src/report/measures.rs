@@ -134,7 +134,7 @@ impl Check {
                 let label = match (label, *word) {
                     ("", _) | (_, "p90_ns" | "p999_ns") => String::new(),
                     (label, "p50_ns") => format!("{label}, median"),
-                    (_, "p99_ns") => "  99 %".to_owned(),
+                    (_, "p99_ns") => "  99th percentile".to_owned(),
                     _ => "  longest".to_owned(),
                 };
                 let value = lengths.quantile(*share);
@@ -192,7 +192,7 @@ impl Check {
             let all = Distance::ALL.into_iter().map(|it| of(it).saturating_mul(moves(it)));
             all.fold(0, u64::saturating_add)
         });
-        let label = if cost.is_some() { "  CPU time lost by them" } else { "" };
+        let label = if cost.is_some() { "  CPU time lost by migrations" } else { "" };
         report.measure("migrations.cost_ns", label, cost, Unit::Ns);
         let longest = self.depth.longest;
         report.measure("depth.max", "Longest run queue", longest.map_or(0, |it| it.0), Count);

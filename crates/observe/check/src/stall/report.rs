@@ -30,7 +30,7 @@ impl Dump {
         if self.truncated {
             report.assumptions.push(
                 "The dump is truncated, so the state of CPUs that it does not list is unknown. \
-                 Longer dumps: option --dump-len of the loader."
+                 For longer dumps, use the option --dump-len of the loader."
                     .to_owned(),
             );
         }
@@ -153,7 +153,7 @@ impl Dump {
             Column::new("runs", "runs", Unit::None),
             Column::new("runnable_ns", "runnable for", Unit::Ns),
             Column::new("place", "place", Unit::None),
-            Column::new("cpus", "may use", Unit::None),
+            Column::new("cpus", "allowed CPUs", Unit::None),
         ];
         let mut table = Table::new("tasks", "Runnable tasks, longest first", columns);
         let tasks = self.cpus.iter().flat_map(|cpu| cpu.tasks.iter().map(move |task| (cpu, task)));

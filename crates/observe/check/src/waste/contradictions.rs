@@ -38,8 +38,8 @@ pub struct Contradicted {
 }
 
 /// Why events contradict each other, and what to do.
-const CAUSE: &str = "the probable cause is lost events that were not reported, or CPU clocks \
-    that differ; record again with larger buffers (`record --buffer`, `trace-cmd record -b`, \
+const CAUSE: &str = "probably, the recorder lost events without reporting them, or the clocks of \
+    the CPUs differ; record again with larger buffers (`record --buffer`, `trace-cmd record -b`, \
     `perf record -m`), or with the monotonic clock (`trace-cmd record -C mono`, \
     `perf record -k mono`)";
 

@@ -109,7 +109,7 @@ impl Metrics {
             &self.looking,
         );
         all.register("looks", "Scans of all run queues", self.looks.clone());
-        let help = "Suspicions that were checked with a recording";
+        let help = "Suspected violations that were checked with a recording";
         all.register("suspicions", help, self.suspicions.clone());
         all.register("violations", "Confirmed violations", self.violations.clone());
         let help = "Reported violations by the class of their main cause";
@@ -128,8 +128,8 @@ impl Metrics {
             "Events dropped because the ring buffer was full",
             self.lost.clone(),
         );
-        all.register("recordings", "Recordings of violations", self.recordings.clone());
-        let help = "Disk space of the recordings that are kept";
+        all.register("recordings", "Traces of violations", self.recordings.clone());
+        let help = "Disk space that the saved traces use";
         all.register_with_unit("kept", help, Unit::Bytes, self.kept.clone());
     }
 

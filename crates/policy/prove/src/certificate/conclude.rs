@@ -99,7 +99,7 @@ fn claims_of(about: &str, standings: &[Stands<'_>]) -> Table {
     let columns = [
         Column::new("policy", "policy", Unit::None),
         Column::new("claim", "claim", Unit::None),
-        Column::new("standing", "standing", Unit::None),
+        Column::new("standing", "result", Unit::None),
     ];
     let mut table = Table::new("claims", &format!("Claims of {about}"), columns);
     table.shown = usize::MAX;

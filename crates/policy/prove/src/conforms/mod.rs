@@ -112,14 +112,16 @@ impl Rule {
             }
             Rule::Order => "from each queue, a CPU takes the first task that it may take",
             Rule::Look => {
-                "a CPU finds no task only if no task that it may take was in the queue all the time"
+                "a CPU finds no task only if no task that it may take was in the queue during the \
+                 whole attempt"
             }
             Rule::Attempt => {
                 "attempts fail at most as often as other CPUs removed tasks (Theorem 2)"
             }
             Rule::Claim => "a CPU is claimed only if its idle flag is set, and only once",
             Rule::Search => {
-                "a search for an idle CPU fails only if no idle flag was set all the time"
+                "a search for an idle CPU fails only if no idle flag was set during the whole \
+                 search"
             }
             Rule::Sequence => {
                 "a CPU sets its flag, then looks for a task; after it took a task, it clears the \
@@ -130,7 +132,7 @@ impl Rule {
             Rule::Key => "a task is put with a key that its handlers can give",
             Rule::Select => "a balance chooses, moves and skips candidates as its text says",
             Rule::Wakeup => {
-                "no CPU sleeps while a task that it would take waits without a wakeup on the way"
+                "while a task waits and a CPU that would take it sleeps, a wakeup is on the way"
             }
         }
     }

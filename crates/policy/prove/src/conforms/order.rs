@@ -126,7 +126,7 @@ fn order(model: &Model<'_>, step: &Step, taken: &Stay, sweep: &Sweep<'_>) -> Opt
     let stay = sweep.stays().find(is)?;
     let (cpu, name) = (step.cpu, model.name(taken.queue));
     let (task, before) = (taken.task, stay.task);
-    Some(format!("CPU {cpu} takes task {task} from {name}, in which task {before} came before it"))
+    Some(format!("CPU {cpu} takes task {task} from {name}, but task {before} was ahead of it"))
 }
 
 /// Theorem 2: an attempt that fails while a task waits needs a removal by another CPU. Each counts

@@ -45,8 +45,8 @@ pub fn report(
         "a step took effect between the two moments of its record; a step counts as forbidden only \
          if no order of these moments allows it"
             .into(),
-        "the log is from the machine of the trace, and the scheduler ran from the beginning of the \
-         log"
+        "the log was recorded on the machine that the trace describes, and the scheduler ran from \
+         the beginning of the log"
             .into(),
     ];
     report
@@ -105,9 +105,9 @@ fn share(machine: &Machine, found: &Conformance) -> Option<f64> {
 fn rules(found: &Conformance) -> Table {
     let columns = [
         Column::new("rule", "rule", Unit::None),
-        Column::new("judged", "judged", Unit::None),
-        Column::new("open", "open", Unit::None),
-        Column::new("broken", "broken", Unit::None),
+        Column::new("judged", "checked steps", Unit::None),
+        Column::new("open", "undecided", Unit::None),
+        Column::new("broken", "violations", Unit::None),
         Column::new("says", "meaning", Unit::None),
     ];
     let mut table = Table::new("rules", "Rules", columns);
@@ -130,7 +130,7 @@ fn windows(found: &Conformance) -> Table {
         Column::new("kind", "window", Unit::None),
         Column::new("count", "count", Unit::None),
         Column::new("longest_ns", "longest", Unit::Ns),
-        Column::new("most_ns", "at most", Unit::Ns),
+        Column::new("most_ns", "limit", Unit::Ns),
         Column::new("sum_ns", "total", Unit::Ns),
     ];
     let mut table = Table::new("windows", "Windows", columns);
@@ -152,9 +152,9 @@ fn context(model: &Model<'_>, log: &Log, found: &Conformance) -> Table {
     let columns = [
         Column::new("step", "step", Unit::None),
         Column::new("at_ns", "time", Unit::At),
-        Column::new("begin", "from", Unit::None),
-        Column::new("end", "to", Unit::None),
-        Column::new("what", "what", Unit::None),
+        Column::new("begin", "first moment", Unit::None),
+        Column::new("end", "last moment", Unit::None),
+        Column::new("what", "what happened", Unit::None),
     ];
     let mut table = Table::new("context", "The forbidden step and the steps before it", columns);
     table.shown = usize::MAX;

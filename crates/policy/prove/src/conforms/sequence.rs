@@ -56,7 +56,7 @@ fn one(cpu: &mut Cpu, step: &Step) -> Option<String> {
         && !(step.what == What::Claim && step.task == Some(task))
     {
         return Some(format!(
-            "task {task} is in its queue, but CPU {me} searches no idle CPU for it"
+            "task {task} is in its queue, but CPU {me} does not search for an idle CPU"
         ));
     }
     if cpu.owes == Some(Owes::Clearing) && step.what != What::Busy {
@@ -107,6 +107,6 @@ fn attempt(cpu: &mut Cpu, step: &Step) -> Option<String> {
     if let Some(claimed) = std::mem::take(&mut cpu.claimed).first() {
         return Some(format!("CPU {me} claimed CPU {claimed} but did not kick it"));
     }
-    let why = "took a task earlier and searched no idle CPUs for the tasks that still wait";
+    let why = "took a task and did not search idle CPUs for the tasks that still wait";
     (!searched).then(|| format!("CPU {me} {why}"))
 }

@@ -21,7 +21,7 @@ pub(super) fn words(model: &Model<'_>, step: &Step) -> String {
         }
         What::Put => format!("CPU {cpu} puts {task} into {}, key {}", queue(), step.value),
         What::In => format!("{task} is in {}", queue()),
-        What::Early => format!("{task} may not be in {} yet", queue()),
+        What::Early => format!("{task} is perhaps not yet in {}", queue()),
         What::Find => format!("CPU {cpu} claims for {task}: {to}"),
         What::Claim => format!("CPU {cpu} searches for {task} in {} and claims {to}", queue()),
         What::Kick => format!("CPU {cpu} kicks {to}"),
@@ -35,26 +35,26 @@ pub(super) fn words(model: &Model<'_>, step: &Step) -> String {
         What::Steal => format!("CPU {cpu} steals a task from {}", queue()),
         What::Move => format!("CPU {cpu} moves {task} into {}, key {}", queue(), step.value),
         What::Attempt => {
-            let on = if step.queue == 1 { ", whose task could go on," } else { "" };
-            let came = if step.value == 1 { "took a task" } else { "found none" };
-            format!("{to}{on} {came}")
+            let on = if step.queue == 1 { " (its own task can continue)" } else { "" };
+            let came = if step.value == 1 { "took a task" } else { "found no task" };
+            format!("{to} {came}{on}")
         }
         What::Chain => format!(
             "CPU {cpu} searches CPUs for all waiting tasks{}",
-            if step.value == 0 { ": none sleeps" } else { "" }
+            if step.value == 0 { ": no CPU sleeps" } else { "" }
         ),
         What::Start if step.value == 0 => format!("{task} begins to run on {to}"),
         What::Start => format!("{task} begins to run on {to}, slice {}", step.value),
         What::Stop => format!("{task} stops on {to}"),
-        What::Leave => format!("the kernel takes {task} out"),
-        What::Left => format!("{task} goes to another class"),
+        What::Leave => format!("the kernel takes {task} out of its queue"),
+        What::Left => format!("{task} changes to another scheduling class"),
         What::Regular => {
-            let came = if step.value == 1 { "moved a task" } else { "moved none" };
+            let came = if step.value == 1 { "moved a task" } else { "moved no task" };
             format!("a regular balance of {to} {came}")
         }
         What::Above => format!(
-            "a task of a higher class {} {to}",
-            if step.value == 1 { "has" } else { "leaves" }
+            "a task of a higher class {} on {to}",
+            if step.value == 1 { "starts" } else { "stops" }
         ),
     }
 }

@@ -324,7 +324,7 @@ impl Cells<'_> {
         match self.get(column)? {
             Value::Text(text) => Ok(Some(text.clone())),
             Value::Unknown => Ok(None),
-            _ => Err(self.bad(column, "is no text")),
+            _ => Err(self.bad(column, "is not text")),
         }
     }
     fn text(&self, column: &'static str) -> Result<String, Error> {
@@ -341,7 +341,7 @@ impl Cells<'_> {
         match self.get(column)? {
             Value::Int(number) => Ok(Some(*number)),
             Value::Unknown => Ok(None),
-            _ => Err(self.bad(column, "is no whole number")),
+            _ => Err(self.bad(column, "is not a whole number")),
         }
     }
     fn index(&self, column: &'static str) -> Result<Option<usize>, Error> {
@@ -354,18 +354,18 @@ impl Cells<'_> {
     fn numbered(&self, column: &'static str, number: usize) -> Result<CpuId, Error> {
         match number < self.of.cpus {
             true => Ok(CpuId(number as u16)),
-            false => Err(self.bad(column, &format!("names CPU {number}, and there is none"))),
+            false => Err(self.bad(column, &format!("names CPU {number}, which does not exist"))),
         }
     }
     fn cpus(&self, column: &'static str) -> Result<CpuSet, Error> {
         let Value::List(list) = self.get(column)? else {
-            return Err(self.bad(column, "is no list of CPUs"));
+            return Err(self.bad(column, "is not a list of CPUs"));
         };
         let one = |value: &Value| match value {
             Value::Int(number) => {
                 self.numbered(column, usize::try_from(*number).unwrap_or(usize::MAX))
             }
-            _ => Err(self.bad(column, "is no list of CPUs")),
+            _ => Err(self.bad(column, "is not a list of CPUs")),
         };
         list.iter().map(one).collect()
     }

@@ -67,8 +67,9 @@ fn doubtful(policy: &Policy, doubt: Doubt) -> String {
             name(queue)
         ),
         Doubt::Run => {
-            "the search found a situation that breaks the claim, but no run that leads to it; such \
-             a run would refute the claim, and a proof that no such run exists would prove it"
+            "the search found a state that breaks the claim, but no run that reaches this state. A \
+             run that reaches the state would refute the claim; a proof that no run reaches the \
+             state would prove the claim"
                 .to_owned()
         }
         Doubt::Move(queue) => {

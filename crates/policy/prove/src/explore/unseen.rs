@@ -17,7 +17,7 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         let mut words = Words { from: balance.from, policy, found: Vec::new() };
         asked(balance, &mut words);
         let what = "the search on small machines examines only which CPU is woken, but a balance \
-                    reads more than whether a task waits there";
+                    also depends on other values";
         return Some(match words.found.as_slice() {
             [] => what.to_owned(),
             words => format!("{what}: {}", words.join(", ")),

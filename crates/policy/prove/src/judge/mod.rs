@@ -112,14 +112,12 @@ impl Judging<'_> {
             Some(NotProved::Undecided(what, why)) => format!("{what}: {why}"),
             Some(NotProved::Fails(what)) => match asked.or(within) {
                 Some(bounds) => format!(
-                    "a solver finds that this obligation need not hold: {what}; but with up to {} \
-                     and {} the search found no counterexample",
+                    "a solver finds that this obligation may fail: {what}; but with up to {} and \
+                     {}, the search found no counterexample",
                     many(bounds.cpus, "CPU"),
                     many(bounds.tasks, "task")
                 ),
-                None => {
-                    format!("a solver finds that this obligation need not hold: {what}{missed}")
-                }
+                None => format!("a solver finds that this obligation may fail: {what}{missed}"),
             },
             Some(NotProved::Open(what, why)) => match within {
                 Some(bounds) => return Ok(Outcome::Proved(Scope::UpTo(bounds))),

@@ -26,7 +26,7 @@ pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Erro
     let small = small(policy, &recorded.machine)?;
     let (cpus, tasks) = (small.tree.cpus().len(), recorded.tables.tasks.len());
     if cpus > SIZE_MAX || tasks > SIZE_MAX {
-        let what = format!("{cpus} CPUs and {tasks} tasks, of a lost wakeup");
+        let what = format!("{cpus} CPUs and {tasks} tasks in a lost wakeup");
         return Err(Error::TooLarge { what, limit: SIZE_MAX });
     }
     let world = World::new(policy, &small);
@@ -66,7 +66,7 @@ pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Erro
         return Ok(Forced { same: 0, otherwise, left_out, still: None });
     }
     let Some((system, places)) = system(&world, &chosen) else {
-        let what = format!("{tasks} tasks in more queues than can be told");
+        let what = format!("{tasks} tasks in too many queues");
         return Err(Error::TooLarge { what, limit: crate::wakeup::QUEUES_MAX });
     };
     Ok(Run { policy, system: &system, places: &places }.of(&recorded.steps))

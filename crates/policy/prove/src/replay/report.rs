@@ -8,10 +8,10 @@ use super::Replay;
 /// The assumptions of a replay.
 const ASSUMPTIONS: [&str; 3] = [
     "the replay keeps the recorded order of reads, tries, puts and moves; the result of each step \
-     follows from this text",
+     follows from the text of this policy",
     "times and the keys of ordered queues keep their initial values: claims of this kind do not \
      depend on them",
-    "if this counterexample does not happen, this proves nothing: run `wastenot prove` for a proof",
+    "a replay without a fault proves nothing about the policy: run `wastenot prove` for a proof",
 ];
 
 /// The Report of a replay. `file` is the counterexample.

@@ -7,10 +7,10 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
             "`take` from this queue in `dispatch`, or let `balance idle` steal from it with \
              `machine` as the last level"
         }
-        "woken" => "remove `within`, so that all CPUs are searched that may run the task",
+        "woken" => "remove `within`, so that the search covers all CPUs that may run the task",
         "protocol" => "remove `unsafe protocol`",
         "filter_complete" | "filter_sound" => {
-            "make the filter ask whether a task waits: `filter(me, v) = queued(v.ready) >= 1`"
+            "make the filter true if a task waits: `filter(me, v) = queued(v.ready) >= 1`"
         }
         "tries_all" => "write `retry untried`, or remove `retry`, which means the same",
         "steal_safe" => "remove `steal: unchecked`",

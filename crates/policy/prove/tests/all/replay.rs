@@ -263,7 +263,7 @@ fn machines_that_no_counterexample_has_are_refused() {
         force(&changed, &text).map(|_| ()).map_err(|error| error.to_string())
     };
     assert!(on(Machine::flat(5_000)).is_err_and(|what| what.contains("5000 CPUs")));
-    assert!(on(Machine::flat(1)).is_err_and(|what| what.contains("and there is none")));
+    assert!(on(Machine::flat(1)).is_err_and(|what| what.contains("which does not exist")));
     let mut machine = history.head.machine.clone();
     machine.cpus[CpuId(1).index()].node = Some(u32::MAX);
     assert!(on(machine).is_err());

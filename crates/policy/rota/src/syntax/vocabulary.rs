@@ -108,7 +108,7 @@ pub const PLACES: &[Entry] = &[
         "t.prev",
         "cpu",
         "The CPU where the task ran last. If a displaced task may no longer run there, the kernel \
-         moves the task first, and this is the CPU to which the task was moved.",
+         first moves the task to another CPU; `t.prev` is then this CPU.",
         "on wake(t) { let c = idle cpu in allowed(t) near t.prev by [llc, machine]\n \
          if c { run t on c } else { put t in t.prev.q } }",
     ),
@@ -181,8 +181,9 @@ pub const CALLS: &[Entry] = &[
     entry(
         "min_vt(Q)",
         "as its key",
-        "The least key of the tasks that ran on the CPUs of this queue, or that still waited in it \
-         then. The key never decreases. Other CPUs may read an older value.",
+        "The least key of the queue. When a task starts to run on a CPU of this queue, the least \
+         key rises to the smallest key of this task and of the waiting tasks. It never decreases. \
+         Other CPUs may read an older value.",
         "on wake(t) { t.vt := max(t.vt, min_vt(home(t).q) - 20ms)\n put t in home(t).q }",
     ),
     entry(

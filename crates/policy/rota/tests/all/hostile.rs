@@ -155,7 +155,7 @@ fn depth_has_an_end() {
         );
     }
     let said = said(&deep("1 + ", "", 20_000));
-    assert!(said.starts_with("R013: a chain of more than 64"), "{said}");
+    assert!(said.starts_with("R013: the expression has a chain of more than 64"), "{said}");
     let (ifs, ends) = ("if a { ".repeat(20_000), " }".repeat(20_000));
     let elses = "if a { } else ".repeat(20_000);
     for body in [format!("{ifs}{ends}"), format!("{elses}{{ }}")] {

@@ -80,7 +80,10 @@ impl Calibrated {
             (from, to) => format!("{from} to {to} lines"),
         };
         let fetches = first.fetches;
-        format!("Of 0 to {FETCHES} fetches, only {fetches} fit within {within}, with {lines}.")
+        format!(
+            "Only pairs with {fetches} fetches and {lines} fit within {within}; 0 to {FETCHES} \
+             fetches were tried."
+        )
     }
 
     fn fitting(&self) -> Table {
@@ -117,7 +120,7 @@ impl Calibrated {
             Column::for_programs("of", Unit::None),
             Column::new("measured_ns", "figure", Unit::Ns),
             Column::new("simulated_ns", "simulated", Unit::Ns),
-            Column::new("residual", "residual", Unit::Share),
+            Column::new("residual", "error", Unit::Share),
         ];
         let mut table = Table::new(
             "residuals",
@@ -149,9 +152,9 @@ impl Calibrated {
     fn assumptions(&self) -> Vec<String> {
         let base = &self.question.base_name;
         let mut said = vec![format!(
-            "a pair is the number of lines written under the lock, and the number of times a CPU \
-             that waits for a ticket lock fetches its line; {base} gives the time of a line, and \
-             the lines that fit are numbers of such lines"
+            "a pair has two numbers: `lines` cache lines are written under the lock, and a CPU \
+             that waits for a ticket lock fetches the lock's line `fetches` times; the time for \
+             one line is from {base}"
         )];
         let alone = self.fit.points.iter().any(|point| point.cpus == 1);
         said.push(match alone {

@@ -75,7 +75,7 @@ fn unit(over: Column) -> &'static str {
         Column::Total => "total utilization",
         Column::Tasks => "tasks",
         Column::Cpus => "CPUs",
-        _ => "cache delay, times the table's",
+        _ => "cache delay, as a multiple of the table's",
     }
 }
 

@@ -134,7 +134,7 @@ fn above(title: &str, rows: &[Vec<Value>]) -> Table {
         Column::for_people("curve", Unit::None),
         Column::for_people("cache delay", Unit::Words),
         Column::for_people("is", Unit::None),
-        Column::for_people("beside", Unit::None),
+        Column::for_people("compared with", Unit::None),
         Column::for_people("only this curve accepts", Unit::None),
         Column::for_people("only the other accepts", Unit::None),
         Column::for_people("p", Unit::Words),

@@ -78,10 +78,9 @@ impl Swept<'_> {
             "tests are only sufficient: shares are lower bounds on the share of sets that can be \
              scheduled"
                 .to_owned(),
-            "intervals are of 95 %, each for itself (Wilson); `above` and `below` are what \
-             McNemar's \
-             exact test of pairs gives at 5 %, each pair for itself, whatever is true of sets \
-             that are unknown"
+            "each interval is a 95 % Wilson interval for one share; `above` and `below` mean that \
+             McNemar's exact paired test is significant at 5 %, whether or not the unknown sets \
+             can be scheduled; neither is corrected for multiple comparisons"
                 .to_owned(),
         ];
         let with = |word: &str| self.sweep.curves.iter().any(|curve| guarantee(curve) == word);

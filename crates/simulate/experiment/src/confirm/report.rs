@@ -212,7 +212,7 @@ impl Confirmation {
         let columns = [
             Column::new("cause", "cause", Unit::None),
             Column::new("loss", "kind", Unit::None),
-            Column::new("ns", "lost", Unit::Ns),
+            Column::new("ns", "lost time", Unit::Ns),
         ];
         let mut table = Table::new("lost", "Time lost in the recorded run", columns);
         table.shown = 6;
@@ -248,17 +248,17 @@ impl Confirmation {
             ),
             format!(
                 "the arms `before` and `control` differ only in their seeds; a seed sets the \
-                 random numbers of programs, and varies each other computation and sleep by up to \
+                 random numbers of programs, and varies all other computations and sleeps by up to \
                  {:.0} %",
                 VARIED * 100.0
             ),
-            "each interval contains the median with a confidence of at least 95 %; the sign test \
-             gives its ends, which are two of the sorted values"
+            "each interval contains the median with a confidence of at least 95 %; its ends are \
+             two of the sorted values (sign test)"
                 .into(),
-            "`confirmed` means: before the change, the model loses between half and twice the \
-             recorded loss; after the change, the intervals lie below those before, and the \
-             medians are at most half, both for this cause and for all causes; the control does \
-             not differ; the run does not get longer"
+            "`confirmed` requires four results: (1) before the change, the model loses between \
+             half and twice the recorded loss; (2) after the change, the interval is below the \
+             interval before, and the median is at most half, for this cause and for all causes; \
+             (3) the control does not differ; (4) the run does not get longer"
                 .into(),
         ];
         if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {

@@ -38,8 +38,8 @@ impl WhatIf {
         report.assumptions.extend(self.asked.unread.clone());
         report.assumptions.extend(self.of_the_bound());
         report.assumptions.push(
-            "a work-conserving schedule gives no lower bound: starting tasks as soon as a CPU is \
-             free can delay other tasks (Graham 1969), so that run may even be longer than the \
+            "the work-conserving run is not a lower bound: if tasks start as soon as a CPU is \
+             free, they can delay other tasks (Graham 1969); this run may even be longer than the \
              recorded run"
                 .into(),
         );
@@ -193,7 +193,7 @@ impl WhatIf {
         let kept_because = self.limit(kept).filter(|_| because.is_none()).unwrap_or_default();
         let because = because.unwrap_or_default();
         let also =
-            also(&format!(" finish before {kept}{kept_because}, so it can save at most {least}."));
+            also(&format!(" finish before {kept}{kept_because}: at most {least} can be saved."));
         format!(
             "Another scheduler can save at most {share} of this run{unless}: the run took \
              {recorded}, and no scheduler can finish the same work before {bound}{because}.{also}"
@@ -280,7 +280,7 @@ impl WhatIf {
         let columns = [
             Column::new("name", "task", Unit::None),
             Column::new("tasks", "tasks", Unit::None),
-            Column::new("chain_ns", "end, at the earliest", Unit::Ns),
+            Column::new("chain_ns", "earliest end", Unit::Ns),
             Column::new("compute_ns", "of that, CPU time", Unit::Ns),
             Column::new("sleep_ns", "of that, asleep", Unit::Ns),
         ];

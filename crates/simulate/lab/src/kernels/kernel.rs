@@ -103,7 +103,7 @@ pub(super) fn make(
     let (is_packed, bytes) = match image::unpack(&bytes) {
         Ok(elf) => (false, elf),
         Err(why) => {
-            progress(&format!("{} stays packed: {why}", package.release));
+            progress(&format!("{} stays compressed: {why}", package.release));
             (true, bytes)
         }
     };

@@ -169,7 +169,7 @@ pub enum Error {
         said: String,
     },
     /// There was no room for marks: how many there were is not known.
-    #[error("the tasks made {lost} marks too many; {kept} marks can be kept")]
+    #[error("the tasks recorded too many marks: {kept} were stored, and {lost} were lost")]
     LostMarks {
         /// For how many there was no room.
         lost: u32,

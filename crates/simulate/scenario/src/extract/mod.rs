@@ -122,7 +122,7 @@ pub fn extract(history: &History, options: &Options<'_>) -> Result<Extracted, Er
     let extracted = weave::weave(history, options, watch);
     if extracted.awaited == 0 || extracted.recorded == Span::ZERO {
         let what = "none of the awaited tasks ran in this trace".into();
-        return Err(Error::NoWork { what, help: "name other tasks with `--task`".into() });
+        return Err(Error::NoWork { what, help: "give other tasks with `--task`".into() });
     }
     Ok(extracted)
 }

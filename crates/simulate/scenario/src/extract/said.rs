@@ -179,8 +179,8 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     if tally.unknown.0 > 0 {
         let (count, span) = tally.unknown;
         said.push(format!(
-            "parts of tasks' lives are unknown and count as sleep that keeps its length: {count}, \
-             {span} in total"
+            "a task in an unknown state counts as asleep, and this sleep keeps its length: \
+             {count}, {span} in total"
         ));
     }
     if tally.losses > 0 {

@@ -171,7 +171,7 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     let seeds = fields.get("seeds").map_or(Ok(5), |node| integer(node, "seeds", 1..=10_000))?;
     let drafts = variants::of(&fields, &table, &patch.variant)?;
     if drafts.len().saturating_mul(text.len()) > BYTES_OF_VARIANTS {
-        let what = format!("{} variants of {} bytes are too many", drafts.len(), text.len());
+        let what = format!("{} variants of {} bytes each are too much", drafts.len(), text.len());
         return Err(wrong(0, what, "sweep fewer values, or split the scenario"));
     }
     let mut variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;

@@ -161,7 +161,7 @@ fn locks_are_given_back(
             Step::End { of } => {
                 let before = open.pop().unwrap_or_default();
                 if !before.keys().eq(held.keys()) {
-                    let what = "the block holds other locks at its end than at its beginning";
+                    let what = "the task holds different locks at the end of the block than before";
                     return Err(wrong(at(n), what, format!("compare with step {}", of + 1)));
                 }
             }

@@ -204,7 +204,7 @@ impl Whole<'_> {
         let own = fields.text("overheads")?;
         match (implementation, own.or(self.overheads)) {
             (None, _) if own.is_some() => {
-                let help = "remove `overheads`, or name an implementation";
+                let help = "remove `overheads`, or give an implementation";
                 Err(wrong(fields.at(), "the implementation `none` has no overheads", help))
             }
             (None, _) => Ok(None),
