@@ -1,9 +1,4 @@
-<<<<<<< HEAD
-//! Writes `crates/simulate/scenario/src/ambient.csv`: the load that ran during the workloads of the
-//! recordings, by kernel.
-=======
 //! `crates/simulate/scenario/src/ambient.csv`: what ran next to the recorded workloads, by kernel.
->>>>>>> 3da439c524104d317714366e7c7d6d584027394d
 //!
 //! A recording's ambient tasks are those that it did not see created and that created none
 //! themselves, whoever launched the workload. Threads that the scheduler wakes in order to move

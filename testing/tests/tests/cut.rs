@@ -96,7 +96,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 
 fn packed_families(pack: impl Fn(&[u8]) -> Vec<u8>) {
     for family in [Family::TraceDat, Family::PerfData, Family::Text] {
-        let files = (0..12).map(|seed| pack(&encoded(family, seed, 4000).bytes));
+        let files = (0..24).map(|seed| pack(&encoded(family, seed, 4000).bytes));
         cut_anywhere(&format!("packed {family:?}"), files);
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::{Machine, Time};
-use wastenot_tests::rejected::{broadcast, lock_free, wait_free};
 use wastenot_sim::edf::{Design, Mailboxes, Profile, Real, Rule, run, synchronous};
 use wastenot_sim::{Options, Overhead};
+use wastenot_tests::rejected::{broadcast, lock_free, wait_free};
 
 /// The figures of message passing: the most CPUs that access one line, and messages per event.
 fn message_passing(cpus: usize) -> (usize, f64) {

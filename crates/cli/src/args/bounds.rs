@@ -102,8 +102,8 @@ pub(crate) struct Test {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The output is CSV with the columns kind,at,max_us,average_us, where `at` is the
-number of tasks (docs/explain/bounds.md). `wastenot bounds test` and sweeps use the
-table in the same way as a table of measured overheads.
+number of tasks (docs/explain/bounds.md). `wastenot bounds test` and sweeps use
+the table in the same way as a table of measured overheads.
 
 For each number of tasks, three runs are simulated:
   1. identical tasks with simultaneous releases, which use half of the CPUs,
@@ -204,8 +204,8 @@ The figures include no interrupts and no context switches. Other work on the
 machine increases the figures, especially the maxima, so measure on an idle
 machine.
 
-The output is CSV (docs/reference/profile.md). Each line names its machine, so tables of
-several machines can be combined with --append or cat.
+The output is CSV (docs/reference/profile.md). Each line names its machine, so
+tables of several machines can be combined with --append or cat.
 
 Examples:
   wastenot bounds measure --span 20ms

@@ -100,8 +100,8 @@ schedulability. For every other column that varies, there is one panel per
 value; --only selects values.
 
 The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
-picture is drawn in the terminal. docs/reference/sweep.md describes the columns of the CSV
-file.
+picture is drawn in the terminal. docs/reference/sweep.md describes the columns
+of the CSV file.
 
 Examples:
   wastenot draw curves scenarios/sweeps/small.csv -o small.pdf

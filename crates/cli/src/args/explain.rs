@@ -11,7 +11,7 @@ use super::input::{FILE, Reading};
 use super::scheduler::Scheduler;
 use super::when::WindowArgs;
 
-/// Show where tasks spent their time, or test a fix for a loss
+/// Show where tasks spent their time, or test a fix
 #[derive(Args, Debug)]
 #[command(override_usage = "\
 wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]

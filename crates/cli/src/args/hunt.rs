@@ -27,9 +27,9 @@ reference scheduler `work-conserving`, or uses another real-time scheduler. With
 than under the other scheduler.
 
 `hunt` shrinks each finding, which may take longer than the search. With -o, it
-writes each finding as a scenario with a trace and a picture (docs/explain/hunt.md). As
-a baseline, half of the trials are random workloads. The number of trials is
-rounded up to a multiple of 64.
+writes each finding as a scenario with a trace and a picture
+(docs/explain/hunt.md). As a baseline, half of the trials are random workloads.
+The number of trials is rounded up to a multiple of 64.
 
 The same seed and the same number of trials give the same findings. To continue
 an interrupted hunt that had --resume, repeat the same command.

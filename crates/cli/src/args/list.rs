@@ -9,9 +9,9 @@ use super::check::Face;
 #[command(after_help = "\
 Schedulers and machines are names for --scheduler, for --machine, and for keys
 of scenarios. Workloads are functions that a scenario calls with `use =`
-(docs/reference/scenario.md). Claims are properties that a policy declares with `prove`
-(docs/reference/rota.md). Causes are reasons for lost time, for `check --cause`
-(docs/reference/causes.md).
+(docs/reference/scenario.md). Claims are properties that a policy declares with
+`prove` (docs/reference/rota.md). Causes are reasons for lost time, for
+`check --cause` (docs/reference/causes.md).
 
 Exit codes: 0 success; 2 failure.
 

@@ -13,8 +13,8 @@ use super::check::Face;
 #[command(after_help = "\
 A proof shows that no CPU stays idle, beyond a stated number of attempts, while
 a task that may run on it waits. It holds in a model, and under the assumptions
-that the report lists (docs/explain/proofs.md). A policy declares its claims with
-`prove ...`.
+that the report lists (docs/explain/proofs.md). A policy declares its claims
+with `prove ...`.
 
 `prove` checks each claim in two ways at the same time:
   - It explores all states of small machines: up to --cpus CPUs and --tasks
@@ -31,7 +31,8 @@ runs the saved queries again.
 
 --replay repeats the steps of a counterexample that --cex wrote. It uses the
 policy of the counterexample, or a corrected policy (--scheduler). The report
-shows the first step at which the policy does something else (docs/explain/proofs.md).
+shows the first step at which the policy does something else
+(docs/explain/proofs.md).
 
 --conforms takes the steps that a kernel logged under the policy, and replays
 them in the model. The report shows the first step that the model does not allow

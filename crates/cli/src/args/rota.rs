@@ -80,8 +80,8 @@ pub(crate) struct Code {
 /// Emit a policy as C for sched_ext
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The output is one self-contained file. docs/explain/emit.md describes the file and the
-values that a loader must set. Compile the file to BPF with clang:
+The output is one self-contained file. docs/explain/emit.md describes the file
+and the values that a loader must set. Compile the file to BPF with clang:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
 `emit` checks the claims like `wastenot prove`, with at most 5 s per query. It

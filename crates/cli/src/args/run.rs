@@ -15,14 +15,15 @@ use super::scheduler::Under;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A scenario is a TOML file that describes a machine, a workload, a scheduler,
-variants, and figures to measure (docs/reference/scenario.md). Examples are in scenarios/.
-An rt-app file describes only a workload: set the machine and the scheduler with
---machine and --scheduler (docs/explain/simulate.md).
+variants, and figures to measure (docs/reference/scenario.md). Examples are in
+scenarios/. An rt-app file describes only a workload: set the machine and the
+scheduler with --machine and --scheduler (docs/explain/simulate.md).
 
 --on selects where the scenario runs: in the simulator (sim), on this machine
 (host), or in a guest with a Debian kernel (6.12, 7.2.13, sid). On this machine
 and in guests, the tasks are real and `run` records them. They are scheduled by
-the kernel's own scheduler, or by the policy of --scheduler (docs/how-to/lab.md).
+the kernel's own scheduler, or by the policy of --scheduler
+(docs/how-to/lab.md).
 
 --scheduler-cmd runs the scenario under the kernel's own scheduler, and then
 under the scheduler that COMMAND loads. With several commands, each scheduler is

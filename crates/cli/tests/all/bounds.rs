@@ -426,8 +426,7 @@ fn what_a_table_does_not_tell_the_report_does() {
     };
     let answer = ask("--cpus 1 --json");
     let all = answer["assumptions"].to_string();
-    let kinds =
-        "o.csv has no switch, tick, release, latency, cache_delay, cache_load: these overheads count as 0";
+    let kinds = "o.csv has no switch, tick, release, latency, cache_delay, cache_load: these overheads count as 0";
     assert!(all.contains(kinds), "{all}");
     assert!(all.contains("so it is assumed to be for gsn-edf on 1 CPU"), "{all}");
     let missing = ["switch", "tick", "release", "latency", "cache_delay", "cache_load"];

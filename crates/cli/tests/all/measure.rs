@@ -187,7 +187,10 @@ fn where_nothing_fits_it_says_so_and_writes_nothing() {
     desk.put("m.csv", table("m").replace(",2700,2700,", ",900,900,"));
     let (text, code) = asked(&desk, "calibrate m.csv --within 5% -o m.toml");
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("No pair fits within 5") && text.contains("no profile is written"), "{text}");
+    assert!(
+        text.contains("No pair fits within 5") && text.contains("no profile is written"),
+        "{text}"
+    );
     assert!(!desk.path().join("m.toml").exists());
 }
 

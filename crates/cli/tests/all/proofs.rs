@@ -57,11 +57,7 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
         ("prove policies/wrong/no-chain.rota", "add `--allow-unsafe`"),
         (
             "prove policies/work-stealing.rota --cex mended.rota",
-<<<<<<< HEAD
-            "overwrite it with `--force`, or name another file: `--cex FILE`",
-=======
             "overwrite it with `--force`, or give another file: `--cex FILE`",
->>>>>>> 3da439c524104d317714366e7c7d6d584027394d
         ),
         ("prove policies/work-stealing.rota --cex policies", "give a file: `--cex FILE`"),
         (

@@ -107,7 +107,7 @@ fn the_report_tells_it_by_task_and_cgroup_beside_what_the_kernel_counted() {
     assert_eq!(build["kernel_throttled_ns"], 80_500_000);
     assert_eq!((&idle["held_ns"], &idle["kernel_throttled_ns"]), (&0.into(), &0.into()));
     let finding = report.findings.iter().find(|it| it.code == "throttled").expect("a finding");
-    assert!(finding.message.contains("A quota held b:101 in /build back"), "{}", finding.message);
+    assert!(finding.message.contains("A quota held back b:101 in /build"), "{}", finding.message);
 }
 
 #[test]

@@ -40,9 +40,7 @@ impl<S: Source> Site for Scraped<S> {
                 Err(error) => Reply::text("500 Internal Server Error", format!("{error}\n")),
             },
             "/healthz" if self.0.is_well() => Reply::text("200 OK", "ok\n"),
-            "/healthz" => {
-                Reply::text("503 Service Unavailable", "the watcher does not respond\n")
-            }
+            "/healthz" => Reply::text("503 Service Unavailable", "the watcher does not respond\n"),
             _ => Reply::text("404 Not Found", "the paths are /metrics and /healthz\n"),
         }
     }

@@ -6,10 +6,10 @@
 use std::fmt;
 use std::sync::{Mutex, TryLockError};
 
+use crate::html;
 use serde_json::{Value, json};
 use wastenot_check::Options;
 use wastenot_check::account::{Account, Question, Step};
-use crate::html;
 use wastenot_model::{History, TaskId, Window};
 
 use crate::Recording;
@@ -205,7 +205,7 @@ mod tests {
             (account["why"].as_str().expect("a sentence").to_owned(), account["command"].clone())
         };
         let mut recording = recording();
-        assert!(why(&recording).0.contains("cannot be read a second time"));
+        assert!(why(&recording).0.contains("cannot be read again"));
         recording.source = Some(events(|| Err("The file changed.".into())));
         assert_eq!(why(&recording).0, "The file changed.");
         recording.source = Some(events(|| Ok(history())));

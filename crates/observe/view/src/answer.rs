@@ -25,10 +25,10 @@
 //! `R` is the index of a trace, `FOLD` the index of an arrangement of CPUs on lanes. Times are in
 //! ns since the start of the trace. The numbers of tasks are those of the head.
 
+use crate::html::Words;
 use crate::tiles::LEVELS;
 use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
-use crate::html::Words;
 use wastenot_model::Window;
 
 use crate::recording::tile;

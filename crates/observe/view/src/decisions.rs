@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
 use crate::html;
+use serde_json::{Value, json};
 use wastenot_model::decisions::Decision;
 use wastenot_model::{Column, History, Table, Time, Unit, Window};
 

@@ -8,10 +8,10 @@
 //! MAGIC
 //! ```
 
+use crate::html::{Piece, Words};
 use crate::tiles::kept::{Reader, Writer};
 use crate::tiles::{Bytes, Tiles};
 use serde_json::{Value, json};
-use crate::html::{Piece, Words};
 use wastenot_model::{CpuId, Time, Window};
 
 use crate::Recording;

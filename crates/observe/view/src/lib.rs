@@ -13,8 +13,8 @@ mod answer;
 mod decisions;
 mod file;
 mod folds;
-pub mod html;
 mod frequency;
+pub mod html;
 mod kept;
 mod recording;
 mod server;
@@ -25,8 +25,8 @@ mod way;
 
 use std::sync::OnceLock;
 
-use wastenot_check::compare::{self, Comparison};
 use self::html::{Extra, Words};
+use wastenot_check::compare::{self, Comparison};
 use wastenot_model::Report;
 
 pub use self::account::{Events, Read};

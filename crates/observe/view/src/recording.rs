@@ -2,11 +2,11 @@
 
 use std::io;
 
+use crate::html::{self, Words};
 use crate::tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
 use serde_json::{Value, json};
 use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
-use crate::html::{self, Words};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
 
 use crate::account::Events;

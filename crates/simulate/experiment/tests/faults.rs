@@ -134,7 +134,7 @@ fn figures_of_two_schedulers_are_told_apart_by_their_ranks() {
     assert_eq!(found[0].change, Change::Worse);
     assert!(found[0].sentence().ends_with(", worse (p = 0.002)"), "{}", found[0].sentence());
     let verdict = report_with(&[before, worse], &[(0, 1)]).verdict;
-    assert!(verdict.contains("7.2 foo against 7.2: completion: "), "{verdict}");
+    assert!(verdict.contains("7.2 foo compared with 7.2: completion: "), "{verdict}");
     assert_eq!(compared(&same, &of("7.2 bar", 0)).len(), 1);
     let few = [of("7.2", 0), of("7.2 foo", 9)].map(|mut it| {
         it.variants[0].cells.truncate(3);

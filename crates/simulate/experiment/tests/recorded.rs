@@ -444,7 +444,7 @@ fn another_machine_is_named() {
         what_if(&history, &question).expect("work").report().verdict
     };
     let up = on(wastenot_scenario::machine("up1").expect("a preset"));
-    assert!(up.starts_with("On up1 global-fifo takes"), "{up}");
+    assert!(up.starts_with("On up1, global-fifo takes"), "{up}");
     let mut nameless = Machine::flat(3);
     nameless.name.clear();
     let three = on(nameless);

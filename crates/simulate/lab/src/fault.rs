@@ -377,7 +377,10 @@ mod tests {
             (2_000_000, "BPF scheduler \"foo\" disabled (unregistered from user space)"),
         ];
         let told = fault(&evidence("bye\n", &kernel), None);
-        assert_eq!(told.what, "the program of scx_foo unloaded it after 1.000 s (exit code 1)");
+        assert_eq!(
+            told.what,
+            "the program of scx_foo unloaded its scheduler after 1.000 s (exit code 1)"
+        );
         assert_eq!(told.lines, ["bye"]);
     }
 
@@ -389,8 +392,8 @@ mod tests {
         let told = starved("scx_foo", &wait, &history).expect("starvation");
         assert_eq!(
             told.what,
-            "work:7 starved under scx_foo: it had waited on CPU 3 for 17.30 s when the run \
-             reached its limit"
+            "work:7 starved under scx_foo: when the run reached its limit, it had waited on CPU 3 \
+             for 17.30 s"
         );
         for other in [Wait { is_open: false, ..wait.clone() }, Wait { ns: 1_000_000, ..wait }] {
             assert_eq!(starved("scx_foo", &other, &history), None);

@@ -371,10 +371,9 @@ impl Bench for Guests {
                     "Linux {} has no sched_ext, so it cannot run {name}",
                     self.of.version
                 ),
-                help:
-                    "give a kernel of version 6.13 or later, for example --on 7.2; \
+                help: "give a kernel of version 6.13 or later, for example --on 7.2; \
                      `wastenot lab list` lists the kernels"
-                        .into(),
+                    .into(),
             });
         }
         let plan = plan(variant, &wastenot_sim::Options::default())?;

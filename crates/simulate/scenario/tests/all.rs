@@ -11,8 +11,8 @@ mod all {
     mod profiles;
     mod rtapp;
     mod scenarios;
-    mod settings;
     mod seeds;
+    mod settings;
     mod sweeps;
     mod synthetic;
     mod tables;

@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-//! The columns of all tables except `events`. docs/reference/tables.md contains the same text; a
-//! test compares both.
-=======
 //! The columns of all tables except `events`. docs/reference/tables.md has the same text; a test
 //! compares both.
->>>>>>> 3da439c524104d317714366e7c7d6d584027394d
 
 use wastenot_read::write::{Column, Kind};
 

@@ -78,13 +78,8 @@ pub struct Cause {
     /// The data that would allow a more precise answer.
     pub missing: &'static str,
     /// True if the precision of the cause is known: the cause has at least 40 cases in which a
-<<<<<<< HEAD
-    /// planted fault took time (docs/results/causes.md), or real kernels lost a known time by
-    /// it. Other causes are only suspected.
-=======
     /// planted fault took time (docs/results/causes.md), or real kernels were made to lose a known
     /// time by it. Other causes are only suspected.
->>>>>>> 3da439c524104d317714366e7c7d6d584027394d
     pub named: bool,
     /// The test of the evidence.
     pub(crate) holds: fn(&Evidence) -> bool,

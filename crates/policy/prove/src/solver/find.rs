@@ -121,7 +121,7 @@ mod tests {
     fn what_was_named_but_is_no_solver_is_an_error() {
         let places = Places { z3: Some("/bin/false".into()), ..Places::default() };
         let error = places.solvers().unwrap_err();
-        assert_eq!(error.to_string(), "/bin/false is not z3");
+        assert_eq!(error.to_string(), "the program /bin/false is not z3");
         assert!(error.help().contains("WASTENOT_Z3"), "{}", error.help());
     }
 

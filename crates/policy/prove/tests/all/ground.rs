@@ -47,8 +47,9 @@ fn a_question_has_a_model_just_when_the_explorer_finds_a_situation() {
 /// Every second one asks more under the lock than whether a task may run here.
 fn random() -> impl Iterator<Item = (String, String)> {
     let means = |(_, text): &(u64, String)| wastenot_rota::compile(text).is_ok();
-    let seeds =
-        (1..).map(|seed| (seed, wastenot_chance::policy(&mut Random::stream(seed, 2, 0)))).filter(means);
+    let seeds = (1..)
+        .map(|seed| (seed, wastenot_chance::policy(&mut Random::stream(seed, 2, 0))))
+        .filter(means);
     let mut rechecks = false;
     let other = move |(_, text): &(u64, String)| {
         let takes = !rechecks || text.contains("where me in allowed(t) and");

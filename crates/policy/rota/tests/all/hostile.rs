@@ -174,9 +174,9 @@ fn a_near_word_is_told() {
 #[test]
 fn a_wrong_unit_is_told_with_the_right_one() {
     for (number, told) in [
-        ("20msec", "no unit `msec`; write `20ms`"),
-        ("20µs", "no unit `µs`; write `20us`"),
-        ("5seconds", "no unit `seconds`; write `5s`"),
+        ("20msec", "there is no unit `msec`; write `20ms`"),
+        ("20µs", "there is no unit `µs`; write `20us`"),
+        ("5seconds", "there is no unit `seconds`; write `5s`"),
         ("7m", "there is no unit `m`; use one of the units ns, us, ms, s, %"),
         ("7fortnights", "there is no unit `fortnights`; use one of the units ns, us, ms, s, %"),
         ("1.5ms", "`1.5ms` is not a whole number; write `1500us`"),

@@ -499,7 +499,7 @@ mod tests {
         assert_eq!(shares(&panel.curves[0]), free);
         assert_eq!(shares(&panel.curves[1]), [(1.0, Some(0.75)), (2.0, None), (3.0, None)]);
         assert_eq!(panel.curves[0][0].share.and_then(|share| share.band), Some((0.0, 1.0)));
-        let told = "Gaps: at 1 place tests exceeded their budget; at 1 place the file has no \
+        let told = "Gaps: at 1 place, tests exceeded their budget; at 1 place, the file has no \
                     line for a curve.";
         assert!(chart.notes.iter().any(|note| note == told), "{:?}", chart.notes);
     }

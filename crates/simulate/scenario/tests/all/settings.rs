@@ -124,7 +124,7 @@ fn what_cannot_be_set_is_named() {
         ("machine", "2026-01-01", "a date", ""),
         ("costs.swtch", "1us", "[costs] has no key `swtch`", "did you mean `switch`?"),
         ("tasks", "x", "`tasks` cannot be `x`", "a list in square brackets"),
-        ("tasks.name", "x", "`tasks` is a table", "a list in square brackets"),
+        ("tasks.name", "x", "`tasks` cannot be a table", "a list in square brackets"),
     ] {
         let error = set(&[("seeds", "2"), (name, value)], None).expect_err(name);
         let (text, hint) = (error.to_string(), error.help());

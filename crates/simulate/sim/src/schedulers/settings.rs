@@ -270,6 +270,6 @@ mod tests {
         let set = [("group".to_owned(), "own".to_owned())];
         let error = scheduler("cfs-4.1", &set).err().expect("refused");
         assert_eq!((error.tunable(), error.help()), (Some("group"), "did you mean `groups`?"));
-        assert_eq!(refused("cfs-4.1", "hz", "300").1, "`hz` is 100 | 250 | 1000");
+        assert_eq!(refused("cfs-4.1", "hz", "300").1, "set `hz` to 100 | 250 | 1000");
     }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use wastenot_model::workload::Random;
-use wastenot_rota::emit::emit;
 use wastenot_rota::compile;
+use wastenot_rota::emit::emit;
 
 use super::policies;
 
