@@ -28,7 +28,7 @@ use crate::waste::measured;
 const MEMORY: usize = 64 << 20;
 
 /// Cases of each target.
-const CASES: u64 = 1_000;
+const CASES: u64 = 400;
 
 /// A case that is running.
 struct Running {

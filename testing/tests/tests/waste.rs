@@ -97,7 +97,7 @@ fn waste_of_random_histories_is_what_the_slow_reference_measures() {
         if ours == theirs { Ok(ours) } else { Err(Box::new((ours, theirs))) }
     };
     let (mut wasteful, mut doubtful, mut rows) = (0, 0, 0);
-    let cases = effort(100_000);
+    let cases = effort(40_000);
     for seed in 0..cases {
         let plan = Plan::small(seed);
         let history = plan.history();
