@@ -5,39 +5,43 @@ CARGO ?= cargo
 TRACE := traces/7.2-s4x16x2-make.dat
 # The recording does not tell its topology.
 MACHINE := --machine 'package:4 l3:1 core:16 pu:2'
-WASTENOT := target/demo/wastenot
+WASTENOT := target/release/wastenot
 
 # System packages: installs what is missing when root, else lists it once.
 setup:
 	@.ci/setup
 
-# Builds, reports on a real trace of 128 CPUs, draws it, simulates one; everything lands in out/.
+# Builds the program, then reports on a real trace of 128 CPUs, draws it, and simulates a machine. Everything is in out/.
 demo:
 	@.ci/setup demo
 	@echo "Building $(WASTENOT): minutes the first time, seconds after that"
-	@$(CARGO) build --profile demo --package wastenot
+	@$(CARGO) build --release --package wastenot
 	@mkdir -p out
 	@$(WASTENOT) report $(TRACE) $(MACHINE) -o out/report.html --force
 	@for picture in cores waiting queues; do \
 	  $(WASTENOT) draw $$picture $(TRACE) $(MACHINE) -o out/$$picture.pdf --socket-order --force || exit; done
 	@$(WASTENOT) run scenarios/seeds/scheduling-groups-cg.toml
 	@echo
-	@echo "Report:   out/report.html"
-	@echo "Pictures: out/cores.pdf out/waiting.pdf out/queues.pdf"
-	@echo "Your own machine next: $(WASTENOT) doctor"
+	@$(WASTENOT) check $(TRACE) $(MACHINE) | sed -n '/^At least/,/^$$/p'
+	@echo "This is the verdict on $(TRACE), a kernel build on 128 CPUs."
+	@echo "  The report, in a browser:  out/report.html"
+	@echo "  Pictures:                  out/cores.pdf out/waiting.pdf out/queues.pdf"
+	@echo "Next, put wastenot into PATH, and see what it can record on this machine:"
+	@echo "  export PATH=$$PWD/target/release:\$$PATH"
+	@echo "  wastenot doctor"
 
 # What to install: an archive, a .deb and a Python wheel of one static program, in dist/.
 dist:
 	@.ci/setup dist
 	@packaging/build
 
-# Everything that must hold; prints the ten slowest steps, counts what was skipped.
+# Everything that must hold. Prints the slowest steps and tests, and counts what was skipped.
 test: setup
 	@.ci/test
 
-# The quick part of it, while writing: format, lints, types.
+# While writing: format and lints; with CRATE=prove also the tests of that crate.
 check:
-	@.ci/test --quick
+	@.ci/test $(if $(CRATE),--crate $(CRATE),--quick)
 
 # Ratios against named peers, on big recordings made on the spot: bench/README.md.
 bench: setup
