@@ -536,8 +536,8 @@ fn row(name: &str, cases: &[&Case]) -> String {
 }
 
 const HEAD: &str = "\
-| construct | programs | median of bound / optimum | least | the optimum itself \
-| median, of events alone | as recorded: above the optimum |
+| construct | programs | median of bound / optimum | minimum of bound / optimum | bound = optimum \
+| median, bound from events only | *as recorded* is above the optimum |
 |---|---|---|---|---|---|---|
 ";
 
