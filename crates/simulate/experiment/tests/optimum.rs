@@ -15,7 +15,7 @@ use wastenot_model::workload::{
 };
 use wastenot_model::{CpuId, History, Machine, Span, Time, Workload};
 use wastenot_needs::effort;
-use wastenot_scenario::extract::{self, Basis};
+use wastenot_experiment::extract::{self, Basis};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, scheduler, simulate};
 

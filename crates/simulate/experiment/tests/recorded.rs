@@ -8,7 +8,7 @@ use wastenot_model::{
     Prio, Report, Sink, Span, Task, TaskId, Time, Window,
 };
 use wastenot_read::write::edit;
-use wastenot_scenario::extract::{self, Extracted};
+use wastenot_experiment::extract::{self, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::Options;
 

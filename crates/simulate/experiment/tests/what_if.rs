@@ -6,7 +6,7 @@ use wastenot_model::workload::{Program, Random, Step, Template, TemplateId, Vari
 use wastenot_model::{
     Builder, Carries, CpuId, CpuMode, CpuSet, Head, History, Machine, Span, Time, Workload,
 };
-use wastenot_scenario::extract;
+use wastenot_experiment::extract;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
 

@@ -22,7 +22,7 @@ use wastenot_check::waste;
 use wastenot_host::store::{Store, fill};
 use wastenot_model::workload::{Program, Step, Variate};
 use wastenot_model::{History, Span};
-use wastenot_scenario::Extracted;
+use crate::extract::Extracted;
 use wastenot_scenario::scenario::{Choice, Variant};
 
 pub use change::{Change, removing};

@@ -2,7 +2,7 @@
 
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Span, Table, Value};
-use wastenot_scenario::extract::{Basis, Chain, Crowd, Wakers};
+use crate::extract::{Basis, Chain, Crowd, Wakers};
 
 use super::{Replayed, WhatIf};
 

@@ -19,7 +19,7 @@ pub(crate) mod program;
 mod schema;
 mod tasks;
 mod variants;
-pub(crate) mod verify;
+mod verify;
 
 use std::path::Path;
 
@@ -31,6 +31,7 @@ pub use figure::{Figure, Formula, MEASURES, Measure, Over, PICKS, Pick, Quantity
 pub use instead::{Instead, Setting};
 pub use program::{Form, STEPS, TIMES, WAITINGS};
 pub use schema::{Key, SCHEMA, Section};
+pub use self::verify::can_run;
 
 use crate::Error;
 use fields::{Fields, integer};

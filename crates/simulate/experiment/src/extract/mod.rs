@@ -25,7 +25,7 @@ use wastenot_model::{
 
 pub use bound::{AsRecorded, Basis, Bound, Chain, Crowd, End};
 
-use crate::Error;
+use wastenot_scenario::Error;
 use bound::crews::Crews;
 use bound::plan::Plan;
 use life::Untold;
