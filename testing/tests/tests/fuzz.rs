@@ -1,7 +1,7 @@
 //! Every reader under damaged files: no panic, no hang, memory in proportion to the input.
 //!
-//! Every run has the same cases, so that they compare a change with the state before it. `make fuzz`
-//! searches for new ones. A case that fails is kept in a file; every run replays those in
+//! Every run has the same cases, so that they compare a change with the state before it. `make
+//! fuzz` searches for new ones. A case that fails is kept in a file; every run replays those in
 //! `fuzz/finds/`.
 
 use std::collections::BTreeMap;

@@ -26,12 +26,12 @@ use std::path::Path;
 use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::{Machine, Span, Workload};
 
+pub use self::verify::can_run;
 pub use command::of_command;
 pub use figure::{Figure, Formula, MEASURES, Measure, Over, PICKS, Pick, Quantity};
 pub use instead::{Instead, Setting};
 pub use program::{Form, STEPS, TIMES, WAITINGS};
 pub use schema::{Key, SCHEMA, Section};
-pub use self::verify::can_run;
 
 use crate::Error;
 use fields::{Fields, integer};
