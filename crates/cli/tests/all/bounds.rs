@@ -437,7 +437,7 @@ fn what_a_table_does_not_tell_the_report_does() {
     let all = ask("--cpus 3 --implementation gedf-mp --json")["assumptions"].to_string();
     assert!(all.contains("o.csv has no switch, tick, release, latency, request,"), "{all}");
     assert!(all.contains("no averages of ipi"), "{all}");
-    assert!(all.contains("o.csv is assumed to be for gedf-mp on 3 CPUs"), "{all}");
+    assert!(all.contains("so it is assumed to be for gedf-mp on 3 CPUs"), "{all}");
     let (text, _) =
         said(&desk.bash("wastenot bounds test t.csv --cpus 1 --overheads o.csv --text"));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -231,7 +231,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "no CPU for tasks",
         "`--cpus 2`",
     ),
-    ("wastenot bounds test two.csv --cpus 2 --overheads kinds.csv", "no `shedule`", "`schedule`?"),
+    (
+        "wastenot bounds test two.csv --cpus 2 --overheads kinds.csv",
+        "no kind `shedule`",
+        "`schedule`?",
+    ),
     (
         "wastenot bounds test two.csv --cpus 2 --overheads nothing.csv",
         "the table has no overhead",

@@ -180,7 +180,7 @@ fn a_guest_runs_a_scenario_under_its_kernel_and_under_a_policy() {
 }
 
 #[test]
-#[ignore = "boots another guest: make long-guests"]
+#[ignore = "boots another guest: make long-machine"]
 fn a_guest_runs_a_program_with_its_files_and_does_not_tell_how_long_it_took() {
     let test = "lab::a_guest_runs_a_program_with_its_files_and_does_not_tell_how_long_it_took";
     let desk = Desk::laid();
@@ -218,7 +218,7 @@ __attribute__((section("license"), used)) char _license[] = "GPL";
 "#;
 
 #[test]
-#[ignore = "boots another guest: make long-guests"]
+#[ignore = "boots another guest: make long-machine"]
 fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
     let test = "lab::schedulers_of_others_are_compared_and_one_that_fails_is_a_result";
     let desk = desk(FIGURES);

@@ -139,7 +139,7 @@ fn pairs_that_fit_are_told_and_make_a_profile_that_can_be_read() {
     desk.put("m.csv", table("m"));
     let (text, code) = asked(&desk, "calibrate m.csv --within 1% -o m.toml");
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("only 2 fit within 1 %, with 20 lines"), "{text}");
+    assert!(text.contains("Only pairs with 2 fetches and 20 lines fit within 1 %"), "{text}");
     let profile = read(&desk, "m.toml");
     assert!(profile.contains("fetches = 2\n"), "{profile}");
     assert!(profile.contains("coarse = { work = \"300ns\", lines = 20 }"), "{profile}");

@@ -12,6 +12,7 @@ mod choice;
 pub mod confirm;
 mod error;
 mod experiment;
+pub mod extract;
 mod fault;
 mod grid;
 mod kernels;
@@ -31,6 +32,7 @@ pub use choice::{
 };
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
+pub use extract::{Extracted, extract};
 pub use fault::Fault;
 pub use grid::{Grid, Keep, Options};
 pub use kernels::{Change, Compared, compared};

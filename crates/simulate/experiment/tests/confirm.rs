@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use wastenot_experiment::confirm::{Confirmation, Plan, Question, Verdict};
+use wastenot_experiment::extract;
 use wastenot_experiment::{Bench as _, Run, Sim};
 use wastenot_model::{History, Time, Value};
-use wastenot_scenario::extract;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::Options;
 

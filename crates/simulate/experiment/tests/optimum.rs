@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use wastenot_experiment::extract::{self, Basis};
 use wastenot_experiment::{Bench as _, Question, Sim, what_if};
 use wastenot_model::machine::Costs;
 use wastenot_model::report::Value;
@@ -15,7 +16,6 @@ use wastenot_model::workload::{
 };
 use wastenot_model::{CpuId, History, Machine, Span, Time, Workload};
 use wastenot_needs::effort;
-use wastenot_scenario::extract::{self, Basis};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, scheduler, simulate};
 
@@ -536,8 +536,8 @@ fn row(name: &str, cases: &[&Case]) -> String {
 }
 
 const HEAD: &str = "\
-| construct | programs | median of bound / optimum | least | the optimum itself \
-| median, of events alone | as recorded: above the optimum |
+| construct | programs | median of bound / optimum | minimum of bound / optimum | bound = optimum \
+| median, bound from events only | *as recorded* is above the optimum |
 |---|---|---|---|---|---|---|
 ";
 

@@ -1,6 +1,7 @@
 //! Recordings of which the answer is known: whom a run waits for, what quotas hold back, windows,
 //! losses, cgroups, CPUs that go.
 
+use wastenot_experiment::extract::{self, Extracted};
 use wastenot_experiment::{Bench as _, Question, Sim, WhatIf, what_if};
 use wastenot_model::report::Value;
 use wastenot_model::{
@@ -8,7 +9,6 @@ use wastenot_model::{
     Prio, Report, Sink, Span, Task, TaskId, Time, Window,
 };
 use wastenot_read::write::edit;
-use wastenot_scenario::extract::{self, Extracted};
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::Options;
 

@@ -1,12 +1,12 @@
 //! The work of a History, run again: what must hold of the three figures.
 
+use wastenot_experiment::extract;
 use wastenot_experiment::{Question, WhatIf, what_if};
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Random, Step, Template, TemplateId, Variate, Waiting};
 use wastenot_model::{
     Builder, Carries, CpuId, CpuMode, CpuSet, Head, History, Machine, Span, Time, Workload,
 };
-use wastenot_scenario::extract;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
 

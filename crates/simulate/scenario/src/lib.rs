@@ -20,7 +20,6 @@
 pub mod ambient;
 mod catalogue;
 mod error;
-pub mod extract;
 mod feather_trace;
 mod grid;
 mod hwloc;
@@ -44,7 +43,6 @@ use wastenot_model::machine::Hops;
 
 pub use catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use error::Error;
-pub use extract::{Extracted, extract};
 pub use preset::{Preset, presets};
 pub use rtapp::{RtApp, from_rtapp, is_rtapp};
 pub use scenario::{Scenario, scenario, scenario_for};

@@ -4,6 +4,7 @@ use super::{lacks_tracefs, machine, read};
 use crate::shell::{Desk, said};
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn every_way_to_say_how_long_ends() {
     let Some(_machine) = machine("every_way_to_say_how_long_ends") else { return };
     let desk = Desk::new();
@@ -43,6 +44,7 @@ fn every_way_to_say_how_long_ends() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command() {
     let test = "a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command";
     let Some(_machine) = machine(test) else { return };
@@ -69,6 +71,7 @@ fn a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn signals_to_the_recording_are_for_its_command_but_for_its_trigger() {
     let test = "signals_to_the_recording_are_for_its_command_but_for_its_trigger";
     let Some(_machine) = machine(test) else { return };
@@ -122,6 +125,7 @@ fn ended_before_it_begins_it_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn nothing_of_a_recording_stays_while_its_command_goes_on() {
     let test = "nothing_of_a_recording_stays_while_its_command_goes_on";
     let Some(_machine) = machine(test) else { return };

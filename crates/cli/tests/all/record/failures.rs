@@ -63,6 +63,7 @@ fn a_ring_that_overruns_tells_how_much_was_lost() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_command_is_waited_for_when_its_recording_fails() {
     let Some(_machine) = machine("a_command_is_waited_for_when_its_recording_fails") else {
         return;
@@ -79,6 +80,7 @@ fn a_command_is_waited_for_when_its_recording_fails() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_task_under_a_quota_is_throttled_as_often_as_the_kernel_says() {
     let test = "a_task_under_a_quota_is_throttled_as_often_as_the_kernel_says";
     let Some(_machine) = machine(test) else { return };

@@ -164,6 +164,7 @@ impl Drop for Cpuset {
 const TURN: u64 = 12_000_000;
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn what_a_cpuset_keeps_from_an_idle_cpu_is_as_long_as_its_tasks_say() {
     let test = "what_a_cpuset_keeps_from_an_idle_cpu_is_as_long_as_its_tasks_say";
     let Some(_machine) = machine(test) else { return };
@@ -214,6 +215,7 @@ fn what_a_cpuset_keeps_from_an_idle_cpu_is_as_long_as_its_tasks_say() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself() {
     let test = "what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself";
     let Some(_machine) = machine(test) else { return };
@@ -276,6 +278,7 @@ fn stolen() -> (u64, u64) {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn what_the_hypervisor_took_is_what_the_kernel_counted() {
     let test = "what_the_hypervisor_took_is_what_the_kernel_counted";
     let Some(_machine) = machine(test) else { return };

@@ -37,6 +37,7 @@ fn listener(port: u16) -> UdpSocket {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_task_that_starts_late_because_of_softirqs_does_so_for_as_long_as_the_kernel_says() {
     let test = "a_task_that_starts_late_because_of_softirqs_does_so_for_as_long_as_the_kernel_says";
     let Some(_machine) = machine(test) else { return };

@@ -145,6 +145,7 @@ fn sample(address: &str, name: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn by_events_a_violation_is_told_once_and_its_waste_is_counted_exactly() {
     let name = "a made violation, by events";
     let (_alone, desk) = (alone(), Desk::new());
@@ -183,6 +184,7 @@ fn by_events_a_violation_is_told_once_and_its_waste_is_counted_exactly() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_violation_shorter_than_the_confirmation_is_not_told() {
     let name = "a short violation";
     let (_alone, desk) = (alone(), Desk::new());
@@ -202,6 +204,7 @@ fn a_violation_shorter_than_the_confirmation_is_not_told() {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_throttled_hog_is_not_told() {
     let name = "a throttled hog";
     let (_alone, desk) = (alone(), Desk::new());
@@ -262,6 +265,7 @@ impl Drop for Prometheus {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_real_prometheus_scrapes_the_watch_and_its_alert_fires() {
     let name = "prometheus";
     if !has("prometheus") {

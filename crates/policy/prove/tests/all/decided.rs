@@ -216,7 +216,7 @@ fn that_i_am_idle_costs_nothing_but_the_wakeup() {
     for verdict in judged(&Text { filter, claims: "no_lost_wakeup", ..PLAIN }, test) {
         // What defeats it is named.
         let Outcome::Unknown(why) = &verdict.outcome else { panic!("{:?}", verdict.outcome) };
-        let named = "whether a task waits there: `idle(me)`; conditions that fail: `idle(me)`";
+        let named = "`idle(me)`; conditions that fail: `idle(me)`";
         assert!(why.ends_with(named), "{why}");
     }
 }

@@ -24,7 +24,7 @@ use crate::solvers::solvers;
 /// Policies that are judged as users have theirs judged.
 const JUDGED: u64 = 5;
 /// Policies whose obligations and questions are asked.
-const POLICIES: u64 = 100;
+const POLICIES: u64 = 50;
 /// So many are asked about by one process.
 const AT_ONCE: usize = 50;
 /// After so many it is told how far that came.

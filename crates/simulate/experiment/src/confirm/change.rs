@@ -1,9 +1,9 @@
 //! Changes, and which of them should remove the loss of a cause.
 
+use crate::extract::Extracted;
 use wastenot_check::causes::is_within;
 use wastenot_model::workload::{Program, Step};
 use wastenot_model::{History, Workload};
-use wastenot_scenario::Extracted;
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{Scheduler, Settings};
 

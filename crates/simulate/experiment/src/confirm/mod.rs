@@ -16,13 +16,13 @@ mod interval;
 mod model;
 mod report;
 
+use crate::extract::Extracted;
 use serde::{Deserialize, Serialize};
 use wastenot_check::causes::{Causes, LostTime, TREE, is_within};
 use wastenot_check::waste;
 use wastenot_host::store::{Store, fill};
 use wastenot_model::workload::{Program, Step, Variate};
 use wastenot_model::{History, Span};
-use wastenot_scenario::Extracted;
 use wastenot_scenario::scenario::{Choice, Variant};
 
 pub use change::{Change, removing};

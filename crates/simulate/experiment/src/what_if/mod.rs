@@ -2,11 +2,11 @@
 
 mod report;
 
+use crate::extract::{self, AsRecorded, Bound, Extracted};
 use wastenot_check::waste::Figures;
 use wastenot_check::{Movable, is_recorders, waste};
 use wastenot_model::machine::Costs;
 use wastenot_model::{History, Loss, Machine, Silent, Span, TaskId, Time, Window, replay};
-use wastenot_scenario::extract::{self, AsRecorded, Bound, Extracted};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::Options;
 

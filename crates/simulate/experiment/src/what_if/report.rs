@@ -1,8 +1,8 @@
 //! The answer of a what-if in words and tables.
 
+use crate::extract::{Basis, Chain, Crowd, Wakers};
 use wastenot_model::report::Unit;
 use wastenot_model::{Column, Report, Span, Table, Value};
-use wastenot_scenario::extract::{Basis, Chain, Crowd, Wakers};
 
 use super::{Replayed, WhatIf};
 

@@ -19,13 +19,14 @@ pub(crate) mod program;
 mod schema;
 mod tasks;
 mod variants;
-pub(crate) mod verify;
+mod verify;
 
 use std::path::Path;
 
 use wastenot_model::machine::{Costs, Profile};
 use wastenot_model::{Machine, Span, Workload};
 
+pub use self::verify::can_run;
 pub use command::of_command;
 pub use figure::{Figure, Formula, MEASURES, Measure, Over, PICKS, Pick, Quantity};
 pub use instead::{Instead, Setting};

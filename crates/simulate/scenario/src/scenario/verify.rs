@@ -44,6 +44,13 @@ impl Lines {
     }
 }
 
+/// Whether the programs of a workload from a History can run: they use what exists, and they end.
+pub fn can_run(workload: &Workload) -> bool {
+    let mut lines = Lines::default();
+    lines.fill(workload.templates.len(), 0);
+    verify(workload, &lines, &mut Budget::default()).is_ok()
+}
+
 /// Refuses what cannot run.
 pub(crate) fn verify(workload: &Workload, lines: &Lines, budget: &mut Budget) -> Result<(), Wrong> {
     somebody_is_there(workload, lines)?;

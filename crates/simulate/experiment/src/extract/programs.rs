@@ -6,7 +6,7 @@ use wastenot_model::{History, Span, Time, Workload};
 
 use super::bound::plan::Plan;
 use super::{Extracted, said};
-use crate::scenario::verify::{Budget, Lines, verify};
+use wastenot_scenario::scenario::can_run;
 
 /// Most marks of programs: their names are not told, so a number in a file asks for memory.
 const MARKS: u32 = 1 << 10;
@@ -68,9 +68,7 @@ impl Extracted {
             }
         }
         workload.launches.sort_by_key(|launch| launch.at);
-        let mut lines = Lines::default();
-        lines.fill(workload.templates.len(), 0);
-        let runs = verify(&workload, &lines, &mut Budget::default()).is_ok();
+        let runs = can_run(&workload);
         let assumptions = said::of_programs(&self.assumptions);
         (marks <= MARKS && runs)
             .then(|| (Extracted { workload, done, assumptions, ..self.clone() }, programs.seed))

@@ -25,10 +25,10 @@ use wastenot_model::{
 
 pub use bound::{AsRecorded, Basis, Bound, Chain, Crowd, End};
 
-use crate::Error;
 use bound::crews::Crews;
 use bound::plan::Plan;
 use life::Untold;
+use wastenot_scenario::Error;
 use watch::Watch;
 
 /// Choices for what the History does not contain.
