@@ -19,7 +19,7 @@ pub(crate) mod program;
 mod schema;
 mod tasks;
 mod variants;
-mod verify;
+pub(crate) mod verify;
 
 use std::path::Path;
 
