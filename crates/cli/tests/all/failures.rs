@@ -305,8 +305,16 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot explain counterexample.wn --confirm", "is a counterexample", "--replay"),
     ("wastenot check trace.dat --budget lots", "expected a share", "--help"),
     ("wastenot check trace.dat --machine hal9000", "--machine", ""),
-    ("wastenot check trace.dat --machine 'numa:2 core:2 pu:1'", "4 CPUs, the trace 16", "recorded"),
-    ("wastenot check trace.dat --machine 'core:16 pu:2'", "32 CPUs, the trace 16", "recorded"),
+    (
+        "wastenot check trace.dat --machine 'numa:2 core:2 pu:1'",
+        "4 CPUs, but the trace has 16",
+        "recorded",
+    ),
+    (
+        "wastenot check trace.dat --machine 'core:16 pu:2'",
+        "32 CPUs, but the trace has 16",
+        "recorded",
+    ),
     (
         "wastenot check trace.dat --buffer x",
         "there is no buffer \"x\"; the buffers are top",

@@ -45,7 +45,7 @@ fn each_figure_has_a_label_that_stands_alone() {
         "CPU time wasted: at most",
         "Episodes: longest",
         "Wakeup to run, median",
-        "Wakeup to run, 99 %",
+        "Wakeup to run, 99th percentile",
         "Wakeup to run, longest",
         "Counted window, from",
         "Counted window, to",

@@ -62,7 +62,11 @@ fn the_pair_that_made_the_figures_is_found() {
         assert!(found.fits());
         let report = found.report("made");
         assert_eq!(report.get("determined"), Some(&true.into()), "{}", report.text());
-        assert!(report.verdict.contains(&format!("only {fetches} fit")), "{}", report.verdict);
+        assert!(
+            report.verdict.contains(&format!("Only pairs with {fetches} fetches")),
+            "{}",
+            report.verdict
+        );
     }
 }
 

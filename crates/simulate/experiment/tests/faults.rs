@@ -142,5 +142,5 @@ fn figures_of_two_schedulers_are_told_apart_by_their_ranks() {
         it
     });
     let said = report_with(&few, &[(0, 1)]).assumptions;
-    assert!(said.iter().any(|it| it.contains("4 runs of each are the least")), "{said:?}");
+    assert!(said.iter().any(|it| it.contains("needs at least 4 runs per scheduler")), "{said:?}");
 }

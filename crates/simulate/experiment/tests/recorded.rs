@@ -448,7 +448,7 @@ fn another_machine_is_named() {
     let mut nameless = Machine::flat(3);
     nameless.name.clear();
     let three = on(nameless);
-    assert!(three.starts_with("On a machine of 3 CPUs global-fifo takes"), "{three}");
+    assert!(three.starts_with("On a machine of 3 CPUs, global-fifo takes"), "{three}");
 }
 
 /// The same recording, made without `sched_waking`.

@@ -91,7 +91,7 @@ fn programs_of_users_that_fail_end_the_run_with_what_they_said() {
 fn programs_of_users_that_are_missing_are_named_with_their_package() {
     for (program, help) in [
         ("schbench", "build the program, which Debian 12 does not package"),
-        ("rt-app", "apt install rt-app"),
+        ("rt-app", "install the program: apt install rt-app"),
         ("./no/such", "install the program, or"),
     ] {
         let mut workload = running(&[program, "-x"]).0;

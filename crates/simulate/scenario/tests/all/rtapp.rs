@@ -87,7 +87,12 @@ fn what_is_wrong_is_named_with_its_line() {
         ("{\n\"task\": {}}", 2, "the file has no key `task`", "did you mean `tasks`?"),
         ("{\"tasks\": {\n\"t\": {\n\"rum\": 5}}}", 3, "a thread has no key `rum`", "`run`"),
         ("{\"tasks\": {\"t\": {\"run\": -5}}}", 1, "`run` cannot be `-5`", "from 0"),
-        ("{\"tasks\": {\"t\": {\"loop\": 1, \"lock\": \"m\"}}}", 1, "at its end", "compare"),
+        (
+            "{\"tasks\": {\"t\": {\"loop\": 1, \"lock\": \"m\"}}}",
+            1,
+            "at the end of the block",
+            "compare",
+        ),
         ("{\"tasks\": {\"t\": {\"loop\": 1, \"fork\": \"u\"}}}", 1, "no task `u`", ""),
         ("{\"tasks\": {\"t\": {\"yield\": \"\"}}}", 1, "the loop takes no time", "compute"),
         ("{\"tasks\": {\"t\": {\"cpus\": []}}}", 1, "`cpus`", "at least one"),

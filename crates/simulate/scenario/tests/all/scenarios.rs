@@ -603,7 +603,7 @@ fn locks_barriers_pipes_and_conditions_are_checked_before_a_run() {
         (&["\"lock l\""][..], "the lock `l` is never unlocked", "add \"unlock l\""),
         (&["\"unlock l\""], "is unlocked, but", "add \"lock l\" before"),
         (&["\"lock l\", \"lock l\""], "locked twice", "between the two steps"),
-        (&["\"loop 2\", \"lock l\", \"end\", \"unlock l\""], "at its end", "compare"),
+        (&["\"loop 2\", \"lock l\", \"end\", \"unlock l\""], "at the end of the block", "compare"),
         (&["\"barrier b\""], "`b` has 2 parties, but 1 tasks reach it", "write `parties = 1`"),
         (&["\"barrier b\"", "\"barrier b\"", "\"barrier b\""], "3 tasks reach it", "parties = 3"),
         (&["\"get p\""], "no task puts a token into the pipe `p`", "put p"),

@@ -38,7 +38,7 @@ const STATES_RANDOM: usize = 40_000;
 /// Situations that the explorer looks at to refute one.
 const LOOKED: u64 = 5_000;
 /// Random policies.
-const POLICIES: u64 = 40;
+const POLICIES: u64 = 60;
 
 fn policies(folder: &str) -> Vec<(String, Policy)> {
     let mut all = Vec::new();
