@@ -98,6 +98,7 @@ fn get(address: &str, path: &str) -> (String, String) {
 }
 
 #[test]
+#[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_shows_it() {
     let name = "a made violation";
     let (_alone, desk) = (alone(), Desk::new());
