@@ -44,7 +44,7 @@ impl Entry {
         Some(Entry { path, files, what: what.to_owned() })
     }
 
-    /// Whether the files are unchanged.
+    /// True if the files are unchanged.
     fn is_of_now(&self) -> bool {
         key(&self.files, &self.what).is_some_and(|key| self.path.ends_with(key))
     }
@@ -78,8 +78,8 @@ impl Entry {
     }
 }
 
-/// Whether the file ends with a valid seal. The file is read, not mapped, so that the pages do not
-/// count as memory of this process.
+/// Returns true if the file ends with a valid seal. This function reads the file and does not map
+/// it, so that the pages do not count as memory of this process.
 fn is_whole(file: &mut File) -> io::Result<bool> {
     let Some(content) = file.metadata()?.len().checked_sub(SEAL as u64) else { return Ok(false) };
     let (mut crc, mut piece) = (crc32fast::Hasher::new(), vec![0; 1 << 18]);

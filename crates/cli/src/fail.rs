@@ -1,4 +1,4 @@
-//! How a verb ends: with an answer, or with an error of two lines. Only this file sets exit codes.
+//! The end of a verb: an answer, or an error of two lines. Only this file sets exit codes.
 
 use std::fmt::Display;
 use std::io::{self, Write};

@@ -157,12 +157,12 @@ pub(crate) fn rewrite(path: &Path, text: &str) -> Result<(), Stop> {
     replace().map(drop).map_err(|error| failed(&error))
 }
 
-/// Whether to use colour: standard output is a capable terminal, and NO_COLOR is not set.
+/// Standard output gets colour if it is a capable terminal and NO_COLOR is not set.
 pub(crate) fn colour() -> bool {
     colour_on(&stdout())
 }
 
-/// Whether to use colour on stderr.
+/// Stderr gets colour under the same conditions.
 pub(crate) fn colour_of_errors() -> bool {
     colour_on(&io::stderr())
 }
@@ -180,8 +180,8 @@ pub(crate) fn drawn(scene: &Scene) -> String {
     if is_unicode() { drawn } else { ascii(&drawn) }
 }
 
-/// Whether the locale supports more than ASCII. Without a locale, terminals are assumed to use
-/// UTF-8.
+/// Returns true if the locale supports more than ASCII. Without a locale, terminals are assumed to
+/// use UTF-8.
 fn is_unicode() -> bool {
     let told = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(told);
@@ -332,7 +332,7 @@ impl Target {
         Stop::io(format_args!("cannot write {}", self.path.display()), error, help)
     }
 
-    /// Whether the target is a file and not standard output.
+    /// True if the target is a file, false if it is standard output.
     pub(crate) fn is_file(&self) -> bool {
         self.path != Path::new("-")
     }
@@ -353,7 +353,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Whether `path` names a directory: it ends in `/`, or is one.
+    /// Returns true if `path` ends in `/` or is a directory.
     pub(crate) fn is_named(path: &Path) -> bool {
         path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
     }

@@ -238,7 +238,7 @@ fn is_file(word: &str) -> bool {
     word == "-" || word.contains(['.', '/']) || Path::new(word).exists()
 }
 
-/// Whether a required argument is missing.
+/// Returns true if a required argument is missing.
 fn lacks(error: &Error, name: &str) -> bool {
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
         return false;

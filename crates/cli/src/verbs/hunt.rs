@@ -133,7 +133,7 @@ fn folder(args: &Hunt) -> Result<Option<(&Path, bool)>, Stop> {
 /// Writes findings as they are found.
 struct Written<'f> {
     folder: &'f Path,
-    /// Whether files may be overwritten.
+    /// With `--force`, the hunt overwrites files.
     force: bool,
     /// The scheduler as it runs, and with the paths that a scenario in the directory needs.
     choice: Choice,
