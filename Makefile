@@ -22,7 +22,7 @@ demo:
 	  $(WASTENOT) draw $$picture $(TRACE) $(MACHINE) -o out/$$picture.pdf --socket-order --force || exit; done
 	@$(WASTENOT) run scenarios/seeds/scheduling-groups-cg.toml
 	@echo
-	@$(WASTENOT) check $(TRACE) $(MACHINE) | sed -n '/^At least/,/^$$/p'
+	@$(WASTENOT) check $(TRACE) $(MACHINE) | awk 'BEGIN { RS = "" } NR == 2'
 	@echo "This is the verdict on $(TRACE), a kernel build on 128 CPUs."
 	@echo "  The report, in a browser:  out/report.html"
 	@echo "  Pictures:                  out/cores.pdf out/waiting.pdf out/queues.pdf"
