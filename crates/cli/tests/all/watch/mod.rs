@@ -97,19 +97,34 @@ fn get(address: &str, path: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
+/// A violation, and the tasks that make it. Whatever else wakes on CPU 1 every tenth of a second and runs
+/// for more than a millisecond interrupts a violation each time, so up to three are made: the kernel
+/// places that task on the other CPU sooner or later.
+///
+/// # Panics
+/// CPU 1 idled all the time, and none of three violations was reported.
+fn made(name: &str, watch: &Watch) -> Option<(Hogs, Value)> {
+    for _ in 0..3 {
+        let hogs = Hogs::stuck(name, "wnstuck", None)?;
+        // Whatever else is busy waits there too, and may have waited longest.
+        if let Some(found) = watch.violation(None, Duration::from_secs(10)) {
+            return Some((hogs, found));
+        }
+        if !hogs.still_stuck() {
+            skipped(name, "CPU 1 was busy with other work", "run it on a quiet machine");
+            return None;
+        }
+    }
+    panic!("three violations were there for seconds, and none was reported");
+}
+
 #[test]
 #[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_shows_it() {
     let name = "a made violation";
     let (_alone, desk) = (alone(), Desk::new());
     let Some(watch) = Watch::begin(name, &desk.path().join("saved"), &[]) else { return };
-    let Some(hogs) = Hogs::stuck(name, "wnstuck", None) else { return };
-    // Whatever else is busy waits there too, and may have waited longest.
-    let Some(found) = watch.violation(None, Duration::from_secs(10)) else {
-        assert!(hogs.still_stuck(), "the violation was there for seconds and is not told");
-        skipped(name, "CPU 1 was busy with other work", "run it on a quiet machine");
-        return;
-    };
+    let Some((hogs, found)) = made(name, &watch) else { return };
     assert_eq!((&found["cpu"], &found["idle_cpus"][0]), (&0.into(), &1.into()), "{found}");
     assert_eq!(found["kind"], "idle-while-overloaded");
     let length_ms = found["length_ns"].as_u64().expect("a length") / 1_000_000;
