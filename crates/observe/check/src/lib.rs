@@ -35,6 +35,7 @@ pub mod marks;
 mod matching;
 pub mod migrations;
 pub mod movable;
+mod observers;
 pub mod placements;
 mod recorder;
 mod report;
@@ -60,6 +61,7 @@ use wastenot_model::{
 };
 
 use crate::interrupts::Occupied;
+use crate::observers::{Lost, Others};
 
 pub use movable::{Movable, Pinned};
 pub use recorder::{Recorder, is_recorders};
@@ -201,41 +203,36 @@ pub fn check_beside(
     let waste = waste::Waste::new(history, &scope, &movable, options);
     // By value and not by reference, so that the compiler knows their places in memory.
     let mut all = (
-        (waste::With::new(waste, beside), throttled::Watch::new(history, &scope)),
-        (
-            (
-                violations::Watch::new(history, &scope, &movable, options),
-                (
-                    waits::Watch::new(history, &scope),
-                    migrations::Watch::new(history, &scope, options),
-                ),
-            ),
-            (
-                (depth::Watch::new(&scope), placements::Watch::new(history, &scope, &movable)),
-                (
-                    (
-                        schedviz::Watch::new(&scope),
-                        (systing::Watch::new(&scope), sanity.over(history, &scope, &movable)),
-                    ),
-                    waste::Contradictions::within(scope.window, history),
-                ),
-            ),
-        ),
+        Lost {
+            waste: waste::With::new(waste, beside),
+            throttled: throttled::Watch::new(history, &scope),
+        },
+        Others {
+            violations: violations::Watch::new(history, &scope, &movable, options),
+            waits: waits::Watch::new(history, &scope),
+            migrations: migrations::Watch::new(history, &scope, options),
+            depth: depth::Watch::new(&scope),
+            placements: placements::Watch::new(history, &scope, &movable),
+            schedviz: schedviz::Watch::new(&scope),
+            systing: systing::Watch::new(&scope),
+            sanity: sanity.over(history, &scope, &movable),
+            contradictions: waste::Contradictions::within(scope.window, history),
+        },
     );
     // A second thread may replay the same rows for half of the observers in parallel.
     if rayon::current_num_threads() > 1 && history.len() >= MANY {
-        let (one, other) = &mut all;
+        let (lost, others) = &mut all;
         rayon::join(
-            || drop(replay(history, options.silent, one)),
-            || drop(replay(history, options.silent, other)),
+            || drop(replay(history, options.silent, lost)),
+            || drop(replay(history, options.silent, others)),
         );
     } else {
         replay(history, options.silent, &mut all);
     }
-    let ((waste, throttled), ((violations, (waits, migrations)), (others, rest))) = all;
-    let ((depth, placements), waste) = (others, waste.waste());
-    let ((schedviz, (systing, _)), contradictions) = rest;
-    let violations = violations.finish();
+    let (Lost { waste, throttled }, others) = all;
+    let Others { violations, waits, migrations, depth, .. } = others;
+    let Others { placements, schedviz, systing, contradictions, .. } = others;
+    let (waste, violations) = (waste.waste(), violations.finish());
     let held_back = &violations.possibly_throttled;
     let without_possibly_throttled =
         (!held_back.is_empty()).then(|| (held_back.len(), waste.without(held_back)));
