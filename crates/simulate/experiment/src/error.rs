@@ -32,6 +32,9 @@ pub enum Error {
     /// A profile with a fault.
     #[error("{0}")]
     Profile(wastenot_scenario::Error),
+    /// A scenario that Wastenot wrote is refused.
+    #[error("{0}")]
+    Scenario(wastenot_scenario::Error),
     /// A policy that means nothing: its first fault.
     #[error("{at}: {code}: {what}")]
     Policy {
@@ -172,7 +175,7 @@ impl Error {
             Error::NoModel { .. } => "choose a model: `--scheduler cfs-6.1`, or a policy file \
                                       FILE.rota"
                 .into(),
-            Error::Extract(error) | Error::Profile(error) => error.help(),
+            Error::Extract(error) | Error::Profile(error) | Error::Scenario(error) => error.help(),
             Error::Store(error) => error.help().into(),
             Error::Run { help, .. }
             | Error::Wrong { help, .. }

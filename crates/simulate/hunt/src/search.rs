@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use wastenot_experiment::Error;
 use wastenot_host::store::{Store, fill};
 use wastenot_model::workload::Random;
-use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_scenario::scenario::Choice;
 
 use crate::archive::Archive;
 use crate::finding::{Control, Finding, Look, SEEDS, confirm, graded};
@@ -213,9 +213,7 @@ fn seen(
         format!("hunt {seed} {notes:?} {choice:?} {}", genome.text(choice, ""))
     };
     let make = |(genome, seed): &(&Genome, u64)| {
-        let variant: Variant = trial::variant(genome, choice).unwrap_or_else(|error| {
-            panic!("a genome is a scenario: {error}\n{}", genome.text(choice, ""))
-        });
+        let variant = trial::variant(genome, choice).map_err(Error::Scenario)?;
         trial::look(&variant, *seed, notes)
     };
     fill(store, all, from, make, |_| ())

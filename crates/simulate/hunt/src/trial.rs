@@ -124,8 +124,7 @@ pub enum Ended {
 pub fn variant(genome: &Genome, choice: &Choice) -> Result<Variant, wastenot_scenario::Error> {
     let text = genome.text(choice, "");
     let scenario = wastenot_scenario::scenario("genome.toml", &text)?;
-    let variant = scenario.variants.into_iter().next();
-    let mut variant = variant.unwrap_or_else(|| unreachable!("a scenario has a variant"));
+    let mut variant = scenario.variants.into_iter().next().expect("a scenario has a variant");
     // Its policy and its profile were read before. What the genome sets of it stays.
     let Choice { text, profile, .. } = choice.clone();
     variant.scheduler = Choice { text, profile, ..variant.scheduler };
