@@ -265,8 +265,7 @@ impl Stage {
 
     /// One thing happens, if it can.
     fn act(&mut self) -> Option<()> {
-        let cpus = self.runs.len();
-        let cpu = self.random.below(cpus);
+        let cpu = self.random.below(self.runs.len());
         match self.random.below(14) {
             0 | 1 => {
                 // A CPU starts, or takes, one that waits there.
@@ -288,18 +287,7 @@ impl Stage {
                 self.waking(task, cpu, By::task(self.actors[waker].id));
                 self.wake(task, Some(waker), true);
             }
-            7 => {
-                let task = self.some(|it| matches!(it.phase, Phase::Sleeps { .. }))?;
-                let context = self.random.pick(&[Context::Softirq, Context::Hardirq]);
-                let unseen = self.random.one_in(8);
-                let current = self.id(self.runs[cpu], cpu);
-                let by = match unseen {
-                    true => By::UNKNOWN,
-                    false => By { task: Some(current), context },
-                };
-                self.waking(task, cpu, by);
-                self.wake(task, None, !unseen);
-            }
+            7 => self.interrupt(cpu)?,
             8 | 9 => {
                 // The CPU that the task will wait on queues it, or the waker's.
                 let task = self.some(|it| it.phase == Phase::Wakes)?;
@@ -312,75 +300,108 @@ impl Stage {
                 self.want(task, cpu);
                 self.actors[task].woken_awake = false;
             }
-            10 => {
-                let (parent, cpu) = self.running()?;
-                if self.actors.len() > 12 {
+            10 => self.fork()?,
+            11 => self.queue_new()?,
+            12 => self.throttle(cpu)?,
+            _ => self.act_rarely(cpu)?,
+        }
+        Some(())
+    }
+
+    /// An interrupt on `cpu` wakes a task; the History may not tell what did.
+    fn interrupt(&mut self, cpu: usize) -> Option<()> {
+        let task = self.some(|it| matches!(it.phase, Phase::Sleeps { .. }))?;
+        let context = self.random.pick(&[Context::Softirq, Context::Hardirq]);
+        let unseen = self.random.one_in(8);
+        let current = self.id(self.runs[cpu], cpu);
+        let by = match unseen {
+            true => By::UNKNOWN,
+            false => By { task: Some(current), context },
+        };
+        self.waking(task, cpu, by);
+        self.wake(task, None, !unseen);
+        Some(())
+    }
+
+    /// A task forks.
+    fn fork(&mut self) -> Option<()> {
+        let (parent, cpu) = self.running()?;
+        if self.actors.len() > 12 {
+            return None;
+        }
+        let child = self.actor();
+        let (now, by) = (self.now, By::task(self.actors[parent].id));
+        let path = self.actors[parent].path.clone();
+        let ids = (self.actors[parent].id, self.actors[child].id);
+        self.push(cpu, by, Event::Fork { parent: ids.0, child: ids.1 });
+        let actor = &mut self.actors[child];
+        (actor.born, actor.path) = (Some(now), path);
+        actor.phase = Phase::New { since: now, parent };
+        Some(())
+    }
+
+    /// A new task is queued by its parent.
+    fn queue_new(&mut self) -> Option<()> {
+        let task = self.some(|it| matches!(it.phase, Phase::New { .. }))?;
+        let Phase::New { since, parent } = self.actors[task].phase else { return None };
+        let Phase::Runs(cpu) = self.actors[parent].phase else { return None };
+        let made: Vec<Stretch> = clip(&self.actors[parent].path, since, self.now).collect();
+        let to = self.random.below(self.runs.len());
+        let (how, prio) = (How::New, Prio::UNKNOWN);
+        let on = Some(CpuId(to as u16));
+        let by = By::task(self.actors[parent].id);
+        let event = Event::Queued { task: self.actors[task].id, on, how, prio };
+        self.push(cpu, by, event);
+        self.actors[task].path.extend(made);
+        self.actors[task].woken = Some(self.now);
+        self.want(task, to);
+        Some(())
+    }
+
+    /// A quota holds a task back, or does so no longer.
+    fn throttle(&mut self, cpu: usize) -> Option<()> {
+        let task = self.some(|it| !matches!(it.phase, Phase::Dead | Phase::New { .. }))?;
+        let on = !self.actors[task].throttled;
+        self.actors[task].throttled = on;
+        let what = Change::Throttled(on);
+        self.push(cpu, By::UNKNOWN, Event::Changed { task: self.actors[task].id, what });
+        match self.actors[task].phase {
+            Phase::Waits(cpu) if on => {
+                self.unqueue(task);
+                self.actors[task].phase = Phase::Held(cpu);
+            }
+            Phase::Held(cpu) if !on => self.want(task, cpu),
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// A task moves to `cpu`, is woken while it runs, or ends.
+    fn act_rarely(&mut self, cpu: usize) -> Option<()> {
+        match self.random.below(3) {
+            0 => {
+                let task = self.some(|it| matches!(it.phase, Phase::Waits(_)))?;
+                self.unqueue(task);
+                let (task_id, to) = (self.actors[task].id, CpuId(cpu as u16));
+                self.push(cpu, By::UNKNOWN, Event::Migrate { task: task_id, from: None, to });
+                self.want(task, cpu);
+            }
+            1 => {
+                let (task, _) = self.running()?;
+                let (waker, cpu) = self.running()?;
+                if waker == task || self.actors[task].woken_awake {
                     return None;
                 }
-                let child = self.actor();
-                let (now, by) = (self.now, By::task(self.actors[parent].id));
-                let path = self.actors[parent].path.clone();
-                let ids = (self.actors[parent].id, self.actors[child].id);
-                self.push(cpu, by, Event::Fork { parent: ids.0, child: ids.1 });
-                let actor = &mut self.actors[child];
-                (actor.born, actor.path) = (Some(now), path);
-                actor.phase = Phase::New { since: now, parent };
+                self.waking(task, cpu, By::task(self.actors[waker].id));
+                self.actors[task].woken_awake = true;
             }
-            11 => {
-                let task = self.some(|it| matches!(it.phase, Phase::New { .. }))?;
-                let Phase::New { since, parent } = self.actors[task].phase else { return None };
-                let Phase::Runs(cpu) = self.actors[parent].phase else { return None };
-                let made: Vec<Stretch> = clip(&self.actors[parent].path, since, self.now).collect();
-                let to = self.random.below(cpus);
-                let (how, prio) = (How::New, Prio::UNKNOWN);
-                let on = Some(CpuId(to as u16));
-                let by = By::task(self.actors[parent].id);
-                let event = Event::Queued { task: self.actors[task].id, on, how, prio };
-                self.push(cpu, by, event);
-                self.actors[task].path.extend(made);
-                self.actors[task].woken = Some(self.now);
-                self.want(task, to);
+            _ => {
+                let (task, cpu) = self.running()?;
+                if self.actors[task].woken_awake || self.actors.len() < 3 {
+                    return None;
+                }
+                self.switch(cpu, None, Left::Dead);
             }
-            12 => {
-                let task = self.some(|it| !matches!(it.phase, Phase::Dead | Phase::New { .. }))?;
-                let on = !self.actors[task].throttled;
-                self.actors[task].throttled = on;
-                let what = Change::Throttled(on);
-                self.push(cpu, By::UNKNOWN, Event::Changed { task: self.actors[task].id, what });
-                match self.actors[task].phase {
-                    Phase::Waits(cpu) if on => {
-                        self.unqueue(task);
-                        self.actors[task].phase = Phase::Held(cpu);
-                    }
-                    Phase::Held(cpu) if !on => self.want(task, cpu),
-                    _ => {}
-                }
-            }
-            _ => match self.random.below(3) {
-                0 => {
-                    let task = self.some(|it| matches!(it.phase, Phase::Waits(_)))?;
-                    self.unqueue(task);
-                    let (task_id, to) = (self.actors[task].id, CpuId(cpu as u16));
-                    self.push(cpu, By::UNKNOWN, Event::Migrate { task: task_id, from: None, to });
-                    self.want(task, cpu);
-                }
-                1 => {
-                    let (task, _) = self.running()?;
-                    let (waker, cpu) = self.running()?;
-                    if waker == task || self.actors[task].woken_awake {
-                        return None;
-                    }
-                    self.waking(task, cpu, By::task(self.actors[waker].id));
-                    self.actors[task].woken_awake = true;
-                }
-                _ => {
-                    let (task, cpu) = self.running()?;
-                    if self.actors[task].woken_awake || self.actors.len() < 3 {
-                        return None;
-                    }
-                    self.switch(cpu, None, Left::Dead);
-                }
-            },
         }
         Some(())
     }

@@ -151,38 +151,13 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if error.kind() != ErrorKind::MissingRequiredArgument {
         return None;
     }
+    if let Some(stop) = without_argument(error, verb) {
+        return Some(stop);
+    }
     let (picture, file, output) =
         (lacks(error, "<PICTURE>"), lacks(error, "<FILE>"), lacks(error, "--output"));
     let output = output && verb != "bounds"; // there, another option requires `--output`
     let cpus = lacks(error, "--cpus");
-    if lacks(error, "<SCENARIO>") {
-        let line = "run `wastenot run scenarios/seeds/workpile.toml`; docs/reference/scenario.md describes \
-                    the format";
-        return Some(Stop::new("run needs a scenario", line));
-    }
-    if lacks(error, "<WHAT>") {
-        let line = "use `wastenot list schedulers`, `machines`, `workloads`, `claims` or `causes`";
-        return Some(Stop::new("list needs the kind of names to list", line));
-    }
-    if lacks(error, "<TRACE>") {
-        let line = format!("run `wastenot {verb} trace.dat`; {TO_RECORD}");
-        return Some(Stop::new(format_args!("{verb} needs a trace file"), line));
-    }
-    if lacks(error, "<EXPERIMENT>") {
-        let line = "run `wastenot bounds sweep scenarios/sweeps/small.toml`; docs/reference/sweep.md \
-                    describes the format";
-        return Some(Stop::new("sweep needs an experiment", line));
-    }
-    if lacks(error, "<TABLE>") {
-        let line =
-            "run `wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
-        return Some(Stop::new("calibrate needs a table of measured figures", line));
-    }
-    if lacks(error, "<RESULT>") {
-        let line = "run `wastenot bounds sweep E.toml -o small.csv`, then \
-                    `wastenot draw curves small.csv`";
-        return Some(Stop::new("draw curves needs the result of a sweep", line));
-    }
     if verb == "bounds" && (file || cpus) {
         let mut line = "wastenot bounds test".to_owned();
         line += if file { " tasks.csv" } else { "" };
@@ -222,6 +197,39 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         ),
         (false, _) => Stop::new(format_args!("{verb} needs an output file"), line),
     })
+}
+
+/// An error for a command line that lacks the one argument of its verb.
+fn without_argument(error: &Error, verb: &str) -> Option<Stop> {
+    if lacks(error, "<SCENARIO>") {
+        let line = "run `wastenot run scenarios/seeds/workpile.toml`; docs/reference/scenario.md describes \
+                    the format";
+        return Some(Stop::new("run needs a scenario", line));
+    }
+    if lacks(error, "<WHAT>") {
+        let line = "use `wastenot list schedulers`, `machines`, `workloads`, `claims` or `causes`";
+        return Some(Stop::new("list needs the kind of names to list", line));
+    }
+    if lacks(error, "<TRACE>") {
+        let line = format!("run `wastenot {verb} trace.dat`; {TO_RECORD}");
+        return Some(Stop::new(format_args!("{verb} needs a trace file"), line));
+    }
+    if lacks(error, "<EXPERIMENT>") {
+        let line = "run `wastenot bounds sweep scenarios/sweeps/small.toml`; docs/reference/sweep.md \
+                    describes the format";
+        return Some(Stop::new("sweep needs an experiment", line));
+    }
+    if lacks(error, "<TABLE>") {
+        let line =
+            "run `wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
+        return Some(Stop::new("calibrate needs a table of measured figures", line));
+    }
+    if lacks(error, "<RESULT>") {
+        let line = "run `wastenot bounds sweep E.toml -o small.csv`, then \
+                    `wastenot draw curves small.csv`";
+        return Some(Stop::new("draw curves needs the result of a sweep", line));
+    }
+    None
 }
 
 /// `wastenot draw trace.dat`: a file is in the place of the picture's name.

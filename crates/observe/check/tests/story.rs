@@ -57,6 +57,16 @@ impl Teller {
         task
     }
 
+    /// In whose context a line was recorded.
+    fn by(&mut self, words: &[&str], at: CpuId) -> By {
+        match words.iter().position(|word| *word == "by").map(|at| words[at + 1]) {
+            Some("irq") => By { task: Some(TaskId::idle(at)), context: Context::Hardirq },
+            Some("softirq") => By { task: Some(TaskId::idle(at)), context: Context::Softirq },
+            Some(task) => By::task(self.task(task, at)),
+            None => By { task: None, context: Context::Unknown },
+        }
+    }
+
     fn tell(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let time = Time(words[0].parse().expect("a time"));
@@ -67,13 +77,7 @@ impl Teller {
             "switch" => {
                 at = cpu(words[2]);
                 let (prev, next) = (self.task(words[3], at), self.task(words[4], at));
-                let mut letters = words[5].chars();
-                let left = match (letters.next(), letters.next()) {
-                    (Some('R'), Some('+')) => Left::Preempted,
-                    (Some(letter), _) => Left::from_letter(letter),
-                    _ => Left::Unknown,
-                };
-                self.sink.push(Entry::switch(time, at, prev, next, left));
+                self.sink.push(Entry::switch(time, at, prev, next, left(words[5])));
                 return;
             }
             "waking" => {
@@ -126,12 +130,16 @@ impl Teller {
             }
             other => panic!("no such event: {other}"),
         };
-        let by = match words.iter().position(|word| *word == "by").map(|at| words[at + 1]) {
-            Some("irq") => By { task: Some(TaskId::idle(at)), context: Context::Hardirq },
-            Some("softirq") => By { task: Some(TaskId::idle(at)), context: Context::Softirq },
-            Some(task) => By::task(self.task(task, at)),
-            None => By { task: None, context: Context::Unknown },
-        };
+        let by = self.by(&words, at);
         self.sink.push(Entry { time, cpu: at, by, event });
+    }
+}
+
+fn left(letters: &str) -> Left {
+    let mut letters = letters.chars();
+    match (letters.next(), letters.next()) {
+        (Some('R'), Some('+')) => Left::Preempted,
+        (Some(letter), _) => Left::from_letter(letter),
+        _ => Left::Unknown,
     }
 }

@@ -138,20 +138,7 @@ impl Weave {
     pub(crate) fn push(&mut self, wire: &Wire, facts: Option<&Facts>, sink: &mut dyn Sink) {
         let (time, cpu) = (wire.time, wire.cpu);
         let event = match wire.kind {
-            Kind::Switch => {
-                let left = wire.left();
-                let prev = self.task(wire.task, cpu, sink);
-                let next = self.task(wire.other, cpu, sink);
-                if left == Left::Dead {
-                    self.bury(wire.task);
-                }
-                if self.known(wire.other).is_some_and(|known| known.throttled) {
-                    self.unthrottle(wire.other, wire, sink);
-                }
-                let (prev_prio, next_prio) = (wire.prio(), wire.other_prio());
-                let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
-                return sink.push(Entry { time, cpu, by: By::task(prev), event });
-            }
+            Kind::Switch => return self.switch(wire, sink),
             Kind::Waking => {
                 let task = self.task(wire.task, cpu, sink);
                 if let Some(known) = self.known_mut(wire.task) {
@@ -216,6 +203,23 @@ impl Weave {
             _ => By::UNKNOWN,
         };
         sink.push(Entry { time, cpu, by, event });
+    }
+
+    #[inline]
+    fn switch(&mut self, wire: &Wire, sink: &mut dyn Sink) {
+        let (time, cpu) = (wire.time, wire.cpu);
+        let left = wire.left();
+        let prev = self.task(wire.task, cpu, sink);
+        let next = self.task(wire.other, cpu, sink);
+        if left == Left::Dead {
+            self.bury(wire.task);
+        }
+        if self.known(wire.other).is_some_and(|known| known.throttled) {
+            self.unthrottle(wire.other, wire, sink);
+        }
+        let (prev_prio, next_prio) = (wire.prio(), wire.other_prio());
+        let event = Event::Switch { cpu, prev, next, left, prev_prio, next_prio };
+        sink.push(Entry { time, cpu, by: By::task(prev), event });
     }
 
     /// What was decided in `wire`, with its task.

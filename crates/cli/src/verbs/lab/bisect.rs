@@ -42,23 +42,55 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     })?;
     let shown = |value: f64| worked.as_ref().map(|worked| worked.show(value));
     let mut report = Report::new("bisect/1", format!("{}: {}", scenario.name, args.figure));
+    let (text, answer) = verdict(found.end, &versions);
+    report.verdict = text;
+    let columns = [
+        Column::new("version", "Linux", Unit::None),
+        Column::new("suite", "suite", Unit::None),
+        Column::for_people("min", Unit::None),
+        Column::for_people("median", Unit::None),
+        Column::for_people("max", Unit::None),
+        Column::for_programs("values", Unit::None),
+    ];
+    let mut table = Table::new("versions", "Versions that were tried", columns);
+    table.shown = usize::MAX;
+    for (version, values) in &found.tried {
+        let package = &versions[*version];
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = |n: usize| sorted.get(n).copied().and_then(shown);
+        table.push(vec![
+            package.version.kernel().into(),
+            package.suite.as_str().into(),
+            at(0).into(),
+            at((sorted.len() - 1) / 2).into(),
+            at(sorted.len() - 1).into(),
+            values.clone().into(),
+        ]);
+    }
+    report.tables.push(table);
+    print(&report, &args.face)?;
+    Ok(answer)
+}
+
+/// The verdict and the answer of a search of `versions`.
+fn verdict(end: End, versions: &[Package]) -> (String, Answer) {
     let of = |version: usize| versions[version].version.kernel();
-    let last = versions.len() - 1;
-    let answer = match found.end {
+    match end {
         End::Alike { chance } => {
-            report.verdict = format!(
+            let text = format!(
                 "The figure does not differ significantly between Linux {} and {}. Chance alone \
                  would cause a difference of this size in {:.0} % of cases. More repeats may show \
                  a significant difference.",
                 of(0),
-                of(last),
+                of(versions.len() - 1),
                 chance * 100.0
             );
-            Answer::No
+            (text, Answer::No)
         }
         End::Changed { before, after, chance } => {
             let (between, percent) = (format!("{} and {}", of(before), of(after)), chance * 100.0);
-            report.verdict = match chance < CHANCE {
+            let text = match chance < CHANCE {
                 true => format!(
                     "The figure changed between Linux {between}. Debian has no version between \
                      them. Chance alone would cause a difference of this size in {percent:.1} % \
@@ -72,35 +104,9 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
                      are needed."
                 ),
             };
-            Answer::Yes
+            (text, Answer::Yes)
         }
-    };
-    let columns = [
-        Column::new("version", "Linux", Unit::None),
-        Column::new("suite", "suite", Unit::None),
-        Column::for_people("min", Unit::None),
-        Column::for_people("median", Unit::None),
-        Column::for_people("max", Unit::None),
-        Column::for_programs("values", Unit::None),
-    ];
-    let mut table = Table::new("versions", "Versions that were tried", columns);
-    table.shown = usize::MAX;
-    for (version, values) in &found.tried {
-        let mut sorted = values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let at = |n: usize| sorted.get(n).copied().and_then(shown);
-        table.push(vec![
-            of(*version).into(),
-            versions[*version].suite.as_str().into(),
-            at(0).into(),
-            at((sorted.len() - 1) / 2).into(),
-            at(sorted.len() - 1).into(),
-            values.clone().into(),
-        ]);
     }
-    report.tables.push(table);
-    print(&report, &args.face)?;
-    Ok(answer)
 }
 
 /// The available kernels from one version to another, oldest first, without duplicates.

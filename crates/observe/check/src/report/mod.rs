@@ -80,38 +80,17 @@ impl Check {
             );
         }
         let cut = is_cut(history);
-        let doubtful = self.is_doubtful(history);
-        let bounded = waste.cpu_ns_max > waste.cpu_ns;
-        let most =
-            if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
-        let mut text = match waste.cpu_ns {
-            0 if doubtful => format!("No CPU time seems to have been wasted{most}."),
-            0 if bounded => format!("Possibly no CPU time was wasted{most}."),
-            0 => "No CPU time was wasted.".to_owned(),
-            ns => format!(
-                "{} of CPU time was wasted{most}: CPUs idled for {:.2} % of the known CPU time \
-                 instead of running waiting tasks, in {} of up to {}.",
-                match (doubtful, bounded) {
-                    (true, _) => format!("About {}", Span(ns)),
-                    (false, true) => format!("At least {}", Span(ns)),
-                    (false, false) => Span(ns).to_string(),
-                },
-                waste.share() * 100.0,
-                count(waste.episodes, "episode"),
-                Span(waste.longest_ns),
-            ),
-        };
         // What matters more than the waste comes first.
-        let beside = self.beside_words(history);
-        text = match self.what_matters() {
+        let (wasted, beside) = (self.waste_words(history), self.beside_words(history));
+        let mut text = match self.what_matters() {
             Matters::Affinity | Matters::Quota => {
-                format!("{} {} {text}", beside.trim_start(), self.beside_advice())
+                format!("{} {} {wasted}", beside.trim_start(), self.beside_advice())
             }
-            Matters::Waste => text + &self.cause_words() + &beside,
+            Matters::Waste => wasted + &self.cause_words() + &beside,
             Matters::Waits => {
                 let waited = Span(self.busy_wait_ns());
                 let busy = format!(" Tasks waited {waited} in total for busy CPUs.");
-                text + &beside + &busy
+                wasted + &beside + &busy
             }
         };
         text += &cut_words(history);
@@ -139,6 +118,32 @@ impl Check {
             );
         }
         text + &self.trigger_words()
+    }
+
+    /// How much time was wasted.
+    fn waste_words(&self, history: &History) -> String {
+        let waste = &self.waste;
+        let doubtful = self.is_doubtful(history);
+        let bounded = waste.cpu_ns_max > waste.cpu_ns;
+        let most =
+            if bounded { format!(" (at most {})", Span(waste.cpu_ns_max)) } else { String::new() };
+        match waste.cpu_ns {
+            0 if doubtful => format!("No CPU time seems to have been wasted{most}."),
+            0 if bounded => format!("Possibly no CPU time was wasted{most}."),
+            0 => "No CPU time was wasted.".to_owned(),
+            ns => format!(
+                "{} of CPU time was wasted{most}: CPUs idled for {:.2} % of the known CPU time \
+                 instead of running waiting tasks, in {} of up to {}.",
+                match (doubtful, bounded) {
+                    (true, _) => format!("About {}", Span(ns)),
+                    (false, true) => format!("At least {}", Span(ns)),
+                    (false, false) => Span(ns).to_string(),
+                },
+                waste.share() * 100.0,
+                count(waste.episodes, "episode"),
+                Span(waste.longest_ns),
+            ),
+        }
     }
 
     /// What ended the recording: it may be no waste, and so nowhere else.

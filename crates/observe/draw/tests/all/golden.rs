@@ -267,6 +267,10 @@ text 44.0,339.0 Gaps: at 1 place.
 
 "#]]
     );
+}
+
+#[test]
+fn a_terminal_shows_curves() {
     assert_data_eq!(
         curves(&chart()).terminal(60, 16, false),
         str![[r#"

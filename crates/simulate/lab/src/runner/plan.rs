@@ -104,34 +104,7 @@ impl Plan {
         // Where none is awaited all are, as in the simulator: or it would be over at once.
         let awaits = workload.templates.iter().any(|it| it.awaited);
         let mut masks = Masks { all: vec![CpuSet::first(cpus)] };
-        let programs: Vec<u32> = workload.affinities.iter().map(|set| masks.of(set)).collect();
-        let mut steps = Writer::default();
-        let mut templates = Writer::default();
-        let mut first = 0;
-        for (n, template) in workload.templates.iter().enumerate() {
-            let name = template.name.clone();
-            if name.len() > 15 {
-                return Err(Unfit::LongName { name });
-            }
-            let affinity = template.affinity.as_ref();
-            affinity.map_or(Ok(()), |set| there(&name, set, cpus))?;
-            reservation(workload, template, cpus)?;
-            let affinity = affinity.map_or(0, |set| masks.of(set));
-            let count = template.program.steps().len() as u32;
-            templates.text(&name, 16).u32(first).u32(count).u32(affinity).u32(template.group.0);
-            let process = is_process(workload, TemplateId(n as u32));
-            templates.u32(i32::from(template.nice) as u32).u32(process.into());
-            templates.u32((template.awaited || !awaits).into()).u32(0);
-            write_class(&mut templates, template.class);
-            for (at, &step) in template.program.steps().iter().enumerate() {
-                if let Step::Affinity(id) = step {
-                    there(&name, &workload.affinities[id.index()], cpus)?;
-                }
-                let after = template.program.after_end_of(at) as u32;
-                write_step(&mut steps, workload, step, after, &programs);
-            }
-            first += count;
-        }
+        let (steps, templates) = write_tasks(workload, cpus, awaits, &mut masks)?;
         let mut launches = Writer::default();
         for it in &workload.launches {
             launches.u64(it.at.0).u32(it.template.0).u32(it.from.0.into());
@@ -200,6 +173,44 @@ impl Plan {
         }
         head
     }
+}
+
+/// The steps and the templates of all tasks. The CPUs that these may use come to `masks`.
+fn write_tasks(
+    workload: &Workload,
+    cpus: usize,
+    awaits: bool,
+    masks: &mut Masks,
+) -> Result<(Writer, Writer), Unfit> {
+    let programs: Vec<u32> = workload.affinities.iter().map(|set| masks.of(set)).collect();
+    let mut steps = Writer::default();
+    let mut templates = Writer::default();
+    let mut first = 0;
+    for (n, template) in workload.templates.iter().enumerate() {
+        let name = template.name.clone();
+        if name.len() > 15 {
+            return Err(Unfit::LongName { name });
+        }
+        let affinity = template.affinity.as_ref();
+        affinity.map_or(Ok(()), |set| there(&name, set, cpus))?;
+        reservation(workload, template, cpus)?;
+        let affinity = affinity.map_or(0, |set| masks.of(set));
+        let count = template.program.steps().len() as u32;
+        templates.text(&name, 16).u32(first).u32(count).u32(affinity).u32(template.group.0);
+        let process = is_process(workload, TemplateId(n as u32));
+        templates.u32(i32::from(template.nice) as u32).u32(process.into());
+        templates.u32((template.awaited || !awaits).into()).u32(0);
+        write_class(&mut templates, template.class);
+        for (at, &step) in template.program.steps().iter().enumerate() {
+            if let Step::Affinity(id) = step {
+                there(&name, &workload.affinities[id.index()], cpus)?;
+            }
+            let after = template.program.after_end_of(at) as u32;
+            write_step(&mut steps, workload, step, after, &programs);
+        }
+        first += count;
+    }
+    Ok((steps, templates))
 }
 
 /// Refuses tasks that may run on CPUs only that are not there.

@@ -369,8 +369,6 @@ fn refused((rest, line, what, help): Wrong) {
 
 #[test]
 fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
-    const TASK: &str = "[[tasks]]\nname = \"t\"\nprogram = [\"compute 1ms\"]\n";
-    let tasks = |rest: &'static str| -> &'static str { Box::leak(format!("{TASK}{rest}").into()) };
     for wrong in [
         ("taks = []", 1, "the file has no key `taks`", "did you mean `tasks`?"),
         ("seeds = 0", 1, "`seeds` cannot be `0`", "a whole number from 1"),
@@ -393,6 +391,23 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
             "the pipe starts with more tokens than its capacity",
             "capacity",
         ),
+        ("[[tasks]]\nuse = \"omp_barier\"", 2, "no workload `omp_barier`", "`omp_barrier`"),
+        ("[[tasks]]\nuse = \"ep\"\nthraeds = 4", 3, "no key `thraeds`", "did you mean `threads`?"),
+        ("[[tasks]]\nuse = \"ep\"\nwork = \"4\"", 3, "`work` cannot be `4`", "add a unit"),
+        ("[[tasks]]\nuse = \"ep\"\ncount = 4", 3, "ep has no argument `count`", "threads, work"),
+        ("[[tasks]]\nuse = \"ep\"\nthreads = \"${n}\"", 3, "no parameter `n`", "[parameters]"),
+        ("[parameters]\nmany = 1\n[sweep]\nmani = [1]", 4, "no parameter `mani`", "`many`"),
+        ("a = [1", 1, "array", "https://toml.io"),
+    ] {
+        refused(wrong);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_task_or_after_it_is_named_with_line_and_suggestion() {
+    const TASK: &str = "[[tasks]]\nname = \"t\"\nprogram = [\"compute 1ms\"]\n";
+    let tasks = |rest: &'static str| -> &'static str { Box::leak(format!("{TASK}{rest}").into()) };
+    for wrong in [
         (tasks("nise = 3"), 4, "[[tasks]] has no key `nise`", "did you mean `nice`?"),
         (tasks("nice = 20"), 4, "`nice` cannot be `20`", "from -20 to 19"),
         (tasks("cpus = \"4-5\""), 4, "none of the CPUs `4-5`", "its CPUs: 0-3"),
@@ -431,12 +446,6 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
             "CPU 3 goes offline at 4.000 ms, but it is the last CPU that is online",
             "bring another CPU online before",
         ),
-        ("[[tasks]]\nuse = \"omp_barier\"", 2, "no workload `omp_barier`", "`omp_barrier`"),
-        ("[[tasks]]\nuse = \"ep\"\nthraeds = 4", 3, "no key `thraeds`", "did you mean `threads`?"),
-        ("[[tasks]]\nuse = \"ep\"\nwork = \"4\"", 3, "`work` cannot be `4`", "add a unit"),
-        ("[[tasks]]\nuse = \"ep\"\ncount = 4", 3, "ep has no argument `count`", "threads, work"),
-        ("[[tasks]]\nuse = \"ep\"\nthreads = \"${n}\"", 3, "no parameter `n`", "[parameters]"),
-        ("[parameters]\nmany = 1\n[sweep]\nmani = [1]", 4, "no parameter `mani`", "`many`"),
         (tasks("[[variants]]\nname = \"a\"\ntaks = 1"), 6, "no key `taks`", "`tasks`"),
         (
             tasks("[[variants]]\nname = \"a\"\n[[variants]]\nname = \"a\""),
@@ -444,7 +453,6 @@ fn wrong_keys_and_values_are_named_with_line_and_suggestion() {
             "already",
             "different name",
         ),
-        ("a = [1", 1, "array", "https://toml.io"),
     ] {
         refused(wrong);
     }

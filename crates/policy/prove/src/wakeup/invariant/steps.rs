@@ -16,7 +16,12 @@ pub(super) fn steps(variant: Variant) -> Vec<Step> {
     let mut all = steps_of_enqueuers(variant);
     all.extend(steps_of_scans(variant));
     all.extend(steps_of_takers(variant));
+    all.extend(steps_of_passers());
     all
+}
+
+fn step(name: &'static str, about: &'static str, guard: Term, changes: Vec<Change>) -> Step {
+    Step { name, about, guard, changes }
 }
 
 fn steps_of_enqueuers(variant: Variant) -> Vec<Step> {
@@ -31,7 +36,6 @@ fn steps_of_enqueuers(variant: Variant) -> Vec<Step> {
     let begins =
         || [set("looks"), ("seen", and([s.of("seen", &["t", "c"]), other_than("t", "it")]))];
     let away = and([not(s.of("waits", &["it"])), not(looks())]);
-    let step = |name, about, guard, changes: Vec<Change>| Step { name, about, guard, changes };
     let mut all = match variant.kick_first {
         false => vec![step(
             "put",
@@ -98,7 +102,6 @@ fn steps_of_scans(variant: Variant) -> Vec<Step> {
             not(s.of("takes", &["me", "t"])),
         ),
     );
-    let step = |name, about, guard, changes: Vec<Change>| Step { name, about, guard, changes };
     vec![
         step(
             "dispatch",
@@ -155,7 +158,6 @@ fn steps_of_scans(variant: Variant) -> Vec<Step> {
 
 fn steps_of_takers(variant: Variant) -> Vec<Step> {
     let s = Names(&[]);
-    let owes = || s.of("owes", &["me", "it"]);
     let own = |relation: &'static str, over: &[&str]| {
         (relation, and([s.of(relation, over), other_than("c", "me")]))
     };
@@ -164,16 +166,6 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
         Chain::Each => s.of("waits", &["t"]),
         Chain::Owed => or([s.of("owes", &["c", "t"]), s.of("claimed", &["c", "t"])]),
     };
-    let none_left = forall(
-        [("x", sort("x"))],
-        implies(s.of("takes", &["x", "it"]), s.of("tried", &["me", "it", "x"])),
-    );
-    let paid = || {
-        let this = and([is("c", "me"), is("t", "it")]);
-        ("owes", and([s.of("owes", &["c", "t"]), not(this)]))
-    };
-    let passes = || s.phase("me", &[PASSES]);
-    let step = |name, about, guard, changes: Vec<Change>| Step { name, about, guard, changes };
     vec![
         step(
             "remove",
@@ -199,6 +191,23 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
                 own("tried", &["c", "t", "x"]),
             ],
         ),
+    ]
+}
+
+/// The steps of a CPU that has taken a task, and wakes others for those that it leaves.
+fn steps_of_passers() -> Vec<Step> {
+    let s = Names(&[]);
+    let owes = || s.of("owes", &["me", "it"]);
+    let none_left = forall(
+        [("x", sort("x"))],
+        implies(s.of("takes", &["x", "it"]), s.of("tried", &["me", "it", "x"])),
+    );
+    let paid = || {
+        let this = and([is("c", "me"), is("t", "it")]);
+        ("owes", and([s.of("owes", &["c", "t"]), not(this)]))
+    };
+    let passes = || s.phase("me", &[PASSES]);
+    vec![
         step(
             "pass-on",
             "a CPU claims and kicks another CPU for a task to which it owes a wakeup",
