@@ -16,40 +16,11 @@
 //! Precision has priority over recall: if the evidence fits several leaves, the node above them
 //! gets the time.
 
-mod affinity;
-mod after_hotplug;
-mod balancing;
-mod behind_pinned;
-mod behind_waker;
-mod beside_group;
-mod beyond_one_hop;
 mod charge;
-mod design;
 mod evidence;
-mod fork_crowd;
-mod higher_class;
 mod idle;
-mod idle_state;
-mod interrupts;
-mod late_start;
-mod missing_domains;
-mod newly_idle;
-mod no_pass;
-mod no_selection;
-mod not_started;
-mod not_taken;
 mod passes;
-mod persistent;
-mod placement;
-mod policy;
-mod previous_idle;
-mod quota;
-mod recent_load;
-mod scheduler;
-mod search_limited;
-mod steal;
-mod unknown;
-mod wakeup;
+mod table;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -58,6 +29,7 @@ use wastenot_model::{CpuId, Report, Table, TaskId, Value, Window};
 
 pub use self::evidence::LostTime;
 pub(crate) use self::evidence::{Ahead, Balancing, Evidence, Onset, Rules};
+pub use self::table::{CLASSES, TREE};
 pub use self::watch::Watch;
 
 /// A cause of lost time.
@@ -85,40 +57,6 @@ pub struct Cause {
     pub(crate) holds: fn(&Evidence) -> bool,
 }
 
-/// All causes, in the order in which their evidence is tested.
-pub static TREE: &[&Cause] = &[
-    &affinity::CAUSE,
-    &quota::CAUSE,
-    &interrupts::CAUSE,
-    &steal::CAUSE,
-    &design::CAUSE,
-    &not_started::CAUSE,
-    &idle_state::CAUSE,
-    &late_start::CAUSE,
-    &wakeup::CAUSE,
-    &higher_class::CAUSE,
-    &behind_pinned::CAUSE,
-    &not_taken::CAUSE,
-    &policy::CAUSE,
-    &after_hotplug::CAUSE,
-    &missing_domains::CAUSE,
-    &beyond_one_hop::CAUSE,
-    &beside_group::CAUSE,
-    &no_pass::CAUSE,
-    &persistent::CAUSE,
-    &newly_idle::CAUSE,
-    &balancing::CAUSE,
-    &no_selection::CAUSE,
-    &recent_load::CAUSE,
-    &previous_idle::CAUSE,
-    &behind_waker::CAUSE,
-    &search_limited::CAUSE,
-    &fork_crowd::CAUSE,
-    &placement::CAUSE,
-    &scheduler::CAUSE,
-    &unknown::CAUSE,
-];
-
 impl Cause {
     /// The first two levels of the path: `scheduler/placement`.
     pub fn class(&self) -> &'static str {
@@ -143,7 +81,7 @@ impl Cause {
     }
     /// Whether this is the cause `unknown`.
     pub(crate) fn is_unknown(&self) -> bool {
-        *self == unknown::CAUSE
+        self.path == "unknown"
     }
     /// Whether this cause is the node `path` or below it.
     pub fn is_within(&self, path: &str) -> bool {
@@ -211,20 +149,8 @@ pub fn listing() -> Report {
 
 /// The cause of a stretch with this evidence.
 fn cause_of(evidence: &Evidence) -> &'static Cause {
-    TREE.iter().find(|cause| (cause.holds)(evidence)).unwrap_or(&&unknown::CAUSE)
+    TREE.iter().find(|cause| (cause.holds)(evidence)).expect("the last one always holds")
 }
-
-/// Classes of causes of waste: the word in the names of measures, and the node in the tree.
-pub const CLASSES: [(&str, &str); 8] = [
-    ("placement", "scheduler/placement"),
-    ("balancing", "scheduler/balancing"),
-    ("policy", "scheduler/policy"),
-    ("scheduler", "scheduler"),
-    ("configuration", "configuration"),
-    ("host", "host"),
-    ("design", "design"),
-    ("unknown", "unknown"),
-];
 
 /// The narrowest of [`CLASSES`] that contains the cause `path`.
 pub fn class_of(path: &str) -> Option<usize> {

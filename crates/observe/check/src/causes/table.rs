@@ -1,0 +1,485 @@
+//! The table of causes: a row for each, with everything that is fixed about it.
+
+use super::{Ahead, Balancing, Cause, LostTime, Onset, Rules};
+
+/// All causes, in the order in which their evidence is tested.
+pub static TREE: &[&Cause] = &[
+    &Cause {
+        path: "configuration/affinity",
+        about: "affinities excluded the waiting tasks from the idle CPUs",
+        evidence: "If tasks had no affinities, more waiting tasks could run on idle CPUs.",
+        refuted_by: "The task may use an idle CPU. Threads that serve one CPU or one interrupt do \
+            not count.",
+        advice: "Widen the CPU mask: use taskset(1), the cgroup's cpuset.cpus, or isolcpus=.",
+        source: "sched_setaffinity(2); kernel: Documentation/admin-guide/cgroup-v2.rst, \
+            cpuset.cpus",
+        missing: "The origin of the mask: the task itself, its cpuset, or isolated CPUs. The trace \
+            contains only the resulting mask.",
+        named: true,
+        holds: |it| it.loss == LostTime::Affinity,
+    },
+    &Cause {
+        path: "configuration/quota",
+        about: "quotas held tasks back",
+        evidence: "The kernel marked the task's run queue as throttled while the task was \
+            runnable. Waste has this cause if the quota held back other tasks of the same cgroup \
+            on every idle CPU that the waiting task may use. The quota would hold back this task \
+            there, too.",
+        refuted_by: "The run queue of the waiting task is not throttled, and the task may use an \
+            idle CPU where no task of its cgroup is held back.",
+        advice: "Raise cpu.max of the cgroup or of a cgroup above it, allow bursts \
+            (cpu.max.burst), or use fewer threads.",
+        source: "kernel: Documentation/scheduler/sched-bwc.rst",
+        missing: "The time when the quota was refilled. A recorder sees the refill only when the \
+            task runs, so the lost time includes the last wait.",
+        named: true,
+        holds: |it| it.loss == LostTime::Quota || it.held,
+    },
+    &Cause {
+        path: "host/interrupts",
+        about: "the idle CPU was handling interrupts or softirqs",
+        evidence: "The trace contains interrupts (record --interrupts). The CPU was about to start \
+            a task, or was the only idle CPU that a waiting task may use. At that time, the CPU \
+            handled interrupts or softirqs.",
+        refuted_by: "The CPU handled no interrupt and no softirq, or the task may use another CPU \
+            that was idle.",
+        advice: "Distribute the interrupts: /proc/irq/N/smp_affinity, irqbalance, receive packet \
+            steering (rps_cpus), fewer queues. Or keep these tasks off the CPU.",
+        source: "kernel: kernel/softirq.c; Documentation/core-api/irq/irq-affinity.rst, \
+            Documentation/networking/scaling.rst",
+        missing: "The work of the handlers: profile the CPU (perf record -C CPU).",
+        named: true,
+        holds: |it| it.interrupted,
+    },
+    &Cause {
+        path: "host/steal",
+        about: "the hypervisor ran something else instead of the virtual CPU",
+        evidence: "The CPU was about to start a task, and in the same second the hypervisor took \
+            time from this CPU (steal in /proc/stat). This cause gets at most the steal time of \
+            that second.",
+        refuted_by: "The CPU has no steal time in this second.",
+        advice: "Give the guest dedicated CPUs, or fewer virtual CPUs.",
+        source: "proc(5): steal; kernel: arch/x86/kernel/kvm.c, paravirt steal clock",
+        missing: "The times when the virtual CPU did not run. A trace of the host contains them.",
+        named: false,
+        holds: |it| it.loss == LostTime::WakeDelay && it.stolen,
+    },
+    &Cause {
+        path: "design/reserved",
+        about: "the scheduler reserves CPUs by design",
+        evidence: "The scheduler divides CPUs or time among tasks: gang scheduling, partitions, \
+            fixed CPUs.",
+        refuted_by: "The scheduler may run the task on any CPU.",
+        advice: "Compare with a scheduler that does not reserve CPUs: wastenot what-if.",
+        source: "Ousterhout, Scheduling Techniques for Concurrent Systems, ICDCS 1982",
+        missing: "The benefit that the tasks have from the reserved time.",
+        named: true,
+        holds: |it| {
+            it.rules == Rules::Reserving && matches!(it.loss, LostTime::Waste | LostTime::WakeDelay)
+        },
+    },
+    &Cause {
+        path: "scheduler/policy/not-started",
+        about: "the policy queued a task on an idle CPU and did not start the task",
+        evidence: "The scheduling policy is not the kernel's. A CPU ran its idle task for longer \
+            than --wake-grace although a task was queued on this CPU.",
+        refuted_by: "The CPU starts the task within --wake-grace.",
+        advice: "Kick the CPU after adding a task to its queue (scx_bpf_kick_cpu with \
+            SCX_KICK_IDLE).",
+        source: "kernel: Documentation/scheduler/sched-ext.rst",
+        missing: "The kicks that the policy sent.",
+        named: false,
+        holds: |it| it.loss == LostTime::WakeDelay && it.over_grace && it.rules == Rules::Policy,
+    },
+    &Cause {
+        path: "host/late-start/idle-state",
+        about: "an idle CPU with a queued task took long to leave its idle state",
+        evidence: "The conditions of host/late-start hold. In addition, the trace contains idle \
+            states (record --interrupts), and the CPU did not leave its idle state during this \
+            time. Time for interrupts and steal time do not count.",
+        refuted_by: "The CPU had already left its idle state and ran kernel code.",
+        advice: "Avoid deep idle states: hold /dev/cpu_dma_latency open, or use cpupower idle-set. \
+            In a guest, the host has to wake the virtual CPU: let the guest poll before it halts \
+            (cpuidle_haltpoll, kvm.halt_poll_ns).",
+        source: "kernel: drivers/cpuidle/cpuidle.c, kernel/sched/idle.c; \
+            Documentation/admin-guide/pm/cpuidle.rst, Documentation/virt/guest-halt-polling.rst",
+        missing: "The behaviour of the hardware or the hypervisor: see the exit latencies in \
+            /sys/devices/system/cpu/cpu0/cpuidle, or a trace of the host.",
+        named: false,
+        holds: |it| {
+            it.loss == LostTime::WakeDelay
+                && it.in_idle_state
+                && it.over_grace
+                && !it.possibly_throttled
+                && it.rules != Rules::Several
+        },
+    },
+    &Cause {
+        path: "host/late-start",
+        about: "an idle CPU started a queued task late",
+        evidence: "The CPU ran its idle task for longer than --wake-grace although a task was \
+            queued on this CPU, and no quota can explain the delay. No sched_ext scheduler was \
+            active for only some of the tasks or some of the time; such a scheduler may have left \
+            the CPU idle.",
+        refuted_by: "The CPU starts the task within --wake-grace, or a quota may have throttled \
+            the task.",
+        advice: "Look for deep idle states (cpuidle, /dev/cpu_dma_latency), disabled interrupts, a \
+            virtual CPU that did not run, and core scheduling.",
+        source: "kernel: kernel/sched/idle.c; Documentation/admin-guide/pm/cpuidle.rst",
+        missing: "Idle states and interrupts (record --interrupts), and steal time.",
+        named: true,
+        holds: |it| {
+            it.loss == LostTime::WakeDelay
+                && it.over_grace
+                && !it.possibly_throttled
+                && it.rules != Rules::Several
+        },
+    },
+    &Cause {
+        path: "host/wakeup",
+        about: "starting a task on an idle CPU takes time",
+        evidence: "The CPU ran its idle task for at most --wake-grace although a task was queued \
+            on this CPU.",
+        refuted_by: "The CPU needs longer than --wake-grace.",
+        advice: "Act only if wakeups are very frequent: let the tasks poll instead of sleeping, or \
+            use shallower idle states.",
+        source: "kernel: kernel/sched/idle.c",
+        missing: "Idle states and interrupts: record --interrupts.",
+        named: true,
+        holds: |it| it.loss == LostTime::WakeDelay && !it.over_grace,
+    },
+    &Cause {
+        path: "host/higher-class",
+        about: "tasks waited behind a task of a higher scheduling class",
+        evidence: "The CPU where the task waited ran a task with a priority below 100 (stop, \
+            deadline or real-time class). The waiting task has no such priority, and another CPU \
+            was idle.",
+        refuted_by: "The CPU runs a task of the same class as the waiting task.",
+        advice: "Move the real-time task to a CPU of its own, or limit its CPU time \
+            (sched_rt_runtime_us, SCHED_DEADLINE).",
+        source: "sched(7); kernel: kernel/sched/rt.c",
+        missing: "The balancing passes, which would show why the balancer left the task there.",
+        named: true,
+        holds: |it| {
+            it.loss == LostTime::Waste && it.ahead == Ahead::HigherClass && !it.balancing.failed()
+        },
+    },
+    &Cause {
+        path: "host/pinned-thread",
+        about: "tasks waited behind a thread that is pinned to that CPU",
+        evidence: "The CPU where the task waited ran a per-CPU kernel thread or a task that is \
+            pinned to this CPU. Another CPU was idle.",
+        refuted_by: "The running task may use other CPUs.",
+        advice: "If this happens often, find the code that queues the work \
+            (workqueue:workqueue_execute_start), or the setting that pins the task.",
+        source: "kernel: Documentation/core-api/workqueue.rst",
+        missing: "The work that the kernel thread executes.",
+        named: false,
+        holds: |it| {
+            it.loss == LostTime::Waste && it.ahead == Ahead::Pinned && !it.balancing.failed()
+        },
+    },
+    &Cause {
+        path: "scheduler/policy/not-taken",
+        about: "an idle CPU did not take a task that the policy left waiting",
+        evidence: "The scheduling policy is not the kernel's. A CPU stayed idle for longer than \
+            four balancing intervals while a task that may use this CPU waited.",
+        refuted_by: "The CPU soon takes a task.",
+        advice: "Prove that the policy is work-conserving: wastenot prove.",
+        source: "Lozi et al., EuroSys 2016; docs/explain/proofs.md",
+        missing: "The queues that the CPU searched.",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Policy) && it.balancing.failed(),
+    },
+    &Cause {
+        path: "scheduler/policy",
+        about: "the policy left a CPU idle while tasks waited elsewhere",
+        evidence: "The scheduler is not the kernel's fair class: a simulation, or a trace with the \
+            note sched_ext, names another scheduler.",
+        refuted_by: "The scheduler is the kernel's fair class.",
+        advice: "Prove that the policy is work-conserving: wastenot prove.",
+        source: "kernel: Documentation/scheduler/sched-ext.rst",
+        missing: "The decisions of the policy.",
+        named: true,
+        holds: |it| it.is_waste_under(Rules::Policy),
+    },
+    &Cause {
+        path: "scheduler/balancing/after-hotplug",
+        about: "load balancing has moved no task between nodes since a CPU came back online",
+        evidence: "The conditions of scheduler/balancing/persistent hold. In addition, the idle \
+            CPU is on another node than the waiting task, and no task has moved between nodes \
+            since a CPU came online. With decisions (record --decisions), another condition \
+            applies: no scheduling domain of the idle CPU contains the CPU of the waiting task. \
+            Time then counts from the next tick on. After that, waste between the same two nodes \
+            counts immediately, until a task moves from the node of the waiting task to the node \
+            of the idle CPU.",
+        refuted_by: "A task moved between nodes after the CPU came online.",
+        advice: "Compare the domains before and after the hotplug \
+            (/sys/kernel/debug/sched/domains). Update the kernel, or boot with all CPUs online.",
+        source: "Lozi et al., EuroSys 2016, section 3.4 (missing scheduling domains); kernel \
+            commit 8f37961cf223",
+        missing: "The scheduling domains before and after the hotplug: record --decisions.",
+        named: true,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedAfterHotplug,
+    },
+    &Cause {
+        path: "scheduler/balancing/missing-domains",
+        about: "the scheduling domains of the idle CPUs did not contain the CPUs where tasks \
+            waited",
+        evidence: "The trace contains the scheduling domains of the idle CPU, and none of these \
+            domains contains the CPU where the task waited. Time counts from the next tick on.",
+        refuted_by: "A domain of the idle CPU contains the CPU where the task waited.",
+        advice: "Look at the domains (/sys/kernel/debug/sched/domains). isolcpus and cpuset \
+            partitions divide domains, and kernels before 4.4 lose domain levels when a CPU goes \
+            offline.",
+        source: "Lozi et al., EuroSys 2016, section 3.4 (missing scheduling domains); \
+            kernel/sched/topology.c: build_sched_domains",
+        missing: "The setting or event that divided the domains. Without decisions: the domains \
+            (record --decisions).",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedOutOfSight,
+    },
+    &Cause {
+        path: "scheduler/balancing/beyond-one-hop",
+        about: "load balancing did not move tasks between nodes that are two hops apart",
+        evidence: "The conditions of scheduler/balancing/persistent hold. In addition, the task \
+            waited on a node at least two hops away from the idle CPU, and no task waited within \
+            one hop of that CPU. With decisions (record --decisions), another condition applies to \
+            the smallest domain of the idle CPU that contains both CPUs: the CPU of the task is in \
+            the local group of this domain, or in a group that also contains the idle CPU. Time \
+            then counts from the next tick on. After that, waste between the same two nodes counts \
+            immediately, until a task moves from the node of the waiting task to the node of the \
+            idle CPU.",
+        refuted_by: "Tasks waited within one hop of the idle CPU, or the number of hops is \
+            unknown.",
+        advice: "Look at the groups of the top-level domain (/sys/kernel/debug/sched/domains). If \
+            the kernel built these groups from the view of one CPU, all groups contain both nodes. \
+            Pin such programs to adjacent nodes.",
+        source: "Lozi et al., EuroSys 2016, section 3.2 (scheduling group construction)",
+        missing: "The groups of the domains: record --decisions.",
+        named: true,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedBeyondOneHop,
+    },
+    &Cause {
+        path: "scheduler/balancing/beside-group",
+        about: "a task of another cgroup or session made the idle CPU's node seem busy",
+        evidence: "The conditions of scheduler/balancing/persistent hold. In addition, a task of \
+            another cgroup or session ran on the node of the idle CPU. The load of this other \
+            group is divided among fewer tasks, so each of its tasks counts for more in the \
+            average load of the node. With decisions (record --decisions), two other conditions \
+            apply. A pass found no busier group, or found a group without the CPU of the waiting \
+            task. And a task of another cgroup or session ran in the local group, or in the group \
+            that the pass found. After that, waste between the same nodes, or the same last-level \
+            caches of a node, counts immediately, until a task moves from the side of the waiting \
+            task to the side of the idle CPU.",
+        refuted_by: "All tasks that ran on that node belong to one cgroup or session.",
+        advice: "Try noautogroup or equal cpu.weight. Compare with a kernel that balances by idle \
+            CPUs (5.5 and later).",
+        source: "Lozi et al., EuroSys 2016, section 3.1 (group imbalance)",
+        missing: "The groups that the pass compared (record --decisions), and their loads.",
+        named: true,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedBesideGroup,
+    },
+    &Cause {
+        path: "scheduler/balancing/no-pass",
+        about: "no idle CPU ran a balancing pass that could have moved the task",
+        evidence: "The trace contains the scheduling domains and the balancing passes. A domain of \
+            the idle CPU contains the CPU where the task waited. No pass compared the two CPUs for \
+            longer than the maximum interval between passes.",
+        refuted_by: "A pass compared the two CPUs.",
+        advice: "Compare with nohz=off, because ticks of busy CPUs start the passes of idle CPUs. \
+            Compare the balancing intervals (/sys/kernel/debug/sched/domains).",
+        source: "kernel/sched/fair.c: nohz_balancer_kick, sched_balance_domains, \
+            sched_balance_newidle",
+        missing: "The reason why no pass ran: nohz_balancer_kick, max_newidle_lb_cost.",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::NoPass,
+    },
+    &Cause {
+        path: "scheduler/balancing/persistent",
+        about: "several passes of load balancing did not move the waiting tasks",
+        evidence: "The rule looks at the CPU that had been idle longest. While this CPU stayed \
+            idle, there was waste for more than half of the time, and for longer than four \
+            balancing intervals. A balancing interval is one tick plus 2 ms for each CPU of a \
+            topology level: the lowest level that contains this CPU and the CPU of the waiting \
+            task. Time counts after the first interval. With decisions (record --decisions), \
+            another condition applies: four passes after ticks compared the CPU of the waiting \
+            task with an idle CPU and took no task. Time then counts from the first of these \
+            passes on.",
+        refuted_by: "No CPU stayed idle for four balancing intervals while there was waste, or \
+            there was waste for less than half of that time.",
+        advice: "Record the passes and domains: record --decisions.",
+        source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et al., \
+            EuroSys 2016, section 3",
+        missing: "The balancing passes (record --decisions): either no pass ran, or a pass left \
+            the task.",
+        named: false,
+        holds: |it| {
+            it.is_waste_under(Rules::Fair)
+                && it.balancing == Balancing::Failed
+                && it.onset != Onset::AllBusy
+        },
+    },
+    &Cause {
+        path: "scheduler/balancing/newly-idle",
+        about: "CPUs that became idle did not take the waiting tasks",
+        evidence: "No CPU was idle when the wait began. Later, a CPU became idle and did not take \
+            the task.",
+        refuted_by: "A CPU that the task may use was idle when the wait began.",
+        advice: "Try another kernel (what-if).",
+        source: "kernel/sched/fair.c: sched_balance_newidle; kernel commits 155213a2aed4, \
+            d206fbad9328, 33cf66d88306",
+        missing: "The newly-idle passes: record --decisions.",
+        named: false,
+        holds: |it| {
+            it.is_waste_under(Rules::Fair) && !it.balancing.failed() && it.onset == Onset::AllBusy
+        },
+    },
+    &Cause {
+        path: "scheduler/balancing",
+        about: "load balancing did not move the waiting tasks to the idle CPUs",
+        evidence: "No CPU was idle when the wait began, so a CPU that became idle later did not \
+            take the task. Since then, there was waste for longer than four balancing intervals.",
+        refuted_by: "A CPU that the task may use was idle when the wait began, and no CPU stayed \
+            idle for four balancing intervals while there was waste.",
+        advice: "See the causes below this one: check --cause scheduler/balancing.",
+        source: "kernel/sched/fair.c: sched_balance_rq; Lozi et al., EuroSys 2016, section 3",
+        missing: "The balancing passes (record --decisions): either no pass ran, or a pass left \
+            the task.",
+        named: true,
+        holds: |it| {
+            it.is_waste_under(Rules::Fair) && (it.balancing.failed() || it.onset == Onset::AllBusy)
+        },
+    },
+    &Cause {
+        path: "scheduler/placement/no-selection",
+        about: "tasks were woken while they were still queued, so the kernel selected no CPU",
+        evidence: "The task was still on the run queue when it was woken (delayed dequeue, Linux \
+            6.12 and later), and another CPU was idle.",
+        refuted_by: "The kernel selected a CPU for the task.",
+        advice: "Try the scheduler feature NO_DELAY_DEQUEUE.",
+        source: "kernel commit 152e11f6df29 (sched/fair: Implement delayed dequeue)",
+        missing: "The reason why the task was still queued: it was about to sleep, or its dequeue \
+            was delayed.",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::NoSelection,
+    },
+    &Cause {
+        path: "scheduler/placement/previous-idle/recent-load",
+        about: "tasks were woken on a busy CPU while their previous CPU was idle and another task \
+            had just run there",
+        evidence: "The conditions of scheduler/placement/previous-idle hold. In addition, another \
+            task was the last task on the previous CPU, less than 32 ms before. After 32 ms, half \
+            of its load still counts.",
+        refuted_by: "The woken task itself was the last task on the previous CPU, or that CPU had \
+            been idle for longer.",
+        advice: "Update the kernel: since 5.11, the kernel takes an idle previous CPU before it \
+            compares loads.",
+        source: "kernel commits d8fcb81f1acf, 11f10e5420f6; kernel/sched/fair.c: \
+            wake_affine_weight; kernel/sched/pelt.c",
+        missing: "The loads that the kernel compared: wake_affine_weight.",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::RecentLoad,
+    },
+    &Cause {
+        path: "scheduler/placement/previous-idle",
+        about: "tasks were woken on a busy CPU while their previous CPU was idle",
+        evidence: "At the wakeup, the CPU where the task last ran was idle and allowed. The kernel \
+            put the task on a busy CPU.",
+        refuted_by: "The previous CPU was busy or not allowed.",
+        advice: "Check the kernel version (wake_affine, fixed in 5.11). With cgroups, turn \
+            autogroup off.",
+        source: "kernel commit d8fcb81f1acf (sched/fair: Check for idle core in wake_affine)",
+        missing: "The loads that the kernel compared: wake_affine_weight.",
+        named: true,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::PreviousIdle,
+    },
+    &Cause {
+        path: "scheduler/placement/behind-waker",
+        about: "tasks were put on the CPU of a waker that kept running",
+        evidence: "The kernel put the task on the CPU of the task that woke it. The waker \
+            continued to run, and another CPU was idle.",
+        refuted_by: "The kernel selected another CPU, or an interrupt woke the task.",
+        advice: "Check that the waker sleeps at once after the wakeup, as the kernel expects.",
+        source: "kernel/sched/fair.c: wake_affine_weight, WF_SYNC",
+        missing: "The type of the wakeup: synchronous or not.",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::BehindWaker,
+    },
+    &Cause {
+        path: "scheduler/placement/search-limited",
+        about: "tasks were woken on a busy CPU while only CPUs with another last-level cache were \
+            idle",
+        evidence: "At the wakeup, an allowed CPU was idle. But all allowed CPUs that share a \
+            last-level cache with the selected CPU were busy.",
+        refuted_by: "An allowed CPU with that cache was idle.",
+        advice: "Spread the threads, or try another scheduler (what-if).",
+        source: "kernel/sched/fair.c: select_idle_sibling; Lozi et al., EuroSys 2016, section 3.3",
+        missing: "The CPUs that the kernel searched: record --decisions.",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::OtherCache,
+    },
+    &Cause {
+        path: "scheduler/placement/fork-crowd",
+        about: "new tasks were put on busy CPUs while other CPUs were idle",
+        evidence: "The kernel put a new task on a busy CPU while an allowed CPU was idle.",
+        refuted_by: "No allowed CPU was idle.",
+        advice: "Create threads before the load starts, or set their affinity.",
+        source: "kernel/sched/fair.c: sched_balance_find_dst_cpu",
+        missing: "The groups that the kernel compared: sched_balance_find_dst_group.",
+        named: false,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::Fork,
+    },
+    &Cause {
+        path: "scheduler/placement",
+        about: "a busy CPU was selected for tasks while another CPU was idle",
+        evidence: "At the wakeup, the kernel selected a busy CPU while an allowed CPU was idle.",
+        refuted_by: "No allowed CPU was idle.",
+        advice: "Try another scheduler: wastenot what-if.",
+        source: "kernel/sched/fair.c: select_task_rq_fair",
+        missing: "The CPUs that the kernel searched (record --decisions); the topology, if it is \
+            unknown.",
+        named: true,
+        holds: |it| it.is_waste_under(Rules::Fair) && it.onset.is_placement(),
+    },
+    &Cause {
+        path: "scheduler",
+        about: "the scheduler left CPUs idle while tasks waited",
+        evidence: "The kernel put the task on an idle CPU, but this CPU ran another task first, \
+            and another CPU was idle. Or a sched_ext scheduler was active for only some of the \
+            tasks or some of the time.",
+        refuted_by: "The trace has evidence for a cause below this one.",
+        advice: "Record with the start state and all scheduling events: wastenot record.",
+        source: "Lozi et al., EuroSys 2016",
+        missing: "The content of the queue when the task was put there.",
+        named: true,
+        holds: |it| {
+            it.loss == LostTime::Waste && (it.onset == Onset::OnIdle || it.rules == Rules::Several)
+        },
+    },
+    &Cause {
+        path: "unknown",
+        about: "the trace does not show what caused the wait",
+        evidence: "The trace has no evidence for any other cause.",
+        refuted_by: "The trace has evidence for another cause.",
+        advice: "Record with wastenot record: its traces contain the start state, affinities, \
+            priorities and throttling.",
+        source: "docs/reference/formats.md",
+        missing: "The start of the wait, if it lies before the trace or in a loss. Or throttling, \
+            if the source does not record it.",
+        named: true,
+        holds: |_| true,
+    },
+];
+
+/// Classes of causes of waste: the word in the names of measures, and the node in the tree.
+pub const CLASSES: [(&str, &str); 8] = [
+    ("placement", "scheduler/placement"),
+    ("balancing", "scheduler/balancing"),
+    ("policy", "scheduler/policy"),
+    ("scheduler", "scheduler"),
+    ("configuration", "configuration"),
+    ("host", "host"),
+    ("design", "design"),
+    ("unknown", "unknown"),
+];
