@@ -5,9 +5,9 @@
 //! things here: a [`store`] of results that survives a kill, the lock on a file that is being
 //! written ([`part`]), and a small HTTP server ([`serve`]).
 
-pub mod cgroup;
-pub mod cgroups;
-pub mod checks;
+mod cgroup;
+mod cgroups;
+mod checks;
 mod mounts;
 pub mod part;
 mod proc;
