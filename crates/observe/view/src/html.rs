@@ -98,7 +98,7 @@ impl Words {
 
 /// What a page has beside the words of reports.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Extra<'a> {
+pub(crate) struct Extra<'a> {
     /// Style sheet.
     pub style: &'a str,
     /// What it computes with: an element before the script. It is part of the page as it is.
@@ -110,7 +110,7 @@ pub struct Extra<'a> {
 }
 
 /// A page with such a content.
-pub fn page(title: &str, content: &str, extra: &Extra<'_>) -> String {
+pub(crate) fn page(title: &str, content: &str, extra: &Extra<'_>) -> String {
     let title = text(title);
     let Extra { style, data, script, asks } = *extra;
     let connect = if asks { "connect-src 'self'; " } else { "" };

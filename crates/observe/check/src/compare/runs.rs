@@ -37,7 +37,7 @@ pub struct Run {
     /// The number of lost events, as far as they were counted.
     pub lost: i64,
     /// The known share of the CPU time.
-    pub known_share: Option<f64>,
+    pub(crate) known_share: Option<f64>,
     /// The share of events that were lost; `None` if it is unknown.
     lost_share: Option<f64>,
     carries: BTreeSet<String>,

@@ -263,7 +263,7 @@ impl<W: Write> Sink for Writer<W> {
 }
 
 /// Writes a whole History.
-pub fn write_wn<W: Write>(history: &History, out: W) -> Result<W, Error> {
+pub(crate) fn write_wn<W: Write>(history: &History, out: W) -> Result<W, Error> {
     let mut writer = Writer::new(out, &history.head)?;
     // Ids are assigned in order, so that those of the file are those of the History.
     for name in history.names() {
