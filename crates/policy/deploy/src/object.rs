@@ -119,7 +119,7 @@ impl Object {
     ///
     /// # Errors
     /// The object is of another version.
-    pub fn expects(&mut self, hotplugs: u64) -> Result<(), Error> {
+    pub(crate) fn expects(&mut self, hotplugs: u64) -> Result<(), Error> {
         self.write(HOTPLUGS_AT, |_| hotplugs)
     }
 

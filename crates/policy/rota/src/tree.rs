@@ -124,7 +124,7 @@ impl Tree {
         self.distance_by(&Level::ALL, a, b)
     }
     /// The same, for some levels only, narrow to wide; the machine if they share none of them.
-    pub fn distance_by(&self, levels: &[Level], a: CpuId, b: CpuId) -> Level {
+    fn distance_by(&self, levels: &[Level], a: CpuId, b: CpuId) -> Level {
         let shared = levels.iter().find(|&&level| self.group(level, a) == self.group(level, b));
         if a == b { Level::Cpu } else { shared.copied().unwrap_or(Level::Machine) }
     }

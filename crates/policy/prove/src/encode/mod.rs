@@ -87,7 +87,7 @@ impl<'p> Encoder<'p> {
         self.policy
     }
     /// From now on every read is at an instant of its own, and only this is held still.
-    pub fn reads_apart(&mut self, held: Held) {
+    pub(crate) fn reads_apart(&mut self, held: Held) {
         self.apart = Some(held);
     }
     /// Something whose reads are each at an instant of its own, whatever is held still otherwise.
@@ -204,7 +204,7 @@ impl<'p> Encoder<'p> {
 }
 
 /// The sort of CPUs.
-pub fn cpu_sort() -> Sort {
+pub(crate) fn cpu_sort() -> Sort {
     Sort::named("Cpu")
 }
 

@@ -22,7 +22,7 @@ pub struct Verdict {
     /// How many situations the explorer examined.
     pub looked: u64,
     /// The bounds within which it examined all situations, if any.
-    pub explored: Option<Bounds>,
+    pub(crate) explored: Option<Bounds>,
     /// How long it took.
     pub took: Duration,
 }

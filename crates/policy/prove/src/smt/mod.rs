@@ -10,10 +10,11 @@ mod term;
 use std::fmt;
 
 pub use model::{Model, Value};
-pub use sexp::{Flaw, Sexp, read};
+pub(crate) use sexp::{Sexp, read};
+pub(crate) use term::implies;
 pub use term::{
-    Op, Sort, Term, and, at_most, call, choice, distinct, equal, exists, forall, implies, int,
-    less, name, not, or, sum,
+    Op, Sort, Term, and, at_most, call, choice, distinct, equal, exists, forall, int, less, name,
+    not, or, sum,
 };
 use term::{symbol, variables};
 
@@ -84,7 +85,7 @@ impl Script {
     }
 
     /// A constant that may be any number, with a default value.
-    pub fn usually(&mut self, name: &str, value: i64) -> &mut Script {
+    pub(crate) fn usually(&mut self, name: &str, value: i64) -> &mut Script {
         self.usual.push((name.to_owned(), value));
         self
     }
@@ -95,7 +96,7 @@ impl Script {
     }
 
     /// The same with those constants as they usually are. `None`: there are none.
-    pub fn as_usual(&self) -> Option<Script> {
+    pub(crate) fn as_usual(&self) -> Option<Script> {
         let mut script = self.clone();
         for (called, value) in &self.usual {
             script.assert("As the text gives it.", equal(name(called), int(*value)));
