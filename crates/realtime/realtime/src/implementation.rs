@@ -68,7 +68,7 @@ impl Implementation {
     /// Whether it is Linux's, which is close to global EDF: a CPU that a search finds may have
     /// changed before it is locked, a push gives up after three tries, equal deadlines do not
     /// preempt, and servers throttle.
-    pub const fn is_sched_deadline(self) -> bool {
+    const fn is_sched_deadline(self) -> bool {
         match self {
             Implementation::SchedDeadline
             | Implementation::SchedDeadlineV8
@@ -85,7 +85,7 @@ impl Implementation {
         !self.is_sched_deadline()
     }
     /// What has to be assumed for verdicts on them, if anything.
-    pub fn assumption(of: &[Implementation]) -> Option<String> {
+    pub(crate) fn assumption(of: &[Implementation]) -> Option<String> {
         let linux = of.iter().filter(|it| it.is_sched_deadline());
         let names: Vec<&str> = linux.map(|it| it.name()).collect();
         (!names.is_empty()).then(|| {

@@ -60,7 +60,7 @@ pub struct Pair {
     /// The profile with both.
     pub profile: Profile,
     /// By figure: what is simulated, in ns.
-    pub simulated_ns: Vec<f64>,
+    pub(crate) simulated_ns: Vec<f64>,
     /// By figure: how much longer that is than what was measured, as a share of it.
     pub residuals: Vec<f64>,
 }
