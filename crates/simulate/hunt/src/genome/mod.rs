@@ -13,7 +13,8 @@ mod vary;
 
 use wastenot_model::Span;
 
-pub use self::smaller::{FEW, on_few, smaller};
+pub(crate) use self::smaller::on_few;
+pub use self::smaller::{FEW, smaller};
 pub use self::space::{Space, is_real_time};
 pub use self::vary::{child, cross, vary};
 
@@ -306,7 +307,7 @@ impl Genome {
     }
 
     /// How many CPUs go off and come back.
-    pub fn toggles(&self) -> usize {
+    pub(crate) fn toggles(&self) -> usize {
         self.toggles.len()
     }
 
@@ -343,7 +344,7 @@ impl Genome {
     }
 
     /// Whether a quota may hold tasks back.
-    pub fn has_quotas(&self) -> bool {
+    pub(crate) fn has_quotas(&self) -> bool {
         self.groups.iter().any(|group| group.quota_ms.is_some())
     }
 

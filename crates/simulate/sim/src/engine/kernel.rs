@@ -199,7 +199,7 @@ impl Kernel {
 
     /// Reports that `task` is being woken on `cpu`.
     #[inline]
-    pub fn tell_waking(&mut self, cpu: CpuId, task: TaskId, by: Context) {
+    pub(crate) fn tell_waking(&mut self, cpu: CpuId, task: TaskId, by: Context) {
         let view = self.cx.task(task);
         let event = Event::Waking { task, prev: Some(view.cpu), prio: prio(view.nice) };
         self.tell(cpu, by, event);
@@ -331,7 +331,7 @@ impl Kernel {
     }
 
     /// Checks that no task is queued on `cpu`, which is off.
-    pub fn check_cleared(&mut self, cpu: CpuId) {
+    pub(crate) fn check_cleared(&mut self, cpu: CpuId) {
         let stays = |view: &TaskView| view.place == Place::Queued && view.cpu == cpu;
         if self.cx.tasks.iter().any(stays) {
             self.fault(format!("left tasks on the run queue of CPU {cpu}, which is offline"));
@@ -378,12 +378,12 @@ impl Kernel {
     }
 
     /// Whether `task` holds a spin lock or waits for one: a mechanism may choose not to preempt it.
-    pub fn is_in_section(&self, task: TaskId) -> bool {
+    pub(crate) fn is_in_section(&self, task: TaskId) -> bool {
         self.lives[task.ordinal()].spun_for > 0
     }
 
     /// The CPU of `task`, which is in such a section, picks again once the section is over.
-    pub fn defer(&mut self, task: TaskId) {
+    pub(crate) fn defer(&mut self, task: TaskId) {
         self.life(task).deferred = true;
     }
 

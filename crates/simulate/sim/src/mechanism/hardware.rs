@@ -126,7 +126,7 @@ impl Hardware {
         self.locks[lock.0 as usize].waiting.len()
     }
     /// The observed contention of `lock`.
-    pub fn contention(&self, lock: LockId) -> &Contention {
+    pub(crate) fn contention(&self, lock: LockId) -> &Contention {
         &self.locks[lock.0 as usize].seen
     }
     /// The CPUs that ever wrote `line`.
@@ -134,7 +134,7 @@ impl Hardware {
         &self.lines[line.0 as usize].writers
     }
     /// The line of `mailbox`.
-    pub fn line_of(&self, mailbox: MailboxId) -> LineId {
+    pub(crate) fn line_of(&self, mailbox: MailboxId) -> LineId {
         self.mailboxes[mailbox.0 as usize].line
     }
     /// How many lines moved from one CPU to another.
