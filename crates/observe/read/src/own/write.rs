@@ -85,11 +85,6 @@ impl<W: Write> Writer<W> {
         });
     }
 
-    /// Sets what is carried, if that became known after the start.
-    pub fn carries(&mut self, carries: Carries) {
-        self.carries = carries;
-    }
-
     /// Events pushed so far: as many as a reader of the file finds.
     pub fn events(&self) -> u64 {
         self.events
