@@ -52,7 +52,7 @@ impl Movable {
     }
 
     /// Whether the source holds affinities.
-    pub fn is_told(&self) -> bool {
+    pub(crate) fn is_told(&self) -> bool {
         self.told
     }
 

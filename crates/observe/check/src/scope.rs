@@ -42,7 +42,7 @@ impl Scope {
         })
     }
     /// Number of CPUs, counted or not.
-    pub fn cpu_count(&self) -> usize {
+    pub(crate) fn cpu_count(&self) -> usize {
         self.cpus.len()
     }
     /// The CPUs that count.

@@ -74,7 +74,7 @@ impl Words {
     }
 
     /// With so many rows of each list at most. How many there are is `data-rows` of the list.
-    pub fn cut(&self, most: usize) -> String {
+    pub(crate) fn cut(&self, most: usize) -> String {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
@@ -381,7 +381,7 @@ fn findings(report: &Report, begin: Option<Time>) -> Words {
 }
 
 /// A table alone; `begin` is as for [`rest`].
-pub fn table(table: &Table, begin: Option<Time>) -> Words {
+pub(crate) fn table(table: &Table, begin: Option<Time>) -> Words {
     let (name, shown) = (text(&table.name), table.rows.len().min(ROWS));
     let mut head =
         format!("<div class=\"wide\">\n<table data-name=\"{name}\" data-rows=\"{shown}\">");

@@ -93,7 +93,7 @@ impl Run {
 
     /// The kernel release: the third word in the output of `uname -a`, or the first word in the
     /// output of `uname -rm`.
-    pub fn release(&self) -> Option<&str> {
+    pub(crate) fn release(&self) -> Option<&str> {
         let kernel = self.kernel.as_deref()?;
         let release = kernel.strip_prefix("Linux ").and_then(|rest| rest.split(' ').nth(1));
         release.or_else(|| kernel.split(' ').next())
