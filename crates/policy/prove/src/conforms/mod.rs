@@ -102,7 +102,7 @@ impl Rule {
     }
 
     /// What it says.
-    pub fn says(self) -> &'static str {
+    pub(crate) fn says(self) -> &'static str {
         match self {
             Rule::Put => {
                 "a task is put only where its handler can put it, and only while it is in no queue"

@@ -119,7 +119,7 @@ impl Encoder<'_> {
     }
 
     /// How many CPUs a group has.
-    pub fn size(&mut self, level: Level, cpu: Term) -> Term {
+    pub(crate) fn size(&mut self, level: Level, cpu: Term) -> Term {
         if level == Level::Cpu {
             return int(1);
         }
@@ -132,7 +132,7 @@ impl Encoder<'_> {
     }
 
     /// A variable of a CPU.
-    pub fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
+    pub(crate) fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
         let ending = match &self.apart {
             Some(_) => self.next_read(names.moment),
             None => names.moment.to_owned(),

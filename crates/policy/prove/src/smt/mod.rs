@@ -45,12 +45,12 @@ impl Script {
     }
 
     /// The same, of what has no quantifiers, no sorts of our own, and no products but by numbers.
-    pub fn plain(about: &str) -> Script {
+    pub(crate) fn plain(about: &str) -> Script {
         Script { plain: true, ..Script::new(about) }
     }
 
     /// What is asked, for people.
-    pub fn about(&self) -> String {
+    pub(crate) fn about(&self) -> String {
         self.about.join("\n")
     }
 
@@ -72,7 +72,7 @@ impl Script {
     }
 
     /// A function that is this term.
-    pub fn define<'a>(
+    pub(crate) fn define<'a>(
         &mut self,
         name: &str,
         takes: impl IntoIterator<Item = (&'a str, Sort)>,
@@ -91,7 +91,7 @@ impl Script {
     }
 
     /// Constants that are usually some number.
-    pub fn usual(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn usual(&self) -> impl Iterator<Item = &str> {
         self.usual.iter().map(|(name, _)| name.as_str())
     }
 

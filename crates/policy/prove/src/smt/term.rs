@@ -72,7 +72,7 @@ pub enum Op {
 
 impl Op {
     /// Its word in SMT-LIB.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Op::Not => "not",
             Op::And => "and",

@@ -35,7 +35,7 @@ pub fn claims() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The form of the claim with this name.
-pub fn claim(name: &str) -> Option<&'static str> {
+pub(crate) fn claim(name: &str) -> Option<&'static str> {
     claims().find(|(known, _)| *known == name).map(|(_, claim)| claim)
 }
 

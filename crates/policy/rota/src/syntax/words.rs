@@ -10,7 +10,7 @@ pub(crate) const ORDERS: [&str; 2] = ["fifo", "ordered"];
 pub const EVENTS: [&str; 10] =
     ["new", "wake", "preempt", "yield", "block", "exit", "start", "stop", "tick", "dispatch"];
 /// The keywords that begin the parts of a file.
-pub const PARTS: [&str; 2] = ["policy", "partition"];
+pub(crate) const PARTS: [&str; 2] = ["policy", "partition"];
 /// The keywords that begin the items of a policy.
 pub(crate) const ITEMS: [&str; 9] =
     ["task", "cpu", "queue", "metric", "on", "balance", "unsafe", "prove", "protocol"];
@@ -24,7 +24,7 @@ pub const FOLDS: [&str; 9] =
 /// The operators that are words; these and [`FOLDS`] cannot be names.
 pub const OPERATORS: [&str; 4] = ["and", "or", "not", "in"];
 /// The units of numbers.
-pub const UNITS: [&str; 5] = ["ns", "us", "ms", "s", "%"];
+pub(crate) const UNITS: [&str; 5] = ["ns", "us", "ms", "s", "%"];
 
 /// Whether a word is reserved, so that it cannot be a name.
 pub(crate) fn is_reserved(word: &str) -> bool {
