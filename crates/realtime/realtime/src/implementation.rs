@@ -54,7 +54,7 @@ impl Implementation {
         }
     }
     /// Which overheads jobs are charged with.
-    pub const fn accounting(self) -> Accounting {
+    pub(crate) const fn accounting(self) -> Accounting {
         match self {
             Implementation::GsnEdf
             | Implementation::SchedDeadline
@@ -81,7 +81,7 @@ impl Implementation {
     /// Whether jobs may be due after the next one comes. Linux refuses such tasks (`sched_setattr`
     /// fails with EINVAL): its servers keep the deadline of a task that wakes before it, so that
     /// jobs would be late which global EDF completes in time.
-    pub const fn takes_late_deadlines(self) -> bool {
+    pub(crate) const fn takes_late_deadlines(self) -> bool {
         !self.is_sched_deadline()
     }
     /// What has to be assumed for verdicts on them, if anything.

@@ -21,7 +21,7 @@ pub use question::{Calibrated, Question, Unusable, published};
 pub use setting::{Setting, Statistic, machine, overheads};
 
 /// No more lines are tried.
-pub const LINES: u32 = 8_192;
+pub(crate) const LINES: u32 = 8_192;
 
 const COARSE: Design = Design::Coarse { master: false };
 
@@ -99,7 +99,7 @@ impl Fit {
 
     /// The same for each number of fetches, and between which numbers of lines no figure is off by
     /// more than `within`, if there are any.
-    pub fn pairs(
+    pub(crate) fn pairs(
         &self,
         fetches: RangeInclusive<u32>,
         within: f64,
