@@ -285,7 +285,7 @@ impl Promise {
 
 /// What is asked of a run: its losses, or, if the scheduler is held against another one under which
 /// the same work shows `than`, what is worse. The greatest comes first.
-pub fn asked<'s>(
+pub(crate) fn asked<'s>(
     seen: &'s Seen,
     than: Option<&Seen>,
     genome: &Genome,

@@ -302,7 +302,7 @@ impl Genome {
     }
 
     /// The tunable that it sets, and its value.
-    pub fn tuned(&self) -> Option<&(String, String)> {
+    pub(crate) fn tuned(&self) -> Option<&(String, String)> {
         self.tuned.as_ref()
     }
 
@@ -312,7 +312,7 @@ impl Genome {
     }
 
     /// How long an interrupt of another CPU takes.
-    pub fn kick(&self) -> Span {
+    pub(crate) fn kick(&self) -> Span {
         match self.costs {
             Costs::None => Span::ZERO,
             Costs::Switches | Costs::Moves => Span::us(5),
@@ -322,7 +322,7 @@ impl Genome {
 
     /// Whether a task may spin for ever: a scheduler that does not preempt it may then never run
     /// the task that it waits for.
-    pub fn spins(&self) -> bool {
+    pub(crate) fn spins(&self) -> bool {
         self.kinds.iter().any(|kind| kind.waiting == Waiting::Spin && kind.has(Step::meets))
     }
 
@@ -373,7 +373,7 @@ impl Genome {
     }
 
     /// The period of sporadic tasks of this name.
-    pub fn period_ns(&self, name: &str) -> Option<u64> {
+    pub(crate) fn period_ns(&self, name: &str) -> Option<u64> {
         let kind = (0..self.kinds.len()).find(|kind| self.name(*kind) == name)?;
         self.kinds[kind].period_ns.filter(|_| self.sporadic.is_some())
     }

@@ -133,7 +133,7 @@ impl Core {
         self.ready.set(task as usize, NONE);
     }
     /// Unlinks the job that is linked to `cpu`, and returns its task.
-    pub fn unlink(&mut self, cpu: u32) -> Option<u32> {
+    pub(crate) fn unlink(&mut self, cpu: u32) -> Option<u32> {
         let key = self.link[cpu as usize].take()?;
         self.linked.set(cpu as usize, NONE);
         let at = self.idle.partition_point(|&idle| idle > cpu);
@@ -149,7 +149,7 @@ impl Core {
         }
     }
     /// Exchanges the links of two CPUs.
-    pub fn exchange(&mut self, a: u32, b: u32) {
+    pub(crate) fn exchange(&mut self, a: u32, b: u32) {
         self.link.swap(a as usize, b as usize);
         for cpu in [a, b] {
             let key = self.link[cpu as usize];

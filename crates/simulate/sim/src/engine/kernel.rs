@@ -89,7 +89,7 @@ pub enum Leaves {
 
 impl Leaves {
     /// Whether the task remains runnable.
-    pub fn is_runnable(self) -> bool {
+    pub(crate) fn is_runnable(self) -> bool {
         matches!(self, Leaves::Runnable(_) | Leaves::Displaced { .. })
     }
     fn left(self) -> Left {
@@ -153,7 +153,7 @@ impl Kernel {
         &mut self.cpus[cpu.index()]
     }
     /// The task that created `task`, if one did.
-    pub fn parent(&self, task: TaskId) -> Option<TaskId> {
+    pub(crate) fn parent(&self, task: TaskId) -> Option<TaskId> {
         self.lives[task.ordinal()].parent
     }
 
@@ -172,7 +172,7 @@ impl Kernel {
     /// `cpu` has picked a task: kicks that were sent before are answered, also one whose interrupt
     /// is on its way, since what it asked for was noted with the task that ran then
     /// (`clear_tsk_need_resched` in `__schedule`, kernel/sched/core.c).
-    pub fn picked(&mut self, cpu: CpuId) {
+    pub(crate) fn picked(&mut self, cpu: CpuId) {
         self.run(cpu).need_resched = false;
         self.calendar.clear(Due::Kick(cpu));
     }
@@ -186,7 +186,7 @@ impl Kernel {
 
     /// `task` no longer runs.
     #[inline]
-    pub fn stopped(&mut self, task: TaskId, how: Leaves) {
+    pub(crate) fn stopped(&mut self, task: TaskId, how: Leaves) {
         let place = match how {
             Leaves::Runnable(_) => Place::Queued,
             Leaves::Displaced { .. } => Place::Moving,
@@ -356,7 +356,7 @@ impl Kernel {
     }
 
     /// Whether `task` has computed since its job began.
-    pub fn worked(&self, task: TaskId) -> bool {
+    pub(crate) fn worked(&self, task: TaskId) -> bool {
         self.lives[task.ordinal()].worked
     }
 
@@ -389,7 +389,7 @@ impl Kernel {
 
     /// Whether nothing is under way: no CPU is in a path or has a trigger to react to, and no
     /// interrupt and no message is on its way.
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         let quiet = |(n, run): (usize, &CpuRun)| {
             let cpu = CpuId(n as u16);
             let idle = run.path.is_none() && run.pending.is_empty();
@@ -421,7 +421,7 @@ impl Kernel {
 
     /// Whether `task` may be on `cpu` now.
     #[inline]
-    pub fn may_be(&self, task: TaskId, cpu: CpuId) -> bool {
+    pub(crate) fn may_be(&self, task: TaskId, cpu: CpuId) -> bool {
         self.cx.online.contains(cpu) && self.cx.allowed(task, cpu)
     }
 

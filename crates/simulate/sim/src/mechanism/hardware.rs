@@ -130,7 +130,7 @@ impl Hardware {
         &self.locks[lock.0 as usize].seen
     }
     /// The CPUs that ever wrote `line`.
-    pub fn writers(&self, line: LineId) -> &CpuSet {
+    pub(crate) fn writers(&self, line: LineId) -> &CpuSet {
         &self.lines[line.0 as usize].writers
     }
     /// The line of `mailbox`.
@@ -138,7 +138,7 @@ impl Hardware {
         self.mailboxes[mailbox.0 as usize].line
     }
     /// How many lines moved from one CPU to another.
-    pub fn transfers(&self) -> u64 {
+    pub(crate) fn transfers(&self) -> u64 {
         self.transfers
     }
 
