@@ -7,7 +7,7 @@
 
 mod cgroup;
 mod cgroups;
-mod checks;
+pub mod checks;
 mod mounts;
 pub mod part;
 mod proc;
