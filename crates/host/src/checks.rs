@@ -55,7 +55,7 @@ impl Check {
         Check { name, state: State::No, seen: seen.into(), fix: Some(fix.into()) }
     }
     /// Information only.
-    pub fn note(name: &'static str, seen: impl Into<String>) -> Check {
+    pub(crate) fn note(name: &'static str, seen: impl Into<String>) -> Check {
         Check { name, state: State::Note, seen: seen.into(), fix: None }
     }
 }

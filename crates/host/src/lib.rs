@@ -5,8 +5,8 @@
 //! things here: a [`store`] of results that survives a kill, the lock on a file that is being
 //! written ([`part`]), and a small HTTP server ([`serve`]).
 
-pub mod cgroup;
-pub mod cgroups;
+mod cgroup;
+mod cgroups;
 pub mod checks;
 mod mounts;
 pub mod part;

@@ -54,7 +54,7 @@ const AT_ONCE: usize = 32;
 /// The largest request.
 const REQUEST_BYTES: usize = 8 << 10;
 /// The media type of plain text.
-pub const PLAIN: &str = "text/plain; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
 
 impl Request {
     /// The values of a header: one for each time that it stands there.

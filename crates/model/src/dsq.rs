@@ -83,11 +83,6 @@ impl<K: Copy + PartialOrd> Ordered<K> {
         let at = self.at.get(member as usize)?;
         (at.queue != NOWHERE.queue).then_some(at.queue as usize)
     }
-    /// The key of `member`, if it is in a queue.
-    pub fn key(&self, member: u32) -> Option<K> {
-        let queue = self.queue_of(member)?;
-        Some(self.heaps[queue][self.at[member as usize].index as usize].key)
-    }
     /// How many members are in `queue`.
     #[inline]
     pub fn len(&self, queue: usize) -> usize {

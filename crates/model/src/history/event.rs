@@ -200,7 +200,7 @@ impl Entry {
     }
 
     /// Events of `cpu` were lost after `time`, nothing tells how many.
-    pub fn lost(time: Time, cpu: CpuId) -> Entry {
+    pub(crate) fn lost(time: Time, cpu: CpuId) -> Entry {
         Entry { time, cpu, by: By::UNKNOWN, event: Event::Lost { count: None } }
     }
 

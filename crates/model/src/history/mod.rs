@@ -187,7 +187,7 @@ impl History {
         self.len() == 0
     }
     /// How many rows there are up to `time`, those at that time included.
-    pub fn rows_until(&self, time: Time) -> usize {
+    pub(crate) fn rows_until(&self, time: Time) -> usize {
         self.rows.until(time)
     }
     /// Every entry in time order.

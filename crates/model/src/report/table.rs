@@ -146,7 +146,7 @@ impl Table {
 impl Unit {
     /// Whether a value may have this unit: times and shares are numbers. Any may be
     /// unknown.
-    pub fn counts(self, value: &Value) -> bool {
+    pub(crate) fn counts(self, value: &Value) -> bool {
         match (self, value) {
             (Unit::None, _) | (_, Value::Unknown) => true,
             (Unit::Words, value) => matches!(value, Value::Text(_)),

@@ -5,7 +5,7 @@ use wastenot_model::{CpuId, CpuState, Observer, State, Time};
 use crate::Scope;
 
 /// Lengths above this are counted together.
-pub const DEPTH_MAX: usize = 16;
+pub(crate) const DEPTH_MAX: usize = 16;
 
 /// Time spent at each length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Depth {
 }
 
 /// Mean length of run queues with these times at each length.
-pub fn mean(times: &[u64; DEPTH_MAX + 1]) -> f64 {
+pub(crate) fn mean(times: &[u64; DEPTH_MAX + 1]) -> f64 {
     let total = times.iter().fold(0, |all: u64, ns| all.saturating_add(*ns));
     let weighted: f64 = times.iter().enumerate().map(|(n, &ns)| n as f64 * ns as f64).sum();
     if total == 0 { 0.0 } else { weighted / total as f64 }

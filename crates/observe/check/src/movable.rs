@@ -52,7 +52,7 @@ impl Movable {
     }
 
     /// Whether the source holds affinities.
-    pub fn is_told(&self) -> bool {
+    pub(crate) fn is_told(&self) -> bool {
         self.told
     }
 
@@ -71,7 +71,7 @@ impl Movable {
 
     /// Whether `task` in `state` could be moved, as far as known.
     #[inline]
-    pub fn is_movable(&self, task: TaskId, state: &TaskState) -> bool {
+    pub(crate) fn is_movable(&self, task: TaskId, state: &TaskState) -> bool {
         if state.throttled || state.migration_disabled {
             return false;
         }
@@ -84,11 +84,11 @@ impl Movable {
         task.index().and_then(|index| *self.pinned.get(index)?)
     }
     /// The number of tasks that are pinned by assumption.
-    pub fn pinned_count(&self) -> usize {
+    pub(crate) fn pinned_count(&self) -> usize {
         self.pinned.iter().filter(|pinned| pinned.is_some()).count()
     }
     /// The same assumptions, with these tasks pinned as well.
-    pub fn with_probably_pinned(&self, tasks: &[TaskId]) -> Movable {
+    pub(crate) fn with_probably_pinned(&self, tasks: &[TaskId]) -> Movable {
         let mut more = self.clone();
         for index in tasks.iter().filter_map(|task| task.index()) {
             more.pinned[index] = Some(Pinned::Probably);

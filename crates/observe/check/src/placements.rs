@@ -141,7 +141,7 @@ pub struct Placements {
     /// The CPUs that got movable new tasks.
     pub spread: Spread,
     /// Wakeups of tasks that were still queued: no CPU was selected.
-    pub no_selection: u64,
+    pub(crate) no_selection: u64,
 }
 
 /// The observer.

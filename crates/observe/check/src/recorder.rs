@@ -19,7 +19,7 @@ impl<'h> Recorder<'h> {
     }
 
     /// Whether `task` is a thread of the recorder.
-    pub fn has(&self, task: TaskId) -> bool {
+    pub(crate) fn has(&self, task: TaskId) -> bool {
         self.history.task(task).is_some_and(|task| task.pid == Some(self.pid))
     }
 }

@@ -42,7 +42,7 @@ impl Scope {
         })
     }
     /// Number of CPUs, counted or not.
-    pub fn cpu_count(&self) -> usize {
+    pub(crate) fn cpu_count(&self) -> usize {
         self.cpus.len()
     }
     /// The CPUs that count.
@@ -52,7 +52,7 @@ impl Scope {
     }
     /// Length of the counted part of `[from, to)` in nanoseconds.
     #[inline]
-    pub fn counted_ns(&self, from: Time, to: Time) -> u64 {
+    pub(crate) fn counted_ns(&self, from: Time, to: Time) -> u64 {
         self.window.clip(from, to).map_or(0, |(from, to)| to.0 - from.0)
     }
 }

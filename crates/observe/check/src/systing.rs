@@ -16,7 +16,7 @@ pub struct Total {
 
 impl Total {
     /// As a part of the counted time.
-    pub fn fraction(&self) -> f64 {
+    pub(crate) fn fraction(&self) -> f64 {
         if self.span_ns == 0 { 0.0 } else { self.violation_ns as f64 / self.span_ns as f64 }
     }
 }

@@ -116,9 +116,9 @@ pub struct Violations {
     /// The longest stretches of all violations.
     pub stretches: Distribution,
     /// Violations by the reason why the wait began.
-    pub by_origin: BTreeMap<Origin, Sum>,
+    pub(crate) by_origin: BTreeMap<Origin, Sum>,
     /// Violations by the distance to the nearest idle CPU.
-    pub by_nearest: BTreeMap<Distance, Sum>,
+    pub(crate) by_nearest: BTreeMap<Distance, Sum>,
     /// Violations by task, the worst first.
     pub by_task: Vec<(TaskId, Sum)>,
     /// The marks of the persistent violations, if [`Options::marks`] is set.

@@ -39,7 +39,7 @@ pub struct Waits {
     /// From being preempted to running again.
     pub preempted: Distribution,
     /// The number of runs after a wait with an unknown beginning.
-    pub unknown_starts: u64,
+    pub(crate) unknown_starts: u64,
     /// By task, at [`TaskId::index`].
     pub by_task: Vec<Waited>,
     /// By the CPU on which the task ran after the wait.

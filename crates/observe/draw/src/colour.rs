@@ -58,7 +58,7 @@ impl Colour {
     /// Black.
     pub const BLACK: Colour = Colour::rgb(0);
     /// White: idle.
-    pub const WHITE: Colour = Colour::rgb(0xffffff);
+    pub(crate) const WHITE: Colour = Colour::rgb(0xffffff);
     /// What is not known.
     pub const UNKNOWN: Colour = Colour::rgb(0xdedede);
     /// A CPU that is down.
@@ -87,7 +87,7 @@ impl Colour {
         format!("#{:02x}{:02x}{:02x}", self.r, self.g, self.b)
     }
     /// The nearest colour of the 6 x 6 x 6 cube that every 256-colour terminal has.
-    pub fn ansi(self) -> u8 {
+    pub(crate) fn ansi(self) -> u8 {
         let level = |value: u8| match value {
             0..48 => 0,
             48..115 => 1,

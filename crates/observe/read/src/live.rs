@@ -63,11 +63,6 @@ impl Decoder {
         placed(self.decoder.carries() | self.decoder.kinds()) | Carries::LOSSES
     }
 
-    /// Events whose descriptions lack what is needed to read them.
-    pub fn unread(&self) -> &[String] {
-        &self.decoder.unread
-    }
-
     /// Decodes the next page of `cpu`.
     pub fn page(&mut self, cpu: CpuId, page: &[u8], out: &mut Vec<Record>) {
         if cpu.index() >= CpuId::LIMIT {

@@ -86,7 +86,7 @@ impl Flight {
     }
 
     /// Also returns everything from the start on in [parts](Flight::part).
-    pub fn in_parts(mut self) -> Flight {
+    pub(crate) fn in_parts(mut self) -> Flight {
         let state = self.tail.clone();
         self.fresh = Some(Fresh { from: self.from, state, rows: 0 });
         self

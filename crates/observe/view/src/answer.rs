@@ -153,7 +153,8 @@ mod tests {
     };
 
     use super::*;
-    use crate::{FIRST_ROWS, TILE_CELLS, check};
+    use crate::recording::TILE_CELLS;
+    use crate::{FIRST_ROWS, check};
 
     /// A task with an unfriendly name runs on CPU 1 up to 10 ns, and from 40 to 80 ns. At 41 ns
     /// something is decided.

@@ -74,7 +74,7 @@ impl Words {
     }
 
     /// With so many rows of each list at most. How many there are is `data-rows` of the list.
-    pub fn cut(&self, most: usize) -> String {
+    pub(crate) fn cut(&self, most: usize) -> String {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
@@ -98,7 +98,7 @@ impl Words {
 
 /// What a page has beside the words of reports.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Extra<'a> {
+pub(crate) struct Extra<'a> {
     /// Style sheet.
     pub style: &'a str,
     /// What it computes with: an element before the script. It is part of the page as it is.
@@ -110,7 +110,7 @@ pub struct Extra<'a> {
 }
 
 /// A page with such a content.
-pub fn page(title: &str, content: &str, extra: &Extra<'_>) -> String {
+pub(crate) fn page(title: &str, content: &str, extra: &Extra<'_>) -> String {
     let title = text(title);
     let Extra { style, data, script, asks } = *extra;
     let connect = if asks { "connect-src 'self'; " } else { "" };
@@ -381,7 +381,7 @@ fn findings(report: &Report, begin: Option<Time>) -> Words {
 }
 
 /// A table alone; `begin` is as for [`rest`].
-pub fn table(table: &Table, begin: Option<Time>) -> Words {
+pub(crate) fn table(table: &Table, begin: Option<Time>) -> Words {
     let (name, shown) = (text(&table.name), table.rows.len().min(ROWS));
     let mut head =
         format!("<div class=\"wide\">\n<table data-name=\"{name}\" data-rows=\"{shown}\">");

@@ -32,7 +32,7 @@ use wastenot_model::Report;
 pub use self::account::{Events, Read};
 pub use self::answer::Answer;
 pub use self::html::html;
-pub use self::recording::{Content, Recording, TILE_CELLS, TILE_LANES, check};
+pub use self::recording::{Content, Recording, check};
 pub use self::server::{Error, Server};
 pub use crate::tiles::{Bytes, Spill};
 
@@ -47,7 +47,7 @@ pub struct View {
 }
 
 /// Rows of each list that a page has from the beginning if it can ask for more.
-pub const FIRST_ROWS: usize = 20;
+pub(crate) const FIRST_ROWS: usize = 20;
 
 const SCRIPT: &str = include_str!("../page/page.js");
 const STYLE: &str = include_str!("../page/src/style.css");

@@ -18,9 +18,9 @@ use crate::frequency::Frequencies;
 use crate::tasks::{self, Tasks};
 
 /// Cells of a tile, for each lane.
-pub const TILE_CELLS: usize = 256;
+pub(crate) const TILE_CELLS: usize = 256;
 /// Lanes of a tile.
-pub const TILE_LANES: usize = 16;
+pub(crate) const TILE_LANES: usize = 16;
 /// Numbers of a total.
 const TOTALS: usize = Total::NUMBERS;
 /// Bytes of a cell.

@@ -110,7 +110,7 @@ impl Object {
     ///
     /// # Errors
     /// The object is of another version.
-    pub fn partial(&mut self) -> Result<(), Error> {
+    pub(crate) fn partial(&mut self) -> Result<(), Error> {
         self.write(FLAGS_AT, |flags| flags | SWITCH_PARTIAL)
     }
 
@@ -119,7 +119,7 @@ impl Object {
     ///
     /// # Errors
     /// The object is of another version.
-    pub fn expects(&mut self, hotplugs: u64) -> Result<(), Error> {
+    pub(crate) fn expects(&mut self, hotplugs: u64) -> Result<(), Error> {
         self.write(HOTPLUGS_AT, |_| hotplugs)
     }
 

@@ -96,7 +96,7 @@ impl Tree {
         &self.levels[level as usize].members[group]
     }
     /// Whether `to` may look at the queues of `from`.
-    pub fn sees(&self, to: CpuId, from: CpuId) -> bool {
+    fn sees(&self, to: CpuId, from: CpuId) -> bool {
         !self.blind.get(to.index()).is_some_and(|blind| blind.contains(from))
     }
     /// The groups of level `per` from which a CPU may take on the `n`th of the searched levels:
@@ -120,16 +120,16 @@ impl Tree {
         })
     }
     /// The distance of two CPUs: the narrowest level that they share.
-    pub fn distance(&self, a: CpuId, b: CpuId) -> Level {
+    pub(crate) fn distance(&self, a: CpuId, b: CpuId) -> Level {
         self.distance_by(&Level::ALL, a, b)
     }
     /// The same, for some levels only, narrow to wide; the machine if they share none of them.
-    pub fn distance_by(&self, levels: &[Level], a: CpuId, b: CpuId) -> Level {
+    fn distance_by(&self, levels: &[Level], a: CpuId, b: CpuId) -> Level {
         let shared = levels.iter().find(|&&level| self.group(level, a) == self.group(level, b));
         if a == b { Level::Cpu } else { shared.copied().unwrap_or(Level::Machine) }
     }
     /// The CPU nearest to `cpu` that passes; ties go to the lowest CPU.
-    pub fn nearest(&self, cpu: CpuId, mut pass: impl FnMut(CpuId) -> bool) -> Option<CpuId> {
+    pub(crate) fn nearest(&self, cpu: CpuId, mut pass: impl FnMut(CpuId) -> bool) -> Option<CpuId> {
         let passing = self.cpus.iter().copied().filter(|&other| pass(other));
         passing.min_by_key(|&other| (self.distance(cpu, other), other))
     }

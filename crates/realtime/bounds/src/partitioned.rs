@@ -24,7 +24,7 @@ pub fn first_fit(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Partition {
 
 /// The same among clusters that are alike: `asked` says whether one with these tasks still meets
 /// all deadlines.
-pub fn first_fit_by(
+pub(crate) fn first_fit_by(
     tasks: &TaskSet,
     clusters: u32,
     mut asked: impl FnMut(&[Sporadic]) -> Answer,

@@ -54,7 +54,7 @@ impl Implementation {
         }
     }
     /// Which overheads jobs are charged with.
-    pub const fn accounting(self) -> Accounting {
+    pub(crate) const fn accounting(self) -> Accounting {
         match self {
             Implementation::GsnEdf
             | Implementation::SchedDeadline
@@ -68,7 +68,7 @@ impl Implementation {
     /// Whether it is Linux's, which is close to global EDF: a CPU that a search finds may have
     /// changed before it is locked, a push gives up after three tries, equal deadlines do not
     /// preempt, and servers throttle.
-    pub const fn is_sched_deadline(self) -> bool {
+    const fn is_sched_deadline(self) -> bool {
         match self {
             Implementation::SchedDeadline
             | Implementation::SchedDeadlineV8
@@ -81,11 +81,11 @@ impl Implementation {
     /// Whether jobs may be due after the next one comes. Linux refuses such tasks (`sched_setattr`
     /// fails with EINVAL): its servers keep the deadline of a task that wakes before it, so that
     /// jobs would be late which global EDF completes in time.
-    pub const fn takes_late_deadlines(self) -> bool {
+    pub(crate) const fn takes_late_deadlines(self) -> bool {
         !self.is_sched_deadline()
     }
     /// What has to be assumed for verdicts on them, if anything.
-    pub fn assumption(of: &[Implementation]) -> Option<String> {
+    pub(crate) fn assumption(of: &[Implementation]) -> Option<String> {
         let linux = of.iter().filter(|it| it.is_sched_deadline());
         let names: Vec<&str> = linux.map(|it| it.name()).collect();
         (!names.is_empty()).then(|| {

@@ -59,7 +59,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// The cells whose scheduler neither was refused nor ended.
-    pub fn sound(&self) -> impl Iterator<Item = &Cell> {
+    pub(crate) fn sound(&self) -> impl Iterator<Item = &Cell> {
         self.cells.iter().filter(|cell| cell.fault.is_none())
     }
 

@@ -85,7 +85,7 @@ pub type Look<'l> = dyn Fn(&Genome, &Choice, &[u64]) -> Result<Vec<Seen>, Error>
 ///
 /// # Errors
 /// Those of `look`.
-pub fn graded(
+pub(crate) fn graded(
     genome: &Genome,
     promise: &Promise,
     look: &Look<'_>,

@@ -45,7 +45,7 @@ pub const RECURS: f64 = 0.05;
 /// waste there are.
 pub const TIMES: f64 = 20.0;
 /// How much less than its share a task gets where it is unfair.
-pub const UNFAIR: f64 = 2.0;
+const UNFAIR: f64 = 2.0;
 /// What stands for a cause where a loss is no waste: jobs are late, a task is queued on an idle
 /// CPU, waits too long, gets too little, or is moved too often, or the run never ends.
 pub const OTHERS: [&str; 6] = [LATE, LOST, STARVED, UNEQUAL, STORM, HANG];
@@ -54,15 +54,15 @@ pub const LATE: &str = "deadline";
 /// See [`OTHERS`].
 pub const LOST: &str = "lost-wakeup";
 /// See [`OTHERS`].
-pub const STARVED: &str = "starvation";
+const STARVED: &str = "starvation";
 /// See [`OTHERS`].
-pub const UNEQUAL: &str = "unfairness";
+const UNEQUAL: &str = "unfairness";
 /// See [`OTHERS`].
-pub const STORM: &str = "storm";
+const STORM: &str = "storm";
 /// See [`OTHERS`].
 pub const HANG: &str = "hang";
 /// The same where the work takes longer than under another scheduler.
-pub const SLOWER_WORK: &str = "slower";
+pub(crate) const SLOWER_WORK: &str = "slower";
 /// By how much longer a run takes that is worse.
 pub const SLOWER: f64 = 0.1;
 /// A cause persists only if it took at least this part of the waste.
@@ -232,7 +232,7 @@ impl Promise {
 
     /// Whether it is a policy in Rota. Its waste needs no price, since it claims not to waste; and
     /// it claims nothing of short losses that recur, as the steps of its decisions take time.
-    pub fn is_claimed(&self) -> bool {
+    pub(crate) fn is_claimed(&self) -> bool {
         matches!(self.family, Family::Policy(..))
     }
 
@@ -285,7 +285,7 @@ impl Promise {
 
 /// What is asked of a run: its losses, or, if the scheduler is held against another one under which
 /// the same work shows `than`, what is worse. The greatest comes first.
-pub fn asked<'s>(
+pub(crate) fn asked<'s>(
     seen: &'s Seen,
     than: Option<&Seen>,
     genome: &Genome,

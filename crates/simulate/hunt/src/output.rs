@@ -15,7 +15,7 @@ impl Finding {
     }
 
     /// What it shows, in a sentence.
-    pub fn about(&self) -> String {
+    pub(crate) fn about(&self) -> String {
         let share = self.share * 100.0;
         let longest = Span(self.longest_ns);
         match self.kind {

@@ -23,7 +23,7 @@ use crate::shrink::smallest;
 use crate::trial::{self, Notes, Seen};
 
 /// Genomes of each arm in a generation.
-pub const GENERATION: usize = 32;
+const GENERATION: usize = 32;
 /// The most candidates of an arm that are confirmed in a generation.
 const CONFIRMED: usize = 4;
 /// So many candidates of a cause are tried; of as many more every second, of twice as many more

@@ -24,7 +24,7 @@ const ON_FEW: usize = 4096;
 ///
 /// # Errors
 /// Those of `look`.
-pub fn smallest(
+pub(crate) fn smallest(
     finding: &Finding,
     archives: [&Archive; 2],
     space: &Space,

@@ -47,17 +47,17 @@ pub struct Seen {
 
 impl Seen {
     /// What of the CPU time that tasks used was wasted.
-    pub fn wasted(&self) -> f64 {
+    pub(crate) fn wasted(&self) -> f64 {
         self.waste_ns as f64 / self.busy_ns.max(1) as f64
     }
 
     /// Whether it came to an end, be it at the limit.
-    pub fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         matches!(self.ended, Ended::Done | Ended::Limit)
     }
 
     /// The share of all jobs that were late.
-    pub fn missed(&self) -> f64 {
+    pub(crate) fn missed(&self) -> f64 {
         let sum = |of: fn(&Jobs) -> u64| self.jobs.iter().map(of).sum::<u64>();
         sum(|it| it.missed) as f64 / sum(|it| it.jobs).max(1) as f64
     }

@@ -22,7 +22,7 @@ pub struct Preset {
 
 impl Preset {
     /// What to type, with the names of its arguments: `flat(nodes,cpus)`.
-    pub fn usage(&self) -> String {
+    pub(crate) fn usage(&self) -> String {
         match self.arguments {
             [] => self.name.into(),
             arguments => format!("{}({})", self.name, arguments.join(",")),

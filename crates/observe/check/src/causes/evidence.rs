@@ -23,7 +23,8 @@ impl LostTime {
     pub const ALL: [LostTime; 4] =
         [LostTime::Waste, LostTime::WakeDelay, LostTime::Affinity, LostTime::Quota];
     /// Those that are CPU time.
-    pub const CPU_TIME: [LostTime; 3] = [LostTime::Waste, LostTime::WakeDelay, LostTime::Affinity];
+    pub(crate) const CPU_TIME: [LostTime; 3] =
+        [LostTime::Waste, LostTime::WakeDelay, LostTime::Affinity];
     /// Its name in tables and JSON.
     pub fn name(self) -> &'static str {
         ["waste", "wake_delay", "affinity", "quota"][self as usize]

@@ -69,7 +69,7 @@ impl Cause {
     }
     /// The next step: the advice, or the data that would decide between the causes below this
     /// node.
-    pub fn next_step(&self) -> String {
+    pub(crate) fn next_step(&self) -> String {
         let above = TREE.iter().any(|it| *it != self && it.is_within(self.path));
         match (above, self.named) {
             (true, _) => format!("Missing data: {}", self.missing),

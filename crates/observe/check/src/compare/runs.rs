@@ -37,7 +37,7 @@ pub struct Run {
     /// The number of lost events, as far as they were counted.
     pub lost: i64,
     /// The known share of the CPU time.
-    pub known_share: Option<f64>,
+    pub(crate) known_share: Option<f64>,
     /// The share of events that were lost; `None` if it is unknown.
     lost_share: Option<f64>,
     carries: BTreeSet<String>,
@@ -93,7 +93,7 @@ impl Run {
 
     /// The kernel release: the third word in the output of `uname -a`, or the first word in the
     /// output of `uname -rm`.
-    pub fn release(&self) -> Option<&str> {
+    pub(crate) fn release(&self) -> Option<&str> {
         let kernel = self.kernel.as_deref()?;
         let release = kernel.strip_prefix("Linux ").and_then(|rest| rest.split(' ').nth(1));
         release.or_else(|| kernel.split(' ').next())

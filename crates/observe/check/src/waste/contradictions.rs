@@ -13,9 +13,9 @@ pub struct Contradictions {
     /// A sleeping task ran without a wakeup.
     pub ran_asleep: u64,
     /// A task ran on two CPUs.
-    pub ran_twice: u64,
+    ran_twice: u64,
     /// A dead task ran.
-    pub undead: u64,
+    undead: u64,
     /// The first of all.
     pub first: Option<Contradicted>,
     /// How many came in the counted time, where they make figures doubtful.

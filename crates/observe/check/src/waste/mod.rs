@@ -60,9 +60,9 @@ pub struct Figures {
     pub cpu_ns_silent_idle: u64,
     /// The part of `cpu_ns` that whole idle cores could have used, with one task per core; `None`
     /// if cores are unknown.
-    pub whole_core_ns: Option<u64>,
+    pub(crate) whole_core_ns: Option<u64>,
     /// `cpu_ns` in units of the largest CPU's capacity, at least; `None` if all CPUs are equal.
-    pub capacity_ns: Option<u64>,
+    pub(crate) capacity_ns: Option<u64>,
     /// CPU time during which counted CPUs were idle, waking or busy.
     pub known_ns: u64,
     /// CPU time during which counted CPUs were not offline.
@@ -72,13 +72,13 @@ pub struct Figures {
     /// CPU time during which a task ran.
     pub busy_ns: u64,
     /// The part of `busy_ns` in which `SCHED_IDLE` tasks ran.
-    pub idle_policy_ns: u64,
+    pub(crate) idle_policy_ns: u64,
     /// Integral of the number of tasks waiting at a known place.
     pub wait_ns: u64,
     /// Integral of the number of tasks waiting at an unknown place.
     pub unplaced_ns: u64,
     /// Elapsed time during which waste(t) was above zero.
-    pub wasteful_ns: u64,
+    pub(crate) wasteful_ns: u64,
     /// Maximal stretches with waste(t) above zero.
     pub episodes: u64,
     /// The longest of these stretches.
@@ -154,7 +154,7 @@ impl Figures {
         ratio(self.cpu_ns, self.known_ns)
     }
     /// The known share of the online CPU time.
-    pub fn known_share(&self) -> f64 {
+    pub(crate) fn known_share(&self) -> f64 {
         if self.online_ns == 0 { 1.0 } else { ratio(self.known_ns, self.online_ns) }
     }
 }
@@ -169,7 +169,7 @@ pub fn measure(history: &History, options: &Options) -> Figures {
 }
 
 /// Measures waste alone, with these assumptions about movable tasks.
-pub fn measure_with(history: &History, options: &Options, movable: &Movable) -> Figures {
+pub(crate) fn measure_with(history: &History, options: &Options, movable: &Movable) -> Figures {
     let scope = Scope::new(history, options);
     let mut waste = Waste::new(history, &scope, movable, options);
     replay(history, options.silent, &mut waste);

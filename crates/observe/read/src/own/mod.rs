@@ -97,7 +97,8 @@ mod write;
 mod tests;
 
 pub(crate) use read::{is_own, read};
-pub use write::{Writer, write_wn};
+pub use write::Writer;
+pub(crate) use write::write_wn;
 
 /// The name of the metadata key of the schema.
 const KEY: &str = "wastenot";

@@ -85,11 +85,6 @@ impl<W: Write> Writer<W> {
         });
     }
 
-    /// Sets what is carried, if that became known after the start.
-    pub fn carries(&mut self, carries: Carries) {
-        self.carries = carries;
-    }
-
     /// Events pushed so far: as many as a reader of the file finds.
     pub fn events(&self) -> u64 {
         self.events
@@ -263,7 +258,7 @@ impl<W: Write> Sink for Writer<W> {
 }
 
 /// Writes a whole History.
-pub fn write_wn<W: Write>(history: &History, out: W) -> Result<W, Error> {
+pub(crate) fn write_wn<W: Write>(history: &History, out: W) -> Result<W, Error> {
     let mut writer = Writer::new(out, &history.head)?;
     // Ids are assigned in order, so that those of the file are those of the History.
     for name in history.names() {

@@ -159,7 +159,7 @@ impl Metrics {
         self.wait.observe(wait.as_secs());
     }
     /// A violation was found.
-    pub fn found(&self, violation: &Violation) {
+    pub(crate) fn found(&self, violation: &Violation) {
         self.violated(violation.kind, 1);
         let class = violation.cause.and_then(causes::class_of);
         class.into_iter().for_each(|class| self.causes.add(class, 1));
@@ -202,7 +202,7 @@ impl Metrics {
         self.goes_on(false);
     }
     /// Adds the events that were lost while a suspicion was checked.
-    pub fn lost(&self, events: u64) {
+    pub(crate) fn lost(&self, events: u64) {
         self.lost.inc_by(events);
     }
     /// Counts a recording by its fate.

@@ -41,11 +41,11 @@ pub struct Figures {
     /// How many looks.
     pub looks: u64,
     /// The time spent in looks.
-    pub looking_ns: u64,
+    pub(crate) looking_ns: u64,
     /// Looks that found an idle CPU beside waiting tasks.
-    pub suspect_looks: u64,
+    pub(crate) suspect_looks: u64,
     /// As [`Run::cpu_ns`], over all looks.
-    pub suspect_cpu_ns: u64,
+    pub(crate) suspect_cpu_ns: u64,
     /// Idle CPUs at the last look; if no task waited, offline ones too.
     pub idle: u64,
     /// Waiting tasks at the last look.

@@ -106,7 +106,7 @@ impl Sum {
     }
 
     /// What is known of it, as if that were all; itself where nothing is known.
-    pub fn known(&self) -> Sum {
+    pub(crate) fn known(&self) -> Sum {
         let unknown_ns = if self.unknown_ns < self.ns() { 0 } else { self.unknown_ns };
         Sum { unknown_ns, ..*self }
     }
@@ -169,7 +169,7 @@ pub struct Cell {
 impl Cell {
     const NO_TASK: [u8; 3] = [u8::MAX; 3];
     /// Of time that is not in the recording.
-    pub const NOTHING: Cell = Cell {
+    pub(crate) const NOTHING: Cell = Cell {
         busy: 0,
         waking: 0,
         unknown: 0,

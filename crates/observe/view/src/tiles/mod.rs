@@ -59,7 +59,7 @@ pub const LEVELS: u32 = 32;
 ///
 /// # Panics
 /// If there is no such level.
-pub const fn width_ns(level: u32) -> u64 {
+pub(crate) const fn width_ns(level: u32) -> u64 {
     FACTOR.pow(level)
 }
 /// The width of the narrowest cells that there are.

@@ -23,10 +23,10 @@ pub struct Total {
 
 impl Total {
     /// How many numbers it has.
-    pub const NUMBERS: usize = 5;
+    pub(crate) const NUMBERS: usize = 5;
 
     /// Its numbers, in the order of its fields.
-    pub fn numbers(&self) -> [u64; Total::NUMBERS] {
+    pub(crate) fn numbers(&self) -> [u64; Total::NUMBERS] {
         let Total { busy_ns, unknown_ns, wanted_ns, waiting_ns, in_vain_ns } = *self;
         [busy_ns, unknown_ns, wanted_ns, waiting_ns, in_vain_ns]
     }

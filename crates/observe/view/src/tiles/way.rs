@@ -34,7 +34,7 @@ impl Tiles {
     }
 
     /// What `cpu` did at `time`, where nothing else is asked.
-    pub fn doing(&self, cpu: CpuId, time: Time) -> Option<Doing> {
+    pub(crate) fn doing(&self, cpu: CpuId, time: Time) -> Option<Doing> {
         let lane = self.lanes.get(cpu.index()).filter(|_| self.window.holds(time))?;
         Some(lane.strip.read(&self.heap, time, ()).now.1)
     }

@@ -149,7 +149,7 @@ pub struct Stored {
 
 impl Expected {
     /// The answer as solvers write it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Expected::Sat => "sat",
             Expected::Unsat => "unsat",
@@ -157,7 +157,7 @@ impl Expected {
         }
     }
     /// Whether an answer is as expected. [`Expected::Unknown`] accepts any answer.
-    pub fn is_met(self, answer: &str) -> bool {
+    pub(crate) fn is_met(self, answer: &str) -> bool {
         self == Expected::Unknown || self.word() == answer
     }
     fn seek(self) -> Seek {
@@ -170,7 +170,7 @@ impl Expected {
 
 impl Claimed {
     /// Whether the claim is shown, if all answers are as expected.
-    pub fn is_shown(&self) -> bool {
+    pub(crate) fn is_shown(&self) -> bool {
         self.obligations.iter().all(|listed| match &listed.shown {
             Shown::Text { holds } => *holds,
             Shown::Solvers(asked) => asked.expected == Expected::Unsat,

@@ -102,7 +102,7 @@ impl Rule {
     }
 
     /// What it says.
-    pub fn says(self) -> &'static str {
+    pub(crate) fn says(self) -> &'static str {
         match self {
             Rule::Put => {
                 "a task is put only where its handler can put it, and only while it is in no queue"
@@ -175,7 +175,7 @@ pub struct Conformance {
     /// Times in which the kernel did what the model assumes that it does not.
     pub windows: Vec<Window>,
     /// Tasks that began to run though no handler placed them: the kernel did.
-    pub by_kernel: u64,
+    pub(crate) by_kernel: u64,
     /// How many steps are judged: later ones may have seen what a step did that was not over when
     /// the log ended.
     pub certain: usize,

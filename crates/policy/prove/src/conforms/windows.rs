@@ -46,7 +46,7 @@ impl Kind {
     }
 
     /// How long it may be, in ns: stated before it was measured.
-    pub fn most_ns(self) -> u64 {
+    pub(crate) fn most_ns(self) -> u64 {
         match self {
             Kind::Requeued | Kind::Switched => 1_000_000,
             Kind::Above => 50_000_000,

@@ -36,7 +36,7 @@ impl Encoder<'_> {
     }
 
     /// One of the CPUs whose queue it is.
-    pub fn queue_cpu(&mut self, at: &QueueAt, names: &Names) -> Encoded {
+    pub(crate) fn queue_cpu(&mut self, at: &QueueAt, names: &Names) -> Encoded {
         self.place(&at.at, names).map(|(_, cpu)| cpu)
     }
 

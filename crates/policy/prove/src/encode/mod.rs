@@ -87,7 +87,7 @@ impl<'p> Encoder<'p> {
         self.policy
     }
     /// From now on every read is at an instant of its own, and only this is held still.
-    pub fn reads_apart(&mut self, held: Held) {
+    pub(crate) fn reads_apart(&mut self, held: Held) {
         self.apart = Some(held);
     }
     /// Something whose reads are each at an instant of its own, whatever is held still otherwise.
@@ -98,7 +98,7 @@ impl<'p> Encoder<'p> {
         result
     }
     /// How many reads there were, each at an instant of its own.
-    pub fn reads(&self) -> usize {
+    pub(crate) fn reads(&self) -> usize {
         self.reads
     }
     /// What names of a queue, or of who runs, end in if that is read now, at such a time.
@@ -127,7 +127,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Declares a function once.
-    pub fn function(&mut self, name: &str, takes: &[Sort], gives: Sort) -> bool {
+    pub(crate) fn function(&mut self, name: &str, takes: &[Sort], gives: Sort) -> bool {
         let new = self.declared.insert(name.to_owned());
         if new {
             self.script.declare(name, takes.iter().cloned(), gives);
@@ -150,7 +150,7 @@ impl<'p> Encoder<'p> {
         format!("{called}.{}", self.fresh)
     }
     /// Whether the task may run on a CPU. It may on one at least.
-    pub fn allowed(&mut self, cpu: Term) -> Term {
+    pub(crate) fn allowed(&mut self, cpu: Term) -> Term {
         if self.function("allowed", &[cpu_sort()], Sort::Bool) {
             let some = crate::smt::exists([("c", cpu_sort())], call("allowed", [name("c")]));
             self.assert("A task may run somewhere.", some);
@@ -204,7 +204,7 @@ impl<'p> Encoder<'p> {
 }
 
 /// The sort of CPUs.
-pub fn cpu_sort() -> Sort {
+pub(crate) fn cpu_sort() -> Sort {
     Sort::named("Cpu")
 }
 

@@ -26,7 +26,7 @@ impl Encoder<'_> {
     }
 
     /// The weights of those who wait there.
-    pub fn queued_weight(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
+    pub(crate) fn queued_weight(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
         let weight = format!("weight.{text}{}", self.read(names.when));
         let waiting = self.queued(queue, cpu.clone(), names);
@@ -43,7 +43,7 @@ impl Encoder<'_> {
     }
 
     /// The least key of the queue.
-    pub fn min_key(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
+    pub(crate) fn min_key(&mut self, queue: usize, cpu: Term, names: &Names) -> Term {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
         let key = format!("min.{text}{}", self.read(names.when));
         self.state(&key, per);
@@ -52,7 +52,7 @@ impl Encoder<'_> {
     }
 
     /// The least key of a queue in each of these reads that were of such keys.
-    pub fn min_keys_read(&mut self, queue: usize, cpu: &Term, reads: &[usize]) -> Vec<Term> {
+    pub(crate) fn min_keys_read(&mut self, queue: usize, cpu: &Term, reads: &[usize]) -> Vec<Term> {
         let (per, text) = (self.policy.queues[queue].per, self.policy.queues[queue].name.clone());
         let called = reads.iter().map(|read| format!("min.{text}.{read}"));
         let known: Vec<String> = called.filter(|name| self.declared.contains(name)).collect();
@@ -84,7 +84,7 @@ impl Encoder<'_> {
     }
 
     /// The weight of the task that a CPU runs; 0 if it runs none.
-    pub fn running_weight(&mut self, cpu: Term, names: &Names) -> Term {
+    pub(crate) fn running_weight(&mut self, cpu: Term, names: &Names) -> Term {
         let weight = format!("running_weight{}", self.read(names.when));
         let runs = self.runs(cpu.clone(), names);
         self.function(&weight, &[cpu_sort()], Sort::Int);
@@ -119,7 +119,7 @@ impl Encoder<'_> {
     }
 
     /// How many CPUs a group has.
-    pub fn size(&mut self, level: Level, cpu: Term) -> Term {
+    pub(crate) fn size(&mut self, level: Level, cpu: Term) -> Term {
         if level == Level::Cpu {
             return int(1);
         }
@@ -132,7 +132,7 @@ impl Encoder<'_> {
     }
 
     /// A variable of a CPU.
-    pub fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
+    pub(crate) fn cpu_var(&mut self, var: usize, cpu: Term, names: &Names) -> Term {
         let ending = match &self.apart {
             Some(_) => self.next_read(names.moment),
             None => names.moment.to_owned(),

@@ -15,7 +15,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// No counterexample goes beyond these.
-    pub const FARTHEST: Bounds = Bounds { cpus: 8, tasks: 100, events: 1 };
+    pub(crate) const FARTHEST: Bounds = Bounds { cpus: 8, tasks: 100, events: 1 };
 
     /// What is within these and others.
     pub(crate) fn narrower(self, other: Bounds) -> Bounds {

@@ -29,7 +29,7 @@ pub use claims::Broken;
 pub use found::{Doubt, Found, Searched};
 pub use moved::moves_somebody;
 pub(crate) use numbers::broken;
-pub use placed::{Placed, Placings};
+pub use placed::Placed;
 pub(crate) use placing::Asks;
 pub use placing::{placed, waits};
 pub(crate) use search::weights;

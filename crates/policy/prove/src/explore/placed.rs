@@ -27,7 +27,7 @@ pub(super) type Queue = (usize, usize);
 
 /// Where tasks that may run on some CPUs come to wait.
 #[derive(Clone, Debug, Default)]
-pub struct Placings {
+pub(super) struct Placings {
     /// Where they are put, each by a path that some handler goes.
     pub(super) sure: Vec<Placed>,
     /// By a path of which that is not known.

@@ -51,7 +51,7 @@ impl<'p> World<'p> {
         Frame::new(self.params.clone())
     }
     /// The same in what `cpu` dispatches or balances.
-    pub fn frame_at<D: Domain>(&self, cpu: CpuId) -> Frame<D> {
+    pub(crate) fn frame_at<D: Domain>(&self, cpu: CpuId) -> Frame<D> {
         let me = At { level: Level::Cpu, group: self.tree().group(Level::Cpu, cpu) };
         Frame { me: Some(me), here: Some(cpu), ..self.frame() }
     }

@@ -22,7 +22,7 @@ pub struct Verdict {
     /// How many situations the explorer examined.
     pub looked: u64,
     /// The bounds within which it examined all situations, if any.
-    pub explored: Option<Bounds>,
+    pub(crate) explored: Option<Bounds>,
     /// How long it took.
     pub took: Duration,
 }
@@ -64,7 +64,7 @@ pub enum Conclusion {
 
 impl Conclusion {
     /// The conclusion of several: `No` takes precedence over `CannotTell`. `None`: there are none.
-    pub fn of_all(all: impl IntoIterator<Item = Conclusion>) -> Option<Conclusion> {
+    pub(crate) fn of_all(all: impl IntoIterator<Item = Conclusion>) -> Option<Conclusion> {
         all.into_iter().reduce(|a, b| match (a, b) {
             (Conclusion::No, _) | (_, Conclusion::No) => Conclusion::No,
             (Conclusion::Yes, other) => other,
@@ -92,7 +92,7 @@ impl Outcome {
     }
 
     /// Why the claim does not hold, if it is refuted.
-    pub fn refutation(&self) -> Option<String> {
+    pub(crate) fn refutation(&self) -> Option<String> {
         match self {
             Outcome::Refuted(found) => Some(found.why()),
             Outcome::Contradicted(what) => {

@@ -151,7 +151,7 @@ impl Site<'_> {
     /// That the handler takes the path to this `put`, as far as it can be encoded. Each condition
     /// was evaluated at its own instant, before the task was put. Conditions on variables of tasks
     /// and on numbers named by `let` are left out: the handler may have set them in between.
-    pub fn given(&self, encoder: &mut Encoder<'_>, names: &Names) -> Term {
+    pub(crate) fn given(&self, encoder: &mut Encoder<'_>, names: &Names) -> Term {
         let names = Names { moment: ".put", ..names.clone() };
         let mut all = Vec::new();
         for (condition, holds) in &self.given {

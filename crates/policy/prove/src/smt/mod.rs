@@ -10,10 +10,11 @@ mod term;
 use std::fmt;
 
 pub use model::{Model, Value};
-pub use sexp::{Flaw, Sexp, read};
+pub(crate) use sexp::{Sexp, read};
+pub(crate) use term::implies;
 pub use term::{
-    Op, Sort, Term, and, at_most, call, choice, distinct, equal, exists, forall, implies, int,
-    less, name, not, or, sum,
+    Op, Sort, Term, and, at_most, call, choice, distinct, equal, exists, forall, int, less, name,
+    not, or, sum,
 };
 use term::{symbol, variables};
 
@@ -44,12 +45,12 @@ impl Script {
     }
 
     /// The same, of what has no quantifiers, no sorts of our own, and no products but by numbers.
-    pub fn plain(about: &str) -> Script {
+    pub(crate) fn plain(about: &str) -> Script {
         Script { plain: true, ..Script::new(about) }
     }
 
     /// What is asked, for people.
-    pub fn about(&self) -> String {
+    pub(crate) fn about(&self) -> String {
         self.about.join("\n")
     }
 
@@ -71,7 +72,7 @@ impl Script {
     }
 
     /// A function that is this term.
-    pub fn define<'a>(
+    pub(crate) fn define<'a>(
         &mut self,
         name: &str,
         takes: impl IntoIterator<Item = (&'a str, Sort)>,
@@ -84,18 +85,18 @@ impl Script {
     }
 
     /// A constant that may be any number, with a default value.
-    pub fn usually(&mut self, name: &str, value: i64) -> &mut Script {
+    pub(crate) fn usually(&mut self, name: &str, value: i64) -> &mut Script {
         self.usual.push((name.to_owned(), value));
         self
     }
 
     /// Constants that are usually some number.
-    pub fn usual(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn usual(&self) -> impl Iterator<Item = &str> {
         self.usual.iter().map(|(name, _)| name.as_str())
     }
 
     /// The same with those constants as they usually are. `None`: there are none.
-    pub fn as_usual(&self) -> Option<Script> {
+    pub(crate) fn as_usual(&self) -> Option<Script> {
         let mut script = self.clone();
         for (called, value) in &self.usual {
             script.assert("As the text gives it.", equal(name(called), int(*value)));

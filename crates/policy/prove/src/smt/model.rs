@@ -33,7 +33,7 @@ pub enum Value {
 
 impl Model {
     /// Takes the definitions out of an answer to `(get-model)`; `None` if it is none.
-    pub fn read(answer: &Sexp) -> Option<Model> {
+    pub(crate) fn read(answer: &Sexp) -> Option<Model> {
         let mut members = answer.members()?;
         if answer.begins("model") {
             members = &members[1..];

@@ -11,7 +11,7 @@ const WIDTH: usize = 96;
 
 /// One piece of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sexp {
+pub(crate) enum Sexp {
     /// A word, a number, or a name between bars.
     Atom(String),
     /// What stood between quotation marks.
@@ -22,17 +22,17 @@ pub enum Sexp {
 
 impl Sexp {
     /// A list of words and lists.
-    pub fn list(head: &str, rest: impl IntoIterator<Item = Sexp>) -> Sexp {
+    pub(crate) fn list(head: &str, rest: impl IntoIterator<Item = Sexp>) -> Sexp {
         Sexp::List([Sexp::atom(head)].into_iter().chain(rest).collect())
     }
 
     /// A word.
-    pub fn atom(word: impl Into<String>) -> Sexp {
+    pub(crate) fn atom(word: impl Into<String>) -> Sexp {
         Sexp::Atom(word.into())
     }
 
     /// Its word, if it is one.
-    pub fn word(&self) -> Option<&str> {
+    pub(crate) fn word(&self) -> Option<&str> {
         match self {
             Sexp::Atom(word) => Some(word),
             _ => None,
@@ -40,7 +40,7 @@ impl Sexp {
     }
 
     /// Its members, if it is a list.
-    pub fn members(&self) -> Option<&[Sexp]> {
+    pub(crate) fn members(&self) -> Option<&[Sexp]> {
         match self {
             Sexp::List(members) => Some(members),
             _ => None,
@@ -48,7 +48,7 @@ impl Sexp {
     }
 
     /// Whether it is a list that begins with this word.
-    pub fn begins(&self, head: &str) -> bool {
+    pub(crate) fn begins(&self, head: &str) -> bool {
         self.members().and_then(|members| members.first()?.word()) == Some(head)
     }
 
@@ -107,7 +107,7 @@ impl fmt::Display for Sexp {
 
 /// Why a text is not made of these pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub(crate) enum Flaw {
     /// It ends inside a list, a name or a quotation.
     Unfinished,
     /// A list is closed that was not open.
@@ -117,7 +117,7 @@ pub enum Flaw {
 }
 
 /// Reads pieces up to the end of the text, or up to the first flaw: what came before it is good.
-pub fn read(text: &str) -> (Vec<Sexp>, Option<Flaw>) {
+pub(crate) fn read(text: &str) -> (Vec<Sexp>, Option<Flaw>) {
     let mut open: Vec<Vec<Sexp>> = Vec::new();
     let mut done = Vec::new();
     let mut rest = text;

@@ -72,7 +72,7 @@ pub enum Op {
 
 impl Op {
     /// Its word in SMT-LIB.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Op::Not => "not",
             Op::And => "and",
@@ -94,7 +94,7 @@ impl Op {
 impl Term {
     /// The same of another constant or variable; none that it binds is called so.
     #[must_use]
-    pub fn of_another(&self, called: &str, other: &str) -> Term {
+    pub(crate) fn of_another(&self, called: &str, other: &str) -> Term {
         let each = |terms: &[Term]| terms.iter().map(|it| it.of_another(called, other)).collect();
         match self {
             Term::Name(text) if text == called => name(other),
@@ -155,7 +155,7 @@ pub fn not(term: Term) -> Term {
 }
 
 /// If the first then the second.
-pub fn implies(first: Term, second: Term) -> Term {
+pub(crate) fn implies(first: Term, second: Term) -> Term {
     Term::Op(Op::Implies, vec![first, second])
 }
 

@@ -102,7 +102,7 @@ impl Solver {
     }
 
     /// What changes its answers, besides the script: SMT-LIB that stands before it.
-    pub fn settings(&self, seek: Seek) -> &'static str {
+    fn settings(&self, seek: Seek) -> &'static str {
         match (self.kind, seek) {
             (Kind::Z3, Seek::Model) => "(set-option :produce-models true)\n",
             (Kind::Z3, Seek::Refutation | Seek::Proof) => "",

@@ -164,7 +164,7 @@ impl Variant {
 
 impl System {
     /// The CPUs that would take a task: those that are allowed and read its queue.
-    pub fn takers(&self, task: usize) -> Cpus {
+    pub(crate) fn takers(&self, task: usize) -> Cpus {
         self.takers_in(self.tasks[task].queue, task)
     }
 

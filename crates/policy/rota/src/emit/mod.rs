@@ -21,7 +21,7 @@ use crate::ir::{Level, Policy, Program};
 pub use tables::{Span, Tables};
 
 /// The number of CPUs that the tables of an emitted file have room for.
-pub const MAX_CPUS: usize = 1024;
+pub(crate) const MAX_CPUS: usize = 1024;
 
 /// The C of a program, or the reasons why it cannot be emitted.
 pub fn emit(program: &Program) -> Result<String, Vec<Diagnostic>> {

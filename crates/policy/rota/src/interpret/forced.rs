@@ -13,7 +13,7 @@ use super::handler::{self, at};
 use super::scheduler::Scheduler;
 use super::state::Seen;
 use crate::eval::{At, Frame};
-use crate::ir::{Event, Level, Num, Policy, QueueAt};
+use crate::ir::{Event, Num, Policy, QueueAt};
 use crate::step::Places;
 
 /// A queue of the text, and the group that has it.
@@ -282,11 +282,6 @@ impl Forced {
     /// The policy.
     pub fn policy(&self) -> &Policy {
         &self.scheduler.policy
-    }
-
-    /// The CPUs of a group, ascending.
-    pub fn members(&self, level: Level, group: usize) -> &[CpuId] {
-        self.scheduler.state.tree.members(level, group)
     }
 }
 

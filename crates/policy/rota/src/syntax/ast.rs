@@ -246,7 +246,7 @@ pub struct Balance {
     /// `idle`, or `every T [on leader(LEVEL)]`.
     pub when: When,
     /// Its clauses, in the order of the text.
-    pub clauses: Vec<Clause>,
+    pub(crate) clauses: Vec<Clause>,
     /// The whole balance.
     pub span: Span,
 }
@@ -267,7 +267,7 @@ pub enum When {
 
 /// One clause of a balance.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Clause {
+pub(crate) enum Clause {
     /// `level LEVEL, ...`: the levels to search, in order.
     Level(Vec<Name>, Span),
     /// `filter(ME, V) = EXPR`: the condition for a candidate.

@@ -35,7 +35,7 @@ pub fn claims() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The form of the claim with this name.
-pub fn claim(name: &str) -> Option<&'static str> {
+pub(crate) fn claim(name: &str) -> Option<&'static str> {
     claims().find(|(known, _)| *known == name).map(|(_, claim)| claim)
 }
 
@@ -51,7 +51,7 @@ pub fn is_place(name: &str) -> bool {
 }
 
 /// The form of the place with the nearest name.
-pub fn near_place(name: &str) -> Option<&'static str> {
+pub(crate) fn near_place(name: &str) -> Option<&'static str> {
     let names = PLACES.iter().flat_map(|entry| forms(entry.form)).map(|(known, _)| known);
     wastenot_model::nearest(name, names).and_then(form)
 }

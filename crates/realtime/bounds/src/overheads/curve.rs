@@ -75,7 +75,7 @@ impl Curve {
     }
     /// The first and the last place at which it was measured; `None` if it depends on nothing.
     /// Below and beyond them the next two points are gone on with, or the only one.
-    pub fn range(&self) -> Option<(u64, u64)> {
+    pub(crate) fn range(&self) -> Option<(u64, u64)> {
         match &self.0 {
             Known::At(points) => Some((points.first()?.0, points.last()?.0)),
             Known::Nothing | Known::Everywhere(_) => None,

@@ -214,7 +214,7 @@ impl Question {
     ///
     /// # Errors
     /// Overheads leave nothing.
-    pub fn charged(&self, tasks: &TaskSet, cpus: u32) -> Result<TaskSet, TooMuch> {
+    pub(crate) fn charged(&self, tasks: &TaskSet, cpus: u32) -> Result<TaskSet, TooMuch> {
         match &self.overheads {
             None => Ok(tasks.clone()),
             Some(it) => inflate(tasks, cpus, &it.overheads, it.accounting),

@@ -85,7 +85,7 @@ impl Test {
         self != Test::Partitioned || cpus == 1
     }
     /// Whether what it rejects on so many CPUs misses a deadline.
-    pub fn is_exact(self, cpus: u32) -> bool {
+    pub(crate) fn is_exact(self, cpus: u32) -> bool {
         cpus == 1 && matches!(self, Test::Qpa | Test::Partitioned)
     }
     /// Whether less to do never made it reject, in all that was tried: then the most that it

@@ -21,7 +21,7 @@ pub use question::{Calibrated, Question, Unusable, published};
 pub use setting::{Setting, Statistic, machine, overheads};
 
 /// No more lines are tried.
-pub const LINES: u32 = 8_192;
+pub(crate) const LINES: u32 = 8_192;
 
 const COARSE: Design = Design::Coarse { master: false };
 
@@ -60,7 +60,7 @@ pub struct Pair {
     /// The profile with both.
     pub profile: Profile,
     /// By figure: what is simulated, in ns.
-    pub simulated_ns: Vec<f64>,
+    pub(crate) simulated_ns: Vec<f64>,
     /// By figure: how much longer that is than what was measured, as a share of it.
     pub residuals: Vec<f64>,
 }
@@ -99,7 +99,7 @@ impl Fit {
 
     /// The same for each number of fetches, and between which numbers of lines no figure is off by
     /// more than `within`, if there are any.
-    pub fn pairs(
+    pub(crate) fn pairs(
         &self,
         fetches: RangeInclusive<u32>,
         within: f64,

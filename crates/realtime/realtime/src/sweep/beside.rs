@@ -10,9 +10,9 @@ const LEVEL: f64 = 0.05;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
     /// Sets that only the one accepts, and the other rejects.
-    pub only_one: u64,
+    pub(crate) only_one: u64,
     /// Sets that only the other accepts, and the one rejects.
-    pub only_other: u64,
+    pub(crate) only_other: u64,
     /// Sets of which either does not know.
     pub unknown: u64,
     /// Sets that only the one accepts if all that is unknown speaks for it.

@@ -66,7 +66,7 @@ impl Row {
         self.verdicts[curve].chars().map(|it| it == Reason::NONE)
     }
     /// Of each set whether this curve accepts it; `None` if that is unknown.
-    pub fn known(&self, curve: usize) -> impl Iterator<Item = Option<bool>> + '_ {
+    pub(crate) fn known(&self, curve: usize) -> impl Iterator<Item = Option<bool>> + '_ {
         let letters = self.verdicts[curve].chars();
         letters.map(|it| (it != Reason::Budget.letter()).then_some(it == Reason::NONE))
     }

@@ -374,7 +374,7 @@ impl Arm {
         self.median(|it| Some(it.loss_ns))
     }
     /// Of the makespan.
-    pub fn makespan(&self) -> Option<Median> {
+    pub(crate) fn makespan(&self) -> Option<Median> {
         self.median(|it| it.makespan_ns)
     }
 }

@@ -9,7 +9,7 @@ use crate::choice;
 
 impl Verdict {
     /// In a word.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Verdict::NothingLost => "nothing-lost",
             Verdict::NoChange => "no-change",

@@ -60,7 +60,7 @@ impl fmt::Debug for Options<'_> {
 
 /// Whether a History contains the waker of each wakeup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wakers {
+pub(crate) enum Wakers {
     /// It does, except for wakeups whose wakings were lost.
     Told,
     /// It has no wakings.
@@ -95,7 +95,7 @@ pub struct Extracted {
     /// The CPU time of all tasks.
     pub work: Span,
     /// The CPU time of awaited tasks.
-    pub awaited_work: Span,
+    pub(crate) awaited_work: Span,
     /// How long quotas throttled tasks, in total.
     pub held: Span,
     /// How long a CPU takes to react to a kick from another CPU, if it is known.
@@ -105,7 +105,7 @@ pub struct Extracted {
     /// What was assumed.
     pub assumptions: Vec<String>,
     /// Whether wakers are known.
-    pub wakers: Wakers,
+    pub(crate) wakers: Wakers,
     /// Sleeps with unknown wakers, by template.
     untold: Vec<Untold>,
     /// What tasks must do under any schedule, if their programs are known.

@@ -13,7 +13,8 @@ mod vary;
 
 use wastenot_model::Span;
 
-pub use self::smaller::{FEW, on_few, smaller};
+pub(crate) use self::smaller::on_few;
+pub use self::smaller::{FEW, smaller};
 pub use self::space::{Space, is_real_time};
 pub use self::vary::{child, cross, vary};
 
@@ -301,17 +302,17 @@ impl Genome {
     }
 
     /// The tunable that it sets, and its value.
-    pub fn tuned(&self) -> Option<&(String, String)> {
+    pub(crate) fn tuned(&self) -> Option<&(String, String)> {
         self.tuned.as_ref()
     }
 
     /// How many CPUs go off and come back.
-    pub fn toggles(&self) -> usize {
+    pub(crate) fn toggles(&self) -> usize {
         self.toggles.len()
     }
 
     /// How long an interrupt of another CPU takes.
-    pub fn kick(&self) -> Span {
+    pub(crate) fn kick(&self) -> Span {
         match self.costs {
             Costs::None => Span::ZERO,
             Costs::Switches | Costs::Moves => Span::us(5),
@@ -321,7 +322,7 @@ impl Genome {
 
     /// Whether a task may spin for ever: a scheduler that does not preempt it may then never run
     /// the task that it waits for.
-    pub fn spins(&self) -> bool {
+    pub(crate) fn spins(&self) -> bool {
         self.kinds.iter().any(|kind| kind.waiting == Waiting::Spin && kind.has(Step::meets))
     }
 
@@ -343,7 +344,7 @@ impl Genome {
     }
 
     /// Whether a quota may hold tasks back.
-    pub fn has_quotas(&self) -> bool {
+    pub(crate) fn has_quotas(&self) -> bool {
         self.groups.iter().any(|group| group.quota_ms.is_some())
     }
 
@@ -372,7 +373,7 @@ impl Genome {
     }
 
     /// The period of sporadic tasks of this name.
-    pub fn period_ns(&self, name: &str) -> Option<u64> {
+    pub(crate) fn period_ns(&self, name: &str) -> Option<u64> {
         let kind = (0..self.kinds.len()).find(|kind| self.name(*kind) == name)?;
         self.kinds[kind].period_ns.filter(|_| self.sporadic.is_some())
     }

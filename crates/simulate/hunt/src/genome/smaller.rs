@@ -53,7 +53,7 @@ pub fn smaller(of: &Genome) -> Vec<Genome> {
 
 /// The same on each machine that has at most [`FEW`] CPUs, and less of everything: with as many
 /// tasks for each CPU, and with as many tasks. None, if it is on few CPUs already.
-pub fn on_few(of: &Genome) -> Vec<Genome> {
+pub(crate) fn on_few(of: &Genome) -> Vec<Genome> {
     let cpus = of.machine.cpus();
     let Shape { nodes, caches, cores, threads, .. } = of.machine;
     let mut shapes = Vec::new();

@@ -66,7 +66,7 @@ impl Kernels {
     }
 
     /// The kernels in a folder. It is made when the first is fetched.
-    pub fn open(dir: impl Into<PathBuf>) -> Kernels {
+    pub(crate) fn open(dir: impl Into<PathBuf>) -> Kernels {
         Kernels { dir: dir.into() }
     }
 

@@ -108,7 +108,7 @@ mod tests {
             ("sid", "7.2.13-1"),
         ] {
             let found = offer.newest(wanted).expect(wanted);
-            assert_eq!(found.version.as_str(), version, "{wanted}");
+            assert_eq!(found.version.to_string(), version, "{wanted}");
         }
     }
 

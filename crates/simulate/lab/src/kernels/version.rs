@@ -18,11 +18,6 @@ impl Version {
         self.parts().1
     }
 
-    /// As Debian writes it.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Whether kernels of this version can run policies: they have what docs/explain/emit.md needs.
     pub fn has_sched_ext(&self) -> bool {
         *self >= Version::from("6.13~")

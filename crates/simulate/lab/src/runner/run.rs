@@ -60,7 +60,7 @@ impl Plan {
     /// # Errors
     /// The program cannot be started, or the kernel refuses a task something.
     #[cfg(task)]
-    pub fn begin_after(&self, between: &dyn Fn()) -> Result<Running, Error> {
+    pub(crate) fn begin_after(&self, between: &dyn Fn()) -> Result<Running, Error> {
         let failed = |doing| move |error: io::Error| Error::Start { doing, error };
         let program = in_memory("wastenot-task", PROGRAM)
             .map_err(failed("write the program that runs the tasks"))?;
@@ -98,7 +98,7 @@ impl Plan {
     /// # Errors
     /// Always: there is no program.
     #[cfg(not(task))]
-    pub fn begin_after(&self, _between: &dyn Fn()) -> Result<Running, Error> {
+    pub(crate) fn begin_after(&self, _between: &dyn Fn()) -> Result<Running, Error> {
         Err(Error::NotBuilt)
     }
 }

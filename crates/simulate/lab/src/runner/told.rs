@@ -66,12 +66,12 @@ impl Told {
         self.end_ns.saturating_sub(self.start_ns)
     }
     /// A moment, since the start.
-    pub fn since_start(&self, ns: u64) -> Time {
+    pub(crate) fn since_start(&self, ns: u64) -> Time {
         Time(ns.saturating_sub(self.start_ns))
     }
 
     /// The tasks by the numbers of their threads. Where a number was used again it is the first.
-    pub fn by_tid(&self) -> HashMap<i32, usize> {
+    pub(crate) fn by_tid(&self) -> HashMap<i32, usize> {
         let mut all = HashMap::new();
         for (n, did) in self.tasks.iter().enumerate().filter(|(_, did)| did.tid > 0) {
             all.entry(did.tid).or_insert(n);

@@ -136,7 +136,7 @@ pub fn scenario_for(
 }
 
 /// Checks whether the scheduler and its tunables exist; reads the scheduler's text if it has one.
-pub type Fits<'a> = dyn Fn(&mut Choice) -> Result<(), Unfit> + 'a;
+pub(crate) type Fits<'a> = dyn Fn(&mut Choice) -> Result<(), Unfit> + 'a;
 
 fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenario, Wrong> {
     if text.len() > BYTES {

@@ -23,7 +23,7 @@ pub use schema::SCHEMA;
 /// The maximum number of points of a sweep.
 pub const MOST_POINTS: usize = 100_000;
 /// The maximum number of verdicts, one for each set and curve. Each takes one byte of memory.
-pub const MOST_VERDICTS: u64 = 250_000_000;
+const MOST_VERDICTS: u64 = 250_000_000;
 
 /// The maximum size of a file.
 const BYTES: usize = 256 * 1024;

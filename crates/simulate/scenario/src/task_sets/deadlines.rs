@@ -29,7 +29,7 @@ pub const DEADLINES: &Names<Deadlines> = &[
 
 impl Deadlines {
     /// Whether no deadline is later than its task's period.
-    pub fn is_constrained(self) -> bool {
+    pub(crate) fn is_constrained(self) -> bool {
         self != Deadlines::Arbitrary
     }
     /// The next deadline, in us, for a task whose cost does not exceed its period.

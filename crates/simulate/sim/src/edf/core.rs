@@ -69,7 +69,7 @@ impl Key {
     pub(super) const TASK_BITS: u32 = 20;
     pub(super) const TASKS: u64 = (1 << Key::TASK_BITS) - 1;
     /// No urgency and no deadline is greater, in us: half a year.
-    pub const LATEST_US: u64 = 1 << 43;
+    pub(crate) const LATEST_US: u64 = 1 << 43;
 
     fn new(urgency: u64, task: u32, tie: Tie) -> Key {
         debug_assert!(urgency <= Key::LATEST_US && u64::from(task) <= Key::TASKS);
@@ -108,7 +108,7 @@ pub struct Link {
     /// The task of the job.
     pub task: u32,
     /// How urgent the job is: its deadline, in us.
-    pub urgency: u64,
+    pub(crate) urgency: u64,
     /// The task whose job was linked to that CPU before, and waits again.
     pub displaced: Option<u32>,
 }
@@ -129,11 +129,11 @@ impl Core {
         self.ready.set(task as usize, Key::new(urgency, task, self.tie).0);
     }
     /// The job of `task` waits no longer.
-    pub fn withdraw(&mut self, task: u32) {
+    fn withdraw(&mut self, task: u32) {
         self.ready.set(task as usize, NONE);
     }
     /// Unlinks the job that is linked to `cpu`, and returns its task.
-    pub fn unlink(&mut self, cpu: u32) -> Option<u32> {
+    pub(crate) fn unlink(&mut self, cpu: u32) -> Option<u32> {
         let key = self.link[cpu as usize].take()?;
         self.linked.set(cpu as usize, NONE);
         let at = self.idle.partition_point(|&idle| idle > cpu);
@@ -149,7 +149,7 @@ impl Core {
         }
     }
     /// Exchanges the links of two CPUs.
-    pub fn exchange(&mut self, a: u32, b: u32) {
+    pub(crate) fn exchange(&mut self, a: u32, b: u32) {
         self.link.swap(a as usize, b as usize);
         for cpu in [a, b] {
             let key = self.link[cpu as usize];
@@ -202,7 +202,7 @@ impl Core {
     }
 
     /// Whether no waiting job should be linked.
-    pub fn is_decided(&self) -> bool {
+    pub(crate) fn is_decided(&self) -> bool {
         let first = self.ready.least();
         first == NONE || self.idle.is_empty() && self.displaced_by(Key(first)).is_none()
     }

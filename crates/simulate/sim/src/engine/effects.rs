@@ -19,7 +19,7 @@ impl Kernel {
 
     /// Carries out the effects of the last call.
     #[inline]
-    pub fn carry_out(&mut self) {
+    pub(crate) fn carry_out(&mut self) {
         if !self.cx.is_quiet() {
             self.carry_out_all();
         }
@@ -54,7 +54,7 @@ impl Kernel {
 
     /// `cpu` picks its next task: at once if `preempt`, else only if it is idle.
     #[inline]
-    pub fn kick(&mut self, cpu: CpuId, preempt: bool) {
+    pub(crate) fn kick(&mut self, cpu: CpuId, preempt: bool) {
         let idle = self.cx.current(cpu).is_none();
         if !(preempt || idle) || !self.cx.cpus[cpu.index()].online {
             return;

@@ -89,7 +89,7 @@ pub enum Leaves {
 
 impl Leaves {
     /// Whether the task remains runnable.
-    pub fn is_runnable(self) -> bool {
+    pub(crate) fn is_runnable(self) -> bool {
         matches!(self, Leaves::Runnable(_) | Leaves::Displaced { .. })
     }
     fn left(self) -> Left {
@@ -153,7 +153,7 @@ impl Kernel {
         &mut self.cpus[cpu.index()]
     }
     /// The task that created `task`, if one did.
-    pub fn parent(&self, task: TaskId) -> Option<TaskId> {
+    pub(crate) fn parent(&self, task: TaskId) -> Option<TaskId> {
         self.lives[task.ordinal()].parent
     }
 
@@ -172,7 +172,7 @@ impl Kernel {
     /// `cpu` has picked a task: kicks that were sent before are answered, also one whose interrupt
     /// is on its way, since what it asked for was noted with the task that ran then
     /// (`clear_tsk_need_resched` in `__schedule`, kernel/sched/core.c).
-    pub fn picked(&mut self, cpu: CpuId) {
+    pub(crate) fn picked(&mut self, cpu: CpuId) {
         self.run(cpu).need_resched = false;
         self.calendar.clear(Due::Kick(cpu));
     }
@@ -186,7 +186,7 @@ impl Kernel {
 
     /// `task` no longer runs.
     #[inline]
-    pub fn stopped(&mut self, task: TaskId, how: Leaves) {
+    pub(crate) fn stopped(&mut self, task: TaskId, how: Leaves) {
         let place = match how {
             Leaves::Runnable(_) => Place::Queued,
             Leaves::Displaced { .. } => Place::Moving,
@@ -199,7 +199,7 @@ impl Kernel {
 
     /// Reports that `task` is being woken on `cpu`.
     #[inline]
-    pub fn tell_waking(&mut self, cpu: CpuId, task: TaskId, by: Context) {
+    pub(crate) fn tell_waking(&mut self, cpu: CpuId, task: TaskId, by: Context) {
         let view = self.cx.task(task);
         let event = Event::Waking { task, prev: Some(view.cpu), prio: prio(view.nice) };
         self.tell(cpu, by, event);
@@ -331,7 +331,7 @@ impl Kernel {
     }
 
     /// Checks that no task is queued on `cpu`, which is off.
-    pub fn check_cleared(&mut self, cpu: CpuId) {
+    pub(crate) fn check_cleared(&mut self, cpu: CpuId) {
         let stays = |view: &TaskView| view.place == Place::Queued && view.cpu == cpu;
         if self.cx.tasks.iter().any(stays) {
             self.fault(format!("left tasks on the run queue of CPU {cpu}, which is offline"));
@@ -356,7 +356,7 @@ impl Kernel {
     }
 
     /// Whether `task` has computed since its job began.
-    pub fn worked(&self, task: TaskId) -> bool {
+    pub(crate) fn worked(&self, task: TaskId) -> bool {
         self.lives[task.ordinal()].worked
     }
 
@@ -378,18 +378,18 @@ impl Kernel {
     }
 
     /// Whether `task` holds a spin lock or waits for one: a mechanism may choose not to preempt it.
-    pub fn is_in_section(&self, task: TaskId) -> bool {
+    pub(crate) fn is_in_section(&self, task: TaskId) -> bool {
         self.lives[task.ordinal()].spun_for > 0
     }
 
     /// The CPU of `task`, which is in such a section, picks again once the section is over.
-    pub fn defer(&mut self, task: TaskId) {
+    pub(crate) fn defer(&mut self, task: TaskId) {
         self.life(task).deferred = true;
     }
 
     /// Whether nothing is under way: no CPU is in a path or has a trigger to react to, and no
     /// interrupt and no message is on its way.
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         let quiet = |(n, run): (usize, &CpuRun)| {
             let cpu = CpuId(n as u16);
             let idle = run.path.is_none() && run.pending.is_empty();
@@ -421,7 +421,7 @@ impl Kernel {
 
     /// Whether `task` may be on `cpu` now.
     #[inline]
-    pub fn may_be(&self, task: TaskId, cpu: CpuId) -> bool {
+    pub(crate) fn may_be(&self, task: TaskId, cpu: CpuId) -> bool {
         self.cx.online.contains(cpu) && self.cx.allowed(task, cpu)
     }
 

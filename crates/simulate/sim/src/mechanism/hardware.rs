@@ -126,19 +126,19 @@ impl Hardware {
         self.locks[lock.0 as usize].waiting.len()
     }
     /// The observed contention of `lock`.
-    pub fn contention(&self, lock: LockId) -> &Contention {
+    pub(crate) fn contention(&self, lock: LockId) -> &Contention {
         &self.locks[lock.0 as usize].seen
     }
     /// The CPUs that ever wrote `line`.
-    pub fn writers(&self, line: LineId) -> &CpuSet {
+    pub(crate) fn writers(&self, line: LineId) -> &CpuSet {
         &self.lines[line.0 as usize].writers
     }
     /// The line of `mailbox`.
-    pub fn line_of(&self, mailbox: MailboxId) -> LineId {
+    pub(crate) fn line_of(&self, mailbox: MailboxId) -> LineId {
         self.mailboxes[mailbox.0 as usize].line
     }
     /// How many lines moved from one CPU to another.
-    pub fn transfers(&self) -> u64 {
+    pub(crate) fn transfers(&self) -> u64 {
         self.transfers
     }
 
