@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 pub(crate) use wastenot_host::reason;
-use wastenot_model::printable;
+use wastenot_model::{Help, printable};
 
 /// The answer of a verb, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,5 +77,11 @@ impl Stop {
                 ExitCode::from(*code)
             }
         }
+    }
+}
+
+impl<E: Help> From<E> for Stop {
+    fn from(error: E) -> Stop {
+        Stop::new(&error, error.help())
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use wastenot_model::machine::Profile;
-use wastenot_model::{Carries, History, Machine};
+use wastenot_model::{Carries, Help, History, Machine};
 use wastenot_read::{Error, Format, Formats, Options};
 use wastenot_scenario::scenario::Choice;
 
@@ -29,7 +29,7 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
         let help = match (&error, &reading.buffer) {
             // The error lists the buffers of the trace.
             (Error::NoEvents { .. }, Some(_)) => {
-                "choose another buffer with `--buffer`, or leave the option out".to_owned()
+                "choose another buffer with `--buffer`, or leave the option out".into()
             }
             _ => error.help(),
         };
@@ -202,8 +202,7 @@ pub(crate) fn text(file: &Path, help: &'static str) -> Result<(String, String), 
         File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
     };
     read.map_err(|error| Stop::io(format_args!("cannot read {name}"), &error, help))?;
-    let text = wastenot_scenario::text(&name, &bytes);
-    let text = text.map_err(|error| Stop::new(&error, error.help()))?.to_owned();
+    let text = wastenot_scenario::text(&name, &bytes)?.to_owned();
     Ok((name, text))
 }
 
@@ -249,8 +248,7 @@ pub(crate) fn scheduler(under: &Under) -> Result<Option<Choice>, Stop> {
 /// Another scheduler, under the same options.
 pub(crate) fn another(scheduler: &Scheduler, under: &Under) -> Result<Choice, Stop> {
     let mut choice = scheduler.0.clone();
-    wastenot_experiment::resolve(&mut choice, Path::new(""))
-        .map_err(|error| Stop::new(&error, error.help()))?;
+    wastenot_experiment::resolve(&mut choice, Path::new(""))?;
     safe(&choice, under)?;
     Ok(choice)
 }

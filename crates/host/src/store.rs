@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use wastenot_model::Help;
 
 /// Why results cannot be kept.
 #[derive(Debug, thiserror::Error)]
@@ -49,15 +50,15 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// What to do next.
-    pub fn help(&self) -> &'static str {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::Edited { .. } => "delete this line; its result is then computed again",
             Error::Foreign { .. } => "give a new file, or a file that `--resume` created",
             Error::Program { .. } => "run the command without a results file",
             Error::File { .. } => "give another file, or none",
         }
+        .into()
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod distribution;
 pub mod dsq;
+mod help;
 mod history;
 mod ids;
 mod kthread;
@@ -36,6 +37,7 @@ mod time;
 pub mod workload;
 
 pub use distribution::{Distribution, Length};
+pub use help::Help;
 pub use history::carries::Carries;
 pub use history::decisions::{self, Decision};
 pub use history::event::{By, Change, Context, Entry, Event, How, Left, Prio, Row};

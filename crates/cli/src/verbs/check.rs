@@ -41,8 +41,7 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
 fn costs(file: &Path) -> Result<Costs, Stop> {
     let help = "give a scenario (TOML) with a [costs] table (docs/reference/scenario.md)";
     let (name, text) = open::text(file, help)?;
-    let read = wastenot_experiment::scenario_with(&name, &text, &Instead::default());
-    let scenario = read.map_err(|error| Stop::new(&error, error.help()))?;
+    let scenario = wastenot_experiment::scenario_with(&name, &text, &Instead::default())?;
     Ok(scenario.variants.into_iter().next().map(|it| it.costs).unwrap_or_default())
 }
 

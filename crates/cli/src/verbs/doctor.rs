@@ -6,7 +6,7 @@ use std::fmt::Write;
 use wastenot_host::recipe::{self, Recipe};
 use wastenot_host::{Check, Host, State};
 use wastenot_lab::kernels::Kernels;
-use wastenot_model::{Column, Report, Table, Unit, Value};
+use wastenot_model::{Column, Help, Report, Table, Unit, Value};
 use wastenot_prove::solver::{Kind, Places};
 use wastenot_record::{Error, Options, probe_bpf};
 
@@ -66,8 +66,7 @@ fn solvers() -> Check {
 /// The check of QEMU, in which `run --on 7.2` boots kernels.
 fn guests() -> Check {
     const NAME: &str = "guests";
-    let version = lab::qemu()
-        .and_then(|qemu| qemu.version().map_err(|error| Stop::new(&error, error.help())));
+    let version = lab::qemu().and_then(|qemu| qemu.version().map_err(Stop::from));
     match version {
         Ok(version) => {
             let kernels = Kernels::of_user().map_or(0, |it| it.cached().len());

@@ -68,7 +68,7 @@ fn confirmed(args: &Explain) -> Result<Answer, Stop> {
     let history = what_if::trace(&args.file, &args.reading, &args.window)?;
     let seeds = trial.seeds.unwrap_or(RUNS);
     let question = Trial { scheduler, cause: trial.cause, seeds };
-    let wrong = |error: Error| what_if::failed_with(&args.file, &error);
+    let wrong = |error: Error| what_if::failed_with(&args.file, error);
     let plan = || Plan::new(&Sim, &history, &question);
     let plan = progress::during("simulating", plan).map_err(wrong)?;
     let answer = progress::counting("simulating", plan.len(), |done| plan.run(done));

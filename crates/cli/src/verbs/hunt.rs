@@ -20,7 +20,6 @@ use wastenot_scenario::scenario::Choice;
 use super::check::print;
 use super::convert::Kept;
 use super::prove::quoted;
-use super::run::failed;
 use crate::args::hunt::Hunt;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -32,8 +31,7 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
         Stop::new("hunt needs a scheduler", "give one: `wastenot hunt --scheduler cfs-4.1`")
     })?;
     let folder = folder(args)?;
-    let store = args.resume.as_deref().map(Store::<Seen>::open).transpose();
-    let store = store.map_err(|error| failed(&Error::Store(error)))?;
+    let store = args.resume.as_deref().map(Store::<Seen>::open).transpose()?;
     let against = args.against.as_ref().map(|it| open::another(it, &args.under)).transpose()?;
     if let Some(other) = &against {
         comparable(&choice, other)?;
@@ -59,7 +57,7 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     };
     let outcome = search(&question, store.as_ref(), &hooks);
     drop(live);
-    let outcome = outcome.map_err(|error| failed(&error))?;
+    let outcome = outcome?;
     let mut report = outcome.report(&question);
     if let Some((written, first)) = written.as_ref().zip(outcome.shrunk.first()) {
         let file = written.file(first);
@@ -202,12 +200,11 @@ fn from(folder: &Path, file: &str) -> String {
 
 /// The History of a finding with its first seed, if the run ends.
 fn history(finding: &Finding, choice: &Choice) -> Result<Option<History>, Stop> {
-    let variant = trial::variant(&finding.genome, choice);
-    let variant = variant.map_err(|error| Stop::new(&error, error.help()))?;
+    let variant = trial::variant(&finding.genome, choice)?;
     match Sim.run(&variant, &trial::options(finding.name(), SEEDS[0], Notes::Decisions)) {
         Ok(run) => Ok(Some(run.history)),
         Err(Error::Run { .. } | Error::Wrong { .. }) => Ok(None),
-        Err(error) => Err(failed(&error)),
+        Err(error) => Err(error.into()),
     }
 }
 

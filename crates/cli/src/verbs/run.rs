@@ -132,7 +132,7 @@ fn grids<'s>(
         ..Options::default()
     };
     let grid = |of: &'s Under| {
-        let grid = Grid::new(scenario, &*of.bench, &options).map_err(|error| failed(&error))?;
+        let grid = Grid::new(scenario, &*of.bench, &options)?;
         let choices = grid.variants().iter().map(|variant| &variant.scheduler);
         choices.into_iter().try_for_each(|choice| open::safe(choice, &args.under))?;
         Ok(grid)
@@ -392,8 +392,7 @@ fn is_folder(output: &Path) -> bool {
 /// Runs the whole grid, and passes each run to `keep`.
 pub(super) fn all(name: &str, grid: Grid<'_>, keep: &Keep<'_>) -> Result<Experiment, Stop> {
     let (cells, what) = (grid.len(), format!("{} {name}", grid.bench().doing()));
-    progress::counting(&what, cells, |done| grid.run_and_keep(done, keep))
-        .map_err(|error| failed(&error))
+    Ok(progress::counting(&what, cells, |done| grid.run_and_keep(done, keep))?)
 }
 
 /// Runs the whole grid, writes the History of each run into a directory, and draws pictures.
@@ -469,13 +468,9 @@ fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
     };
     let what = format!("{} {}", grid.bench().doing(), variant.name);
     let simulate = || grid.run_first();
-    let (experiment, run) = progress::during(&what, simulate).map_err(|error| failed(&error))?;
+    let (experiment, run) = progress::during(&what, simulate)?;
     kept.write(&run.history)?;
     Ok(experiment)
-}
-
-pub(super) fn failed(error: &Error) -> Stop {
-    Stop::new(error, error.help())
 }
 
 /// A scenario of one task that runs a command.
@@ -501,7 +496,6 @@ fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     let choice = open::scheduler(&args.under)?;
     let machine = args.machine.as_deref();
     let machine = machine.map(|text| open::machine("--machine", text)).transpose()?;
-    let wrong = |error: wastenot_scenario::Error| Stop::new(&error, error.help());
     if wastenot_scenario::is_rtapp(&name, &text) {
         if let Some(setting) = args.set.first() {
             let what = format!("--set {}: an rt-app file has no such key", setting.0);
@@ -509,12 +503,12 @@ fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
                 "use --machine or --scheduler, or write a scenario (docs/reference/scenario.md)";
             return Err(Stop::new(what, help));
         }
-        let read = wastenot_scenario::from_rtapp(&name, &text, machine).map_err(wrong)?;
+        let read = wastenot_scenario::from_rtapp(&name, &text, machine)?;
         let usual = || Choice::named(USUAL_SCHEDULER);
         return Ok((read.scenario(choice.unwrap_or_else(usual)), None));
     }
     let set = args.set.iter().cloned();
     let set = set.map(|setting| Setting { name: setting.0, value: setting.1 }).collect();
     let instead = Instead { set, machine };
-    Ok((wastenot_experiment::scenario_with(&name, &text, &instead).map_err(wrong)?, choice))
+    Ok((wastenot_experiment::scenario_with(&name, &text, &instead)?, choice))
 }

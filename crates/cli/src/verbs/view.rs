@@ -30,8 +30,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
 fn serve(args: &Args) -> Result<Answer, Stop> {
     let files = std::iter::once(&args.file).chain(&args.with);
     let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
-    let server = Server::begin(&names.join(" beside "), args.port);
-    let server = Arc::new(server.map_err(|it| Stop::new(&it, it.help()))?);
+    let server = Arc::new(Server::begin(&names.join(" beside "), args.port)?);
     let mut signals = signals::listen().map_err(|error| failed(&error))?;
     let (done, found) = mpsc::channel();
     let (asked, shows) = (args.clone(), Arc::clone(&server));

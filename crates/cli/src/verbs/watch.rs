@@ -19,12 +19,12 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
         let help = "use a shorter --confirm, or record events all the time with --exact";
         return Err(Stop::new(what, help));
     }
-    let signals = signals::listen().map_err(|error| failed(error.into()))?;
+    let signals = signals::listen().map_err(Error::from)?;
     let limits = Limits { an_hour: args.at_most, bytes: args.keep };
     let shelf = args.save.as_ref().map(|folder| Shelf::new(folder, limits, now())).transpose();
-    let mut shelf = shelf.map_err(failed)?;
-    let mut watch = Watch::begin(&options(args)).map_err(failed)?;
-    let server = args.listen.map(|address| watch.serve(address)).transpose().map_err(failed)?;
+    let mut shelf = shelf?;
+    let mut watch = Watch::begin(&options(args))?;
+    let server = args.listen.map(|address| watch.serve(address)).transpose()?;
     if let Some(server) = &server {
         out::note(&format!("serving http://{}/metrics", server.address()));
     }
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     }
     let begun = now();
     let end = args.time.map_or(Time::MAX, |time| begun + time);
-    while let Some(mut found) = watch.next(signals.as_fd(), end).map_err(failed)? {
+    while let Some(mut found) = watch.next(signals.as_fd(), end)? {
         if let Some(shelf) = &mut shelf {
             save(shelf, &mut found, watch.metrics());
         }
@@ -41,11 +41,6 @@ pub(crate) fn run(args: &args::watch::Watch) -> Result<Answer, Stop> {
     }
     out::note(&watch.metrics().summary(now() - begun));
     Ok(Answer::Yes)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
-fn failed(error: Error) -> Stop {
-    Stop::new(&error, error.help())
 }
 
 fn options(args: &args::watch::Watch) -> Options {

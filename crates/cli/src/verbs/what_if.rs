@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use wastenot_experiment::{Error, Question, what_if};
-use wastenot_model::History;
+use wastenot_model::{Help, History};
 use wastenot_read::write::edit;
 
 use super::check::print;
 use super::convert::Kept;
-use super::run::failed;
 use super::select;
 use crate::args::input::Reading;
 use crate::args::what_if::WhatIf;
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &WhatIf) -> Result<Answer, Stop> {
     let question = Question { scheduler, machine, awaited, seed: args.seed };
     let answer = || what_if(&history, &question);
     let answer = progress::during("simulating", answer);
-    let answer = answer.map_err(|error| failed_with(&args.trace, &error))?;
+    let answer = answer.map_err(|error| failed_with(&args.trace, error))?;
     kept.map_or(Ok(()), |kept| kept.write(&answer.asked.run.history))?;
     print(&answer.report(), &args.face)?;
     Ok(Answer::Yes)
@@ -47,11 +46,11 @@ pub(super) fn trace(file: &Path, reading: &Reading, part: &WindowArgs) -> Result
 }
 
 /// The error if the work of `file` cannot run.
-pub(super) fn failed_with(file: &Path, error: &Error) -> Stop {
+pub(super) fn failed_with(file: &Path, error: Error) -> Stop {
     match error {
         Error::Extract(_) | Error::NoModel { .. } => {
             Stop::new(format_args!("{}: {error}", open::shown(file)), error.help())
         }
-        error => failed(error),
+        error => error.into(),
     }
 }

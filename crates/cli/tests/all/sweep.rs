@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use wastenot_model::Help;
 use wastenot_scenario::sweep::sweep;
 
 use crate::root;

@@ -1,6 +1,7 @@
 //! Why a trace could not be read at all. A trace read in part has a Loss, not an error.
 
 use thiserror::Error as ThisError;
+use wastenot_model::Help;
 
 /// A failure to read, with its reason and place.
 #[derive(Debug, ThisError)]
@@ -59,31 +60,28 @@ pub enum Error {
     Write(std::io::Error),
 }
 
-impl Error {
-    /// The next thing to try, in one line.
-    pub fn help(&self) -> String {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
-            Error::Empty => "check that the recorder ended normally, then record again".into(),
+            Error::Empty => "check that the recorder ended normally, then record again",
             Error::Unrecognised { .. } => {
                 "give a trace.dat, perf.data, Perfetto or .wn file, or the text of ftrace, \
                  `trace-cmd report` or `perf script`; `wastenot doctor` prints a command that \
                  records one"
-                    .into()
             }
             Error::Version { .. } => {
                 "convert the file with the tool that recorded it, for example `trace-cmd convert \
                  --file-version 7`"
-                    .into()
             }
-            Error::Damaged { .. } => "copy the file again, or record again".into(),
+            Error::Damaged { .. } => "copy the file again, or record again",
             Error::NoEvents { .. } => {
                 "record with -e sched_switch -e sched_waking -e sched_wakeup; `wastenot doctor` \
                  prints the whole command"
-                    .into()
             }
-            Error::Write(_) => "check the path, its permissions and the free disk space".into(),
-            Error::Unusable { help, .. } => (*help).into(),
-            Error::Io(_) => "check the path and its permissions".into(),
+            Error::Write(_) => "check the path, its permissions and the free disk space",
+            Error::Unusable { help, .. } => help,
+            Error::Io(_) => "check the path and its permissions",
         }
+        .into()
     }
 }

@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use wastenot_model::Help;
+
 /// Why nothing can be recorded, or no more.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -89,9 +91,10 @@ impl Error {
             error => io::Error::other(error.to_string()),
         }
     }
+}
 
-    /// What to do about it.
-    pub fn help(&self) -> String {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::NotBuilt => {
                 "install clang and build again, or record with `wastenot record --tracefs`"
@@ -125,7 +128,7 @@ impl Error {
             | Error::Io(error) => full(error),
             Error::Write(_) => "give another output path",
         }
-        .to_owned()
+        .into()
     }
 }
 

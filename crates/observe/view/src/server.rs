@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::html::{self, Extra};
 use wastenot_host::serve::{Reply, Request, Site};
+use wastenot_model::Help;
 
 use crate::{Answer, View};
 
@@ -31,13 +32,13 @@ pub enum Error {
     Token(io::Error),
 }
 
-impl Error {
-    /// What to do.
-    pub fn help(&self) -> &'static str {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::Listen { .. } => "leave out `--port`; wastenot then takes a free port",
             Error::Token(_) => "mount /dev: the page needs a token that no other program can guess",
         }
+        .into()
     }
 }
 

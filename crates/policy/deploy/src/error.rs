@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use wastenot_model::Help;
+
 use crate::Refusal;
 
 /// Why a scheduler cannot be loaded.
@@ -61,9 +63,8 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// What to do about it.
-    pub fn help(&self) -> &'static str {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::Unreadable { .. } => "give the object file that clang made: --object FILE.o",
             Error::NotEmitted { .. } => {
@@ -85,5 +86,6 @@ impl Error {
             Error::Refused(_) => "report this bug, with the policy and the kernel version",
             Error::Failed { .. } => "check what this machine allows with `wastenot doctor`",
         }
+        .into()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use wastenot_model::Help;
+
 /// Why the kernel ended a scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
@@ -29,9 +31,10 @@ impl Exit {
     pub fn restarts(&self) -> bool {
         self.code & RESTART != 0
     }
+}
 
-    /// What it means, and where to look.
-    pub fn help(&self) -> &'static str {
+impl Help for Exit {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self.kind {
             _ if self.restarts() => {
                 "deploy the policy again, because the CPUs of the machine changed"
@@ -50,6 +53,7 @@ impl Exit {
             }
             _ => "find the program that unloaded the scheduler, then deploy the policy again",
         }
+        .into()
     }
 }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use wastenot_model::{Help, nearest};
+
 /// Why there is no answer. `unknown` from a solver is an answer, not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -150,52 +152,48 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// What to do.
-    pub fn help(&self) -> String {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
-            Error::NotASolver { name, recipe, .. } => format!(
-                "set WASTENOT_{} to the right program, or unset it; {recipe}",
-                name.to_uppercase(),
-            ),
-            Error::Start { .. } | Error::Crashed { .. } | Error::Garbage { .. } => {
-                "install the solver again, or choose another solver (--solver)".to_owned()
+            Error::NotASolver { name, recipe, .. } => {
+                let name = format!("WASTENOT_{}", name.to_uppercase());
+                return format!("set {name} to the right program, or unset it; {recipe}").into();
             }
-            Error::Refused { .. } => "report this bug of wastenot, with the policy".to_owned(),
+            Error::Start { .. } | Error::Crashed { .. } | Error::Garbage { .. } => {
+                "install the solver again, or choose another solver (--solver)"
+            }
+            Error::Refused { .. } => "report this bug of wastenot, with the policy",
             Error::NotReplayed { .. } => {
-                "report this bug of wastenot, with the policy; nothing is refuted".to_owned()
+                "report this bug of wastenot, with the policy; nothing is refuted"
             }
             Error::Disagree { .. } => {
                 "report this bug of a solver or of wastenot, with the policy; nothing is proved"
-                    .to_owned()
             }
             Error::Manifest { .. } | Error::Altered { .. } => {
-                "create the certificate again: wastenot prove FILE --certificate DIR".to_owned()
+                "create the certificate again: wastenot prove FILE --certificate DIR"
             }
             Error::Unlike { .. } => {
                 "create the certificate again, because it was changed or has another version: \
                  wastenot prove FILE --certificate DIR"
-                    .to_owned()
             }
-            Error::Unsafe { .. } => "add `--allow-unsafe` to accept the unsafe protocol".to_owned(),
+            Error::Unsafe { .. } => "add `--allow-unsafe` to accept the unsafe protocol",
+            Error::NotClaimed { claims, .. } if claims.is_empty() => {
+                "add `prove ...` to the policy, which has no claims"
+            }
             Error::NotClaimed { claim, claims } => {
-                match wastenot_model::nearest(claim, claims.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `--claim {near}`?"),
-                    None if claims.is_empty() => "add `prove ...` to the policy, which has no \
-                                                  claims"
-                        .into(),
-                    None => format!("choose one of its claims: {}", claims.join(", ")),
-                }
+                let near = nearest(claim, claims.iter().map(String::as_str));
+                let all = || format!("choose one of its claims: {}", claims.join(", "));
+                return near.map_or_else(all, |it| format!("did you mean `--claim {it}`?")).into();
             }
-            Error::File { .. } => "choose another folder".to_owned(),
+            Error::File { .. } => "choose another folder",
             Error::NoTable { .. } | Error::BadCell { .. } | Error::TooLarge { .. } => {
-                "create the counterexample again: wastenot prove FILE.rota --cex CEX.wn".to_owned()
+                "create the counterexample again: wastenot prove FILE.rota --cex CEX.wn"
             }
             Error::Unfit { .. } => {
                 "give the policy for which the counterexample was found (same queues and \
                  variables), or prove this policy: wastenot prove FILE.rota"
-                    .to_owned()
             }
         }
+        .into()
     }
 }

@@ -1,6 +1,7 @@
 //! Why there is no answer.
 
 use wastenot_bounds::overheads::{Beyond, Twice};
+use wastenot_model::Help;
 
 use crate::overheads::words;
 
@@ -100,47 +101,41 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// What to do next.
-    pub fn help(&self) -> String {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
-            Error::Clusters { .. } => "choose a `--cluster` that divides `--cpus`".into(),
-            Error::NoCpu { help, .. } => (*help).into(),
+            Error::Clusters { .. } => "choose a `--cluster` that divides `--cpus`",
+            Error::NoCpu { help, .. } => help,
             Error::Stranger { .. } => {
                 "use a table for this implementation (simulate one with `wastenot bounds \
                  overheads`); if the table is valid here, remove its columns `implementation` and \
                  `cpus`"
-                    .into()
             }
-            Error::Twice { .. } => "remove one of the two values".into(),
-            Error::Averages { .. } => {
-                "add a column `average_us`, or set `criteria = [\"hard\"]`".into()
-            }
+            Error::Twice { .. } => "remove one of the two values",
+            Error::Averages { .. } => "add a column `average_us`, or set `criteria = [\"hard\"]`",
             Error::Beyond { beyond, .. } => match (beyond.is_size, beyond.at) {
-                (true, 0) => {
-                    "give each task its wss_kb, or extrapolate with `--extrapolate`".into()
-                }
-                _ => {
-                    "measure the overhead at this point, or extrapolate with `--extrapolate`".into()
-                }
+                (true, 0) => "give each task its wss_kb, or extrapolate with `--extrapolate`",
+                _ => "measure the overhead at this point, or extrapolate with `--extrapolate`",
             },
-            Error::Draw { error, .. } => error.help(),
-            Error::Store(error) => error.help().into(),
-            Error::Measure(_) => "run the command outside a container, because containers may \
-                                  forbid this measurement"
-                .into(),
+            Error::Draw { error, .. } => return error.help(),
+            Error::Store(error) => return error.help(),
+            Error::Measure(_) => {
+                "run the command outside a container, because containers may forbid this \
+                 measurement"
+            }
             Error::Crowd { count, list, .. } => {
                 let s = if *count == 1 { "" } else { "s" };
-                format!(
+                return format!(
                     "use at most {count} CPU{s} ({list}), or allow the process more CPUs with \
                      `taskset` or cpusets"
                 )
+                .into();
             }
             Error::TwoCpus { count: 1 } => {
                 "allow the process two CPUs, or remove `--design` to measure the other designs"
-                    .into()
             }
-            Error::TwoCpus { .. } => "use `--cpus 2` or more".into(),
+            Error::TwoCpus { .. } => "use `--cpus 2` or more",
         }
+        .into()
     }
 }

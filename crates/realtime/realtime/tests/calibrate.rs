@@ -1,7 +1,7 @@
 //! Parameters of a lock, fitted: those that made figures are found, and nothing else is claimed.
 
-use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Section, Spin};
+use wastenot_model::{Help, Span};
 use wastenot_realtime::calibrate::{Fit, Point, Question, Setting, Statistic, Unusable, overheads};
 use wastenot_scenario::measured::{By, Figure};
 use wastenot_sim::Overhead;

@@ -10,6 +10,7 @@ use wastenot_bounds::overheads::{Curve, Overheads};
 use wastenot_bounds::verdict::Reason;
 use wastenot_bounds::{Answer, Budget, gedf};
 use wastenot_host::store::Error as Kept;
+use wastenot_model::Help;
 use wastenot_realtime::Error;
 use wastenot_realtime::sweep::{NAMES, Outcome, Plan, Shard, Swept, Wanted, Working};
 use wastenot_scenario::sweep::{Criterion, Sweep, sweep};

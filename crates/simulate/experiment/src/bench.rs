@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use wastenot_model::workload::{Class, TemplateId};
-use wastenot_model::{Builder, Head, History, Machine, Time};
+use wastenot_model::{Builder, Head, Help, History, Machine, Time};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{
     End, Made, Options, Outcome, Paced, Stuck, checkers, edf, simulate, simulate_mechanism,
@@ -211,7 +211,7 @@ fn unfit(variant: &Variant, real: &edf::Real, wrong: &edf::NotSporadic) -> Error
         variant: variant.name.clone(),
         scheduler: real.name(),
         what: wrong.to_string(),
-        help: wrong.help().to_owned(),
+        help: wrong.help().into_owned(),
     }
 }
 

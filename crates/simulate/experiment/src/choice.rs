@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use wastenot_model::workload::{Group, GroupId, Workload};
-use wastenot_model::{History, Policy, Span};
+use wastenot_model::{Help, History, Policy, Span};
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::profile::BYTES;
@@ -33,7 +33,7 @@ pub fn scenario_with(
     let unfit = |error: Error| Unfit {
         tunable: tunable(&error).map(str::to_owned),
         what: error.to_string(),
-        help: error.help(),
+        help: error.help().into_owned(),
     };
     scenario_for(file, text, instead, &|choice| resolve(choice, folder).map_err(unfit))
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use wastenot_model::Help;
 use wastenot_sim::WrongSetting;
 
 use crate::choice::PACE;
@@ -149,19 +150,18 @@ pub enum Error {
     Store(#[from] wastenot_host::store::Error),
 }
 
-impl Error {
-    /// What to do next.
-    pub fn help(&self) -> String {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
-            Error::Scheduler(wrong) => wrong.help().to_owned(),
+            Error::Scheduler(wrong) => wrong.help(),
             Error::NoPolicy { .. } => "give a file that ends in .rota, for example one from \
                                        policies/"
                 .into(),
             Error::NoProfile { .. } => {
                 "give a profile file (TOML, see docs/reference/profile.md)".into()
             }
-            Error::Policy { help, .. } => help.clone(),
-            Error::Parameter { wrong, .. } => wrong.help().to_owned(),
+            Error::Policy { help, .. } => help.into(),
+            Error::Parameter { wrong, .. } => wrong.help(),
             Error::Steps { name, .. } if name == PACE => {
                 "set `pace` to `even` or `varied`, and also set `steps`".into()
             }
@@ -171,17 +171,19 @@ impl Error {
             Error::Mutant { .. } => "set `mutant` to a seed, for example `mutant=7`; schedulers \
                                      with deadlines have no mutants"
                 .into(),
-            Error::Variant { known, .. } => format!("use one of the variants {}", known.join(", ")),
+            Error::Variant { known, .. } => {
+                format!("use one of the variants {}", known.join(", ")).into()
+            }
             Error::NoModel { .. } => "choose a model: `--scheduler cfs-6.1`, or a policy file \
                                       FILE.rota"
                 .into(),
             Error::Extract(error) | Error::Profile(error) | Error::Scenario(error) => error.help(),
-            Error::Store(error) => error.help().into(),
+            Error::Store(error) => error.help(),
             Error::Run { help, .. }
             | Error::Wrong { help, .. }
             | Error::Bench { help, .. }
             | Error::NotSporadic { help, .. }
-            | Error::Replay { help, .. } => help.clone(),
+            | Error::Replay { help, .. } => help.into(),
         }
     }
 }

@@ -15,10 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sha2::{Digest, Sha256};
 use wastenot_experiment::{Bench, Cell, Error, Experiment, Grid, Options, Run, Sim, compared};
 use wastenot_host::store::Error as Kept;
-use wastenot_model::Time;
 use wastenot_model::report::Value;
 use wastenot_model::workload::{Program, Step, Template, Variate};
-use wastenot_model::{CpuId, Source, Span, Workload};
+use wastenot_model::{CpuId, Help, Source, Span, Time, Workload};
 use wastenot_scenario::scenario::{Choice, Scenario, Variant};
 
 /// A scenario whose figures depend on the seed.
@@ -158,7 +157,7 @@ fn a_figure_is_there_if_its_variants_are() {
 /// The error, and what to do.
 fn refused(options: &Options) -> (String, String) {
     let error = Grid::new(&scenario(), &Sim, options).expect_err("refused");
-    (error.to_string(), error.help())
+    (error.to_string(), error.help().into_owned())
 }
 
 #[test]
@@ -445,7 +444,7 @@ fn misread(from: &str, to: &str) -> (String, String) {
     let text = TEXT.replace(from, to);
     assert_ne!(text, TEXT);
     let error = wastenot_experiment::scenario("meet.toml", &text).expect_err(to);
-    (error.to_string(), error.help())
+    (error.to_string(), error.help().into_owned())
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use wastenot_experiment::{Experiment, Grid, Options, Sim, scenario};
+use wastenot_model::Help;
 
 fn read(name: &str, text: &str) -> Experiment {
     let scenario = scenario(name, text).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
@@ -16,7 +17,7 @@ fn read(name: &str, text: &str) -> Experiment {
 fn refused(text: &str) -> (String, String) {
     let scenario = scenario("t.toml", text).unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
     let error = Grid::new(&scenario, &Sim, &Options::default()).expect_err("refused");
-    (error.to_string(), error.help())
+    (error.to_string(), error.help().into_owned())
 }
 
 #[test]

@@ -5,8 +5,8 @@ use wastenot_experiment::extract::{self, Extracted};
 use wastenot_experiment::{Bench as _, Question, Sim, WhatIf, what_if};
 use wastenot_model::report::Value;
 use wastenot_model::{
-    Builder, By, Carries, Change, Context, CpuId, Entry, Event, Head, History, How, Left, Machine,
-    Prio, Report, Sink, Span, Task, TaskId, Time, Window,
+    Builder, By, Carries, Change, Context, CpuId, Entry, Event, Head, Help, History, How, Left,
+    Machine, Prio, Report, Sink, Span, Task, TaskId, Time, Window,
 };
 use wastenot_read::write::edit;
 use wastenot_scenario::scenario::Choice;

@@ -5,7 +5,7 @@ use wastenot_experiment::{Question, WhatIf, what_if};
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Program, Random, Step, Template, TemplateId, Variate, Waiting};
 use wastenot_model::{
-    Builder, Carries, CpuId, CpuMode, CpuSet, Head, History, Machine, Span, Time, Workload,
+    Builder, Carries, CpuId, CpuMode, CpuSet, Head, Help, History, Machine, Span, Time, Workload,
 };
 use wastenot_scenario::scenario::Choice;
 use wastenot_sim::{End, Options, Outcome, scheduler, simulate};
@@ -343,7 +343,7 @@ fn real_recordings_give_figures_with_assumptions() {
 fn what_does_not_tell_enough_is_refused() {
     let refused = |history: &History| {
         let error = what_if(history, &question("global-fifo")).expect_err("not enough");
-        (error.to_string(), error.help())
+        (error.to_string(), error.help().into_owned())
     };
     let (mut history, _) = ran(&Machine::flat(2), &loads()[0].1, "global-fifo", 1);
     let carries = history.head.carries;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use wastenot_model::Help;
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::Options;
 
@@ -86,41 +87,38 @@ impl Error {
         matches!(self, Error::Interrupted)
     }
 
-    /// What to do about it.
-    pub fn help(&self) -> String {
-        match self {
-            Error::Runner(error) => error.help().into(),
-            Error::Record(error) => error.help(),
-            Error::Deploy(error) => error.help().into(),
-            Error::Faulty { .. } => "show the errors with `wastenot rota check`".into(),
-            Error::Unbuildable(_) => "choose another machine with `--machine`".into(),
-            Error::NoProgram { .. } => "give the program that loads the scheduler".into(),
-            Error::Script { .. } => {
-                "give an ELF file; for a script, give its interpreter, for example \"run sh \
-                 script.sh\""
-                    .into()
-            }
-            Error::NoQemu => "install QEMU: `apt install qemu-system-x86`".into(),
-            Error::Qemu { .. }
-            | Error::QemuFailed { .. }
-            | Error::Dead { .. }
-            | Error::Hangs { .. } => {
-                "boot the same kernel with a shell: `wastenot lab shell`".into()
-            }
-            Error::Interrupted => {
-                "run the command again with `--resume` to keep the finished runs".into()
-            }
-        }
-    }
-
     /// As what went wrong with a cell.
     pub(crate) fn of(&self, variant: &Variant, options: &Options) -> wastenot_experiment::Error {
         wastenot_experiment::Error::Run {
             variant: variant.name.clone(),
             seed: options.seed,
             what: self.to_string(),
-            help: self.help(),
+            help: self.help().into_owned(),
         }
+    }
+}
+
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Error::Runner(error) => return error.help(),
+            Error::Record(error) => return error.help(),
+            Error::Deploy(error) => return error.help(),
+            Error::Faulty { .. } => "show the errors with `wastenot rota check`",
+            Error::Unbuildable(_) => "choose another machine with `--machine`",
+            Error::NoProgram { .. } => "give the program that loads the scheduler",
+            Error::Script { .. } => {
+                "give an ELF file; for a script, give its interpreter, for example \"run sh \
+                 script.sh\""
+            }
+            Error::NoQemu => "install QEMU: `apt install qemu-system-x86`",
+            Error::Qemu { .. }
+            | Error::QemuFailed { .. }
+            | Error::Dead { .. }
+            | Error::Hangs { .. } => "boot the same kernel with a shell: `wastenot lab shell`",
+            Error::Interrupted => "run the command again with `--resume` to keep the finished runs",
+        }
+        .into()
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::runner::Told;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
-use wastenot_model::History;
+use wastenot_model::{Help, History};
 use wastenot_rota::steps::Log;
 
 use crate::job::{self, Cell, Done, Evidence, Job};
@@ -151,7 +151,7 @@ impl Desk<'_> {
             return (Err(why), Some(evidence), Vec::new());
         }
         let ran = run(cell, self.loaded.as_mut().map(|(_, it)| it));
-        let ran = ran.map_err(|error| (error.to_string(), error.help()));
+        let ran = ran.map_err(|error| (error.to_string(), error.help().into_owned()));
         let Some((_, scheduler)) = &mut self.loaded else { return (ran, None, Vec::new()) };
         match scheduler.look() {
             Ok(reloads) => (ran, None, reloads),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use wastenot_experiment::{Bench, Error as Failed, Run, shifts};
 use wastenot_model::machine::Costs;
-use wastenot_model::{Machine, Source};
+use wastenot_model::{Help, Machine, Source};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::End;
 
@@ -137,7 +137,7 @@ impl Guests {
         let job = self.job(cells)?;
         let whole = |error: Error| Failed::Bench {
             what: format!("Linux {} in a guest: {error}", self.of.version),
-            help: error.help(),
+            help: error.help().into_owned(),
         };
         let image = image_of(&job, &self.of).map_err(whole)?;
         let guest = Guest {
@@ -287,7 +287,7 @@ fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Faile
         )
     })?;
     let object = wastenot_deploy::compile(&emitted);
-    let object = object.map_err(|error| bench(error.to_string(), error.help()))?;
+    let object = object.map_err(|error| bench(error.to_string(), &error.help()))?;
     Ok(Scheduler { name, how: How::Policy { text: text.to_owned(), object } })
 }
 

@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::runner::Plan;
 use wastenot_experiment::{Bench, Error, Run};
-use wastenot_model::Machine;
 use wastenot_model::machine::Costs;
+use wastenot_model::{Help, Machine};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::Options;
 
@@ -124,6 +124,6 @@ pub(crate) fn plan(variant: &Variant, options: &Options) -> Result<Plan, Error> 
     let limit = wastenot_model::Span(options.limit.0);
     Plan::new(&variant.workload, variant.machine.len(), options.seed, limit).map_err(|unfit| {
         let what = format!("variant `{}` cannot run in a real kernel: {unfit}", variant.name);
-        Error::Bench { what, help: unfit.help() }
+        Error::Bench { what, help: unfit.help().into_owned() }
     })
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use wastenot_deploy::{Running, Scheduler, Verified};
 use wastenot_host::sched_ext::is_enabled;
+use wastenot_model::Help;
 use wastenot_rota::steps;
 
 use crate::Error;
@@ -58,7 +59,7 @@ impl Loaded {
         };
         let by = match &scheduler.how {
             How::Policy { text, object } => policy(&name, text, object)
-                .map_err(|error| Some((error.to_string(), error.help())))
+                .map_err(|error| Some((error.to_string(), error.help().into_owned())))
                 .map_err(|ours| failed(Evidence { ours, ..Default::default() }, &mut kernel))?,
             How::Command(words) => {
                 command(&name, words).map_err(|evidence| failed(*evidence, &mut kernel))?
@@ -88,10 +89,10 @@ impl Loaded {
         let mut ours = None;
         match &mut self.by {
             By::Us { running: Ok(running), .. } => {
-                ours = running.exit().map(|exit| (exit.to_string(), exit.help().to_owned()));
+                ours = running.exit().map(|it| (it.to_string(), it.help().into_owned()));
             }
             By::Us { running: Err(error), .. } => {
-                ours = Some((error.to_string(), error.help().to_owned()));
+                ours = Some((error.to_string(), error.help().into_owned()));
             }
             By::Command(child) => {
                 let mut has_ended = || child.try_wait().ok().flatten().map(in_words);

@@ -6,7 +6,7 @@ use std::io;
 use wastenot_lab::runner::{End, Error, Plan, Told, Unfit, class};
 use wastenot_model::workload::{Class, Group, Launch, MarkId, Program, Step, Template, TemplateId};
 use wastenot_model::workload::{Variate, Waiting};
-use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Help, Span, Time, Workload};
 
 fn program(steps: &[Step]) -> Program {
     Program::new(steps.to_vec()).expect("nested")

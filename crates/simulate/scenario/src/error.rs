@@ -1,8 +1,8 @@
 //! Errors in the description of a machine, a workload or a task set.
 
-use wastenot_model::CpuId;
 use wastenot_model::machine::Profile;
 use wastenot_model::machine::draft::TooLarge;
+use wastenot_model::{CpuId, Help};
 
 /// Why a machine, workload or task set could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,9 +114,10 @@ impl Error {
     pub(crate) fn too_large(what: &str) -> impl Fn(TooLarge) -> Error {
         move |TooLarge(unit)| Error::TooLarge { what: shown(what), unit }
     }
+}
 
-    /// What to do next.
-    pub fn help(&self) -> String {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::UnknownPreset { .. } => format!(
                 "give a preset ({}), an hwloc description such as \"pack:2 core:4 pu:2\", or a \
@@ -128,22 +129,23 @@ impl Error {
                 format!("use {}, or a file (docs/reference/profile.md)", known.join(", "))
             }
             Error::Arguments { .. } => {
-                "give numbers from 1 upwards, for example `flat(2,8)`".into()
+                return "give numbers from 1 upwards, for example `flat(2,8)`".into();
             }
             Error::Synthetic { text, .. } => format!(
                 "write the levels from the largest to the smallest, with pu last, and check them \
                  with `lstopo -i \"{text}\"`"
             ),
-            Error::TooLarge { .. } => "describe a smaller machine".into(),
+            Error::TooLarge { .. } => return "describe a smaller machine".into(),
             Error::Wrong { help, .. }
             | Error::Setting { help, .. }
             | Error::NoWork { help, .. }
-            | Error::TaskSets { help, .. } => help.clone(),
+            | Error::TaskSets { help, .. } => return help.into(),
             Error::Unrecognised { .. } | Error::Broken { .. } => format!(
                 "create a description with `lstopo FILE.xml`, `lscpu -p > FILE` or `{} > FILE`",
                 crate::sys::COMMAND
             ),
         }
+        .into()
     }
 }
 

@@ -38,8 +38,8 @@ mod table;
 pub mod task_set;
 pub mod task_sets;
 
-use wastenot_model::Machine;
 use wastenot_model::machine::Hops;
+use wastenot_model::{Help, Machine};
 
 pub use catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use error::Error;

@@ -13,7 +13,7 @@
 use std::fmt::Write;
 
 use wastenot_model::machine::{Profile, Section as Stretch, Spin};
-use wastenot_model::{Span, nearest};
+use wastenot_model::{Help, Span, nearest};
 
 use crate::Error;
 use crate::error::shown;

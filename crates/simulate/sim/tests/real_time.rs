@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Launch, Program, Random, Step, Template, Variate, Waiting};
-use wastenot_model::{CpuId, Machine, Span, Time, Workload};
+use wastenot_model::{CpuId, Help, Machine, Span, Time, Workload};
 use wastenot_sim::edf::{
     Design, Mailboxes, Profile, Ran, Real, Rule, Rules, Server, Worst, run_workload,
 };

@@ -1,5 +1,6 @@
 //! `wastenot bounds calibrate`: fits the costs of the simulated machine to measured figures.
 
+use wastenot_model::Help;
 use wastenot_realtime::calibrate::{Calibrated, Question, published};
 use wastenot_scenario::measured::{Figure, figures};
 use wastenot_scenario::profile;
@@ -42,8 +43,7 @@ fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
     let (mut names, mut all) = (Vec::new(), Vec::new());
     for file in &args.files {
         let name = open::shown(file);
-        let read = figures(&name, open::table(file, PIPED)?, args.cycles_per_us);
-        all.extend(read.map_err(|error| Stop::new(&error, error.help()))?);
+        all.extend(figures(&name, open::table(file, PIPED)?, args.cycles_per_us)?);
         names.push(name);
     }
     for (cpus, span) in &args.points {

@@ -5,7 +5,6 @@ use std::path::Path;
 use wastenot_realtime::measuring::{Here, Run};
 use wastenot_scenario::measured::{self, Measured};
 
-use super::failed;
 use crate::args::bounds::Measure as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -15,15 +14,15 @@ use crate::{open, progress};
 /// Measures each design on each number of CPUs.
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let target = args.output.as_deref().map(|path| target(path, args)).transpose()?;
-    let here = Here::look().map_err(|error| failed(&error))?;
-    let runs = here.runs(args.cpus.as_ref(), &args.designs).map_err(|error| failed(&error))?;
+    let here = Here::look()?;
+    let runs = here.runs(args.cpus.as_ref(), &args.designs)?;
     let one = |(n, run): (usize, &Run), done: &(dyn Fn(usize) + Sync)| {
-        let measured = run.measure(&here, args.span).map_err(|error| failed(&error));
+        let measured = run.measure(&here, args.span);
         done(n + 1);
         measured
     };
     let measured = progress::counting("measuring", runs.len(), |done| {
-        runs.iter().enumerate().map(|run| one(run, done)).collect::<Result<Vec<_>, Stop>>()
+        runs.iter().enumerate().map(|run| one(run, done)).collect::<Result<Vec<_>, _>>()
     })?;
     let (lines, unseen): (Vec<_>, Vec<_>) = measured.into_iter().unzip();
     let lines = lines.concat();
@@ -56,7 +55,7 @@ fn target(path: &Path, args: &Args) -> Result<Target, Stop> {
 /// The text of an existing table that can be extended.
 fn there(path: &Path) -> Result<String, Stop> {
     let (name, text) = open::text(path, "give a table that `wastenot bounds measure` wrote")?;
-    measured::read(&name, text.as_bytes()).map_err(|error| Stop::new(&error, error.help()))?;
+    measured::read(&name, text.as_bytes())?;
     let header = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
     if header.map(str::trim_end) != Some(&measured::header()) {
         let what = format!("{name}: its columns are in the wrong order");

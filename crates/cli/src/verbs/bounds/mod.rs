@@ -8,8 +8,6 @@ mod test;
 
 use std::path::Path;
 
-use wastenot_realtime::Error;
-
 use crate::args::bounds::{Bounds, What};
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -23,10 +21,6 @@ pub(crate) fn run(args: &Bounds) -> Result<Answer, Stop> {
         What::Measure(args) => measure::run(args),
         What::Calibrate(args) => calibrate::run(args),
     }
-}
-
-fn failed(error: &Error) -> Stop {
-    Stop::new(error, error.help())
 }
 
 /// An output file with this extension, or standard output. `what` is the beginning of the error for

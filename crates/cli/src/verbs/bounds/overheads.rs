@@ -5,7 +5,6 @@ use std::path::Path;
 use wastenot_realtime::overheads::{Measured, Simulated};
 use wastenot_scenario::overheads as table;
 
-use super::failed;
 use crate::args::bounds::Overheads as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -34,8 +33,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
         seed: args.seed,
     };
     let what = format!("simulating {name} on {cpus} CPUs");
-    let mut table = progress::during(&what, || simulated.table(&counts))
-        .map_err(|error| Stop::new(&error, error.help()))?;
+    let mut table = progress::during(&what, || simulated.table(&counts))?;
     // Copy no kind of overhead that was simulated.
     others.retain(|other| table.rows.iter().all(|row| row.kind != other.kind));
     table.rows.extend(others);
@@ -47,8 +45,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
 /// Reads a table. `piped` is the help if standard input is a terminal.
 pub(super) fn read(file: &Path, piped: &'static str) -> Result<Measured, Stop> {
     let name = open::shown(file);
-    let table = table::read(&name, open::table(file, piped)?);
-    let table = table.map_err(|error| Stop::new(&error, error.help()))?;
+    let table = table::read(&name, open::table(file, piped)?)?;
     Ok(Measured { name, table })
 }
 
@@ -67,7 +64,7 @@ fn counts(args: &Args, cpus: u32) -> Vec<u32> {
 fn others(file: &Path, args: &Args, cpus: u32) -> Result<Vec<table::Overhead>, Stop> {
     const PIPED: &str = "pipe a table: `... | wastenot bounds overheads --machine smp4 --with -`";
     let measured = read(file, PIPED)?;
-    measured.is_of(args.implementation, cpus).map_err(|error| failed(&error))?;
+    measured.is_of(args.implementation, cpus)?;
     Ok(measured.table.rows)
 }
 

@@ -12,7 +12,7 @@ use wastenot_realtime::overheads::Measured;
 use wastenot_realtime::sweep::{NAMES, Outcome, Plan, Swept, Wanted, Working};
 use wastenot_scenario::sweep::{Sweep, sweep};
 
-use super::{failed, overheads};
+use super::overheads;
 use crate::args::bounds::Sweep as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -31,8 +31,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let how = Working { store: args.resume.clone(), shard: args.shard };
     let rows = plan.len(args.shard);
     let work = |done: &(dyn Fn(usize) + Sync)| plan.run(&how, done);
-    let outcome = progress::counting(&format!("judging {}", sweep.name), rows, work);
-    match outcome.map_err(|error| failed(&error))? {
+    match progress::counting(&format!("judging {}", sweep.name), rows, work)? {
         Outcome::Whole(swept) => {
             shown(args, target, &swept)?;
             Ok(Answer::Yes)
@@ -68,7 +67,7 @@ fn part(sweep: &Sweep, there: usize, missing: usize) -> Report {
 fn read(file: &Path) -> Result<Sweep, Stop> {
     let help = "give a sweep (TOML); examples: scenarios/sweeps, format: docs/reference/sweep.md";
     let (name, text) = open::text(file, help)?;
-    sweep(&name, &text, &NAMES).map_err(|error| Stop::new(&error, error.help()))
+    Ok(sweep(&name, &text, &NAMES)?)
 }
 
 /// The directory of the files that an experiment names.
@@ -90,11 +89,9 @@ impl Tables {
             read.insert(file.clone(), overheads::read(&self.folder.join(file), PIPED)?);
         }
         let table = &read[file];
-        let curves = || {
-            table.is_of(*implementation, *cpus)?;
-            table.curves(*criterion)?.ok_or_else(|| Error::Averages { file: table.name.clone() })
-        };
-        curves().map_err(|error| failed(&error))
+        table.is_of(*implementation, *cpus)?;
+        let curves = table.curves(*criterion)?;
+        Ok(curves.ok_or_else(|| Error::Averages { file: table.name.clone() })?)
     }
 }
 

@@ -4,7 +4,7 @@ use wastenot_bounds::verdict::Verdict;
 use wastenot_realtime::set::Request;
 use wastenot_scenario::task_set;
 
-use super::{failed, overheads};
+use super::overheads;
 use crate::args::bounds::Test;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -28,8 +28,7 @@ pub(super) fn run(args: &Test) -> Result<Answer, Stop> {
     let table = args.overheads.as_deref().map(|file| overheads::read(file, TABLE_PIPED));
     let table = table.transpose()?;
     let name = open::shown(&args.file);
-    let tasks = task_set::read(&name, open::table(&args.file, PIPED)?)
-        .map_err(|error| Stop::new(&error, error.help()))?;
+    let tasks = task_set::read(&name, open::table(&args.file, PIPED)?)?;
     let request = Request {
         cpus: args.cpus,
         cluster: args.cluster,
@@ -38,8 +37,8 @@ pub(super) fn run(args: &Test) -> Result<Answer, Stop> {
         overheads: table.as_ref(),
         extrapolate: args.extrapolate,
     };
-    let judged = progress::during(&format!("judging {name}"), || request.answer(&name, &tasks));
-    let answer = judged.map_err(|error| failed(&error))?;
+    let answer = || request.answer(&name, &tasks);
+    let answer = progress::during(&format!("judging {name}"), answer)?;
     let report = &answer.report;
     match target {
         None => print(report, &args.face)?,

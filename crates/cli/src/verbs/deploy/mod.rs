@@ -10,7 +10,7 @@ use std::{fs, io, process};
 use wastenot_deploy::{Error, Loaded, Scheduler, Verified, compile};
 use wastenot_host::{Hierarchy, Share, sched_ext};
 use wastenot_lab::runner::class;
-use wastenot_model::{Builder, Column, Head, Machine, Report, Span, Table, Unit};
+use wastenot_model::{Builder, Column, Head, Help, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::{Options, digest};
 use wastenot_rota::steps::Log;
 
@@ -108,12 +108,11 @@ fn in_class(words: &[OsString]) -> io::Result<process::Child> {
     class::spawn(class::SCHED_EXT, words)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn failed(error: Error) -> Stop {
     if let Error::Refused(refusal) = &error {
         refusal.log.iter().for_each(|line| out::note(line));
     }
-    Stop::new(&error, error.help())
+    error.into()
 }
 
 fn doubtful(name: &str, doubt: Doubt) -> Stop {

@@ -99,8 +99,7 @@ impl Shown {
         let seen = Seen { name: name.to_owned(), ..Seen::default() };
         let scraped = Arc::new(Mutex::new((seen.clone(), Instant::now())));
         let serve = |address| wastenot_record::serve(address, Scraped(Arc::clone(&scraped)));
-        let server = listen.map(serve).transpose();
-        let server = server.map_err(|error| Stop::new(&error, error.help()))?;
+        let server = listen.map(serve).transpose()?;
         if let Some(server) = &server {
             out::note(&format!("serving http://{}/metrics", server.address()));
         }

@@ -19,10 +19,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let file = File::new(args.output.as_ref(), args.force)?;
     let shown = open::shown(&args.file);
     let read = open::table(&args.file, PIPED)?;
-    let all = progress::during(&format!("reading {shown}"), || results(&shown, read));
-    let all = all.map_err(|error| Stop::new(&error, error.help()))?;
-    let chart = chart(&name(&args.file), &all, &args.only, args.over);
-    let chart = chart.map_err(|error| Stop::new(&error, error.help()))?;
+    let all = progress::during(&format!("reading {shown}"), || results(&shown, read))?;
+    let chart = chart(&name(&args.file), &all, &args.only, args.over)?;
     match file {
         Some(file) => file.write(&wastenot_draw::curves(&chart))?,
         None => print(&chart)?,

@@ -132,6 +132,6 @@ fn bytes(scene: &Scene, format: Format) -> Result<Vec<u8>, Stop> {
     match format {
         Format::Pdf => Ok(scene.pdf()),
         Format::Svg => Ok(scene.svg().into_bytes()),
-        Format::Png => scene.png(PNG_SCALE).map_err(|error| Stop::new(&error, error.help())),
+        Format::Png => Ok(scene.png(PNG_SCALE)?),
     }
 }

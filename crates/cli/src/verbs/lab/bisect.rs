@@ -11,7 +11,7 @@ use wastenot_scenario::Scenario;
 
 use super::super::check::print;
 use super::super::run as scenarios;
-use super::{failed, guests, offer};
+use super::{guests, offer};
 use crate::args::lab::Bisect;
 use crate::fail::{Answer, Stop};
 use crate::open;
@@ -21,8 +21,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let help =
         "give a scenario (TOML); examples: scenarios/lab, format: docs/reference/scenario.md";
     let (name, text) = open::text(&args.file, help)?;
-    let scenario = wastenot_experiment::scenario(&name, &text);
-    let scenario = scenario.map_err(|error| Stop::new(&error, error.help()))?;
+    let scenario = wastenot_experiment::scenario(&name, &text)?;
     let names = scenario.figures.iter().map(|it| it.name.as_str()).collect::<Vec<_>>();
     if !names.contains(&args.figure.as_str()) {
         let what = format!("the scenario has no figure `{}`", args.figure);
@@ -111,9 +110,9 @@ fn verdict(end: End, versions: &[Package]) -> (String, Answer) {
 
 /// The available kernels from one version to another, oldest first, without duplicates.
 fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
-    let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
+    let kernels = Kernels::of_user()?;
     let offer = offer(&kernels, Lists::Kept)?;
-    let end = |name: &str| offer.newest(name).cloned().map_err(|error| failed(&error));
+    let end = |name: &str| offer.newest(name).cloned();
     let (from, to) = (end(from)?, end(to)?);
     let mut all = offer.kernels.clone();
     all.retain(|it| from.version <= it.version && it.version <= to.version);
@@ -131,8 +130,7 @@ fn between(from: &str, to: &str) -> Result<Vec<Package>, Stop> {
 fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Worked, Stop> {
     let guests = guests(package.version.kernel(), USUAL, (None, Vec::new()), false)?;
     let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };
-    let grid = Grid::new(scenario, &guests, &options);
-    let grid = grid.map_err(|error| scenarios::failed(&error))?;
+    let grid = Grid::new(scenario, &guests, &options)?;
     let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
     let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
         let what = format!("{} has no figure `{}`", scenario.name, args.figure);

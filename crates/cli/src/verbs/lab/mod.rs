@@ -4,7 +4,7 @@ mod bisect;
 
 use std::time::Duration;
 
-use wastenot_lab::kernels::{Error, Image, Kernels, Lists, Offer, Version};
+use wastenot_lab::kernels::{Image, Kernels, Lists, Offer, Version};
 use wastenot_lab::{Guests, Options, Qemu};
 use wastenot_model::{Column, Report, Table, Unit};
 
@@ -32,9 +32,9 @@ pub(crate) fn run(args: &Lab) -> Result<Answer, Stop> {
 
 /// The kernel with the name `wanted`, which is fetched if the cache lacks it.
 pub(super) fn kernel(wanted: &str, lists: Lists) -> Result<wastenot_lab::kernels::Kernel, Stop> {
-    let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
+    let kernels = Kernels::of_user()?;
     let get = || kernels.fetch(wanted, lists, &|_| ());
-    progress::during(&format!("fetching Linux {wanted}"), get).map_err(|error| failed(&error))
+    Ok(progress::during(&format!("fetching Linux {wanted}"), get)?)
 }
 
 /// The command that starts QEMU: this program, which then executes QEMU.
@@ -68,15 +68,13 @@ pub(super) fn guests(
         called,
         config: kernel.config.map(|path| (release, path)),
     };
-    let guests = Guests::new(of, qemu()?, is_over()?);
-    guests.map_err(|error| Stop::new(&error, error.help()))
+    Ok(Guests::new(of, qemu()?, is_over()?)?)
 }
 
 /// The available kernels.
 fn offer(kernels: &Kernels, lists: Lists) -> Result<Offer, Stop> {
     let read = || kernels.available(lists, &|_| ());
-    let offer = progress::during("reading the package lists of Debian", read);
-    offer.map_err(|error| failed(&error))
+    Ok(progress::during("reading the package lists of Debian", read)?)
 }
 
 /// Boots a kernel with a shell.
@@ -91,8 +89,8 @@ fn shell(args: &Shell) -> Result<Answer, Stop> {
     };
     let machine = open::machine("--machine", &args.machine)?;
     let kernel = kernel(&args.kernel, Lists::Kept)?;
-    let left = wastenot_lab::shell(&qemu()?, kernel.image.path(), &machine, &busybox);
-    left.map(|()| Answer::Yes).map_err(|error| Stop::new(&error, error.help()))
+    wastenot_lab::shell(&qemu()?, kernel.image.path(), &machine, &busybox)?;
+    Ok(Answer::Yes)
 }
 
 /// Loads the scheduler of a BPF object, until a signal arrives or the kernel ends the scheduler.
@@ -111,10 +109,6 @@ fn load(args: &Load) -> Result<Answer, Stop> {
         began |= is_enabled;
     }
     Ok(Answer::Yes)
-}
-
-fn failed(error: &Error) -> Stop {
-    Stop::new(error, error.help())
 }
 
 fn lists(refresh: bool) -> Lists {
@@ -145,7 +139,7 @@ fn runs_policies(version: &Version) -> &'static str {
 }
 
 fn list(args: &List) -> Result<Answer, Stop> {
-    let kernels = Kernels::of_user().map_err(|error| failed(&error))?;
+    let kernels = Kernels::of_user()?;
     let offer = offer(&kernels, lists(args.refresh))?;
     let cached = kernels.cached();
     let columns = [

@@ -7,6 +7,7 @@ mod solvers;
 
 use std::path::Path;
 
+use wastenot_model::Help;
 use wastenot_prove::certificate;
 use wastenot_prove::solver::Kind;
 use wastenot_prove::{Conclusion, Error, Judgement, choose, judge_program, report};
@@ -49,8 +50,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     }
     let options = options(args)?;
     let judging = || judge_program(&program, &chosen, &args.claim, &options);
-    let judged = progress::during(&format!("proving {}", source.name), judging);
-    let judged = judged.map_err(|error| failed(&error))?;
+    let judged = progress::during(&format!("proving {}", source.name), judging)?;
     let line = |at: u32| line_and_column(&source.text, at).0;
     let mut report = report(&source.name, &judged, &options, line);
     report.next = next(file, &judged, args, options.solvers.len());
@@ -74,8 +74,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
         let of = (source.name.as_str(), source.text.as_str());
         let (solvers, patience) = (&options.solvers, options.patience);
         let write = || certificate::write(folder, of, &judged, solvers, patience);
-        let written = progress::during("writing the certificate", write);
-        written.map_err(|error| failed(&error))?;
+        progress::during("writing the certificate", write)?;
     }
     Ok(answer(Conclusion::of(&judged)))
 }
@@ -88,12 +87,10 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     let options = options(args)?;
     let name = folder.display().to_string();
     let ask = || certificate::recheck(folder, &solvers, options.patience);
-    let again = progress::during("running queries again", ask);
-    let mut again = again.map_err(|error| failed(&error))?;
+    let mut again = progress::during("running queries again", ask)?;
     again.only(&args.claim).map_err(|error| about(&name, &error))?;
     let conclude = || again.conclude(&name, &options);
-    let concluded = progress::during("proving the other claims", conclude);
-    let (report, conclusion) = concluded.map_err(|error| failed(&error))?;
+    let (report, conclusion) = progress::during("proving the other claims", conclude)?;
     print(&report, &args.face)?;
     Ok(answer(conclusion))
 }
@@ -118,10 +115,6 @@ fn answer(conclusion: Conclusion) -> Answer {
         Conclusion::No => Answer::No,
         Conclusion::CannotTell => Answer::CannotTell,
     }
-}
-
-fn failed(error: &Error) -> Stop {
-    Stop::new(error, error.help())
 }
 
 /// An error about one file.

@@ -8,7 +8,6 @@ use wastenot_prove::cache::Cache;
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::{Kind, Places, Solver};
 
-use super::failed;
 use crate::args::prove::{Prove, Who};
 use crate::fail::Stop;
 use crate::out;
@@ -27,7 +26,7 @@ pub(super) fn options(args: &Prove) -> Result<Options, Stop> {
 pub(super) fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
     let places = Places::from_environment();
     let wanted = |kind: Kind| {
-        let found = places.find(kind).map_err(|error| failed(&error))?;
+        let found = places.find(kind)?;
         found.ok_or_else(|| Stop::new(format!("{} is not installed", kind.name()), kind.recipe()))
     };
     match (args.both, args.solver) {
@@ -48,7 +47,7 @@ pub(super) fn solvers(args: &Prove) -> Result<Vec<Solver>, Stop> {
 
 /// The solver to run by default.
 pub(in crate::verbs) fn first_solver() -> Result<Vec<Solver>, Stop> {
-    let found = Places::from_environment().solvers().map_err(|error| failed(&error))?;
+    let found = Places::from_environment().solvers()?;
     Ok(found.into_iter().take(1).collect())
 }
 

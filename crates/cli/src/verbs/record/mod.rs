@@ -42,7 +42,7 @@ fn record(args: &Record) -> Result<Answer, Stop> {
         Ok(begun) => begun,
         Err(error) => {
             file.discard();
-            return Err(Stop::new(&error, error.help()));
+            return Err(error.into());
         }
     };
     let Begun { mut recording, head, instead_of_bpf } = begun;

@@ -85,8 +85,7 @@ pub(in crate::verbs) fn emitted(
     };
     let options = options()?;
     let judging = || judged(&program, &options);
-    let judged = progress::during("proving the claims", judging);
-    let judged = judged.map_err(|error| Stop::new(&error, error.help()))?;
+    let judged = progress::during("proving the claims", judging)?;
     warn(source, &judged);
     let doubt = refuted(&judged).map(Doubt::Refuted);
     let doubt = doubt.or_else(|| not_proved(&judged).map(Doubt::NotProved));

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use wastenot_model::{Carries, CpuMode, Event, History};
+use wastenot_model::{Carries, CpuMode, Event, Help, History};
 use wastenot_read::Options;
 
 use crate::shell::{Desk, said};

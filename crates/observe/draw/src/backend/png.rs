@@ -5,6 +5,7 @@ use tiny_skia::{
     Transform,
 };
 use ttf_parser::OutlineBuilder;
+use wastenot_model::Help;
 
 use super::by_colour;
 use crate::font::Font;
@@ -33,13 +34,13 @@ pub enum Error {
 /// Longest side of a PNG.
 const LIMIT: u64 = 32_767;
 
-impl Error {
-    /// What to do about it.
-    pub fn help(&self) -> &'static str {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::TooLarge { .. } => "draw at a smaller scale, or write a .pdf or .svg file",
             Error::Encode(_) => "write a .pdf or .svg file instead",
         }
+        .into()
     }
 }
 

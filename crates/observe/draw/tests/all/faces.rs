@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use wastenot_draw::*;
+use wastenot_model::Help;
 
 use crate::made::{busy, tiny};
 

@@ -1,7 +1,7 @@
 //! Tests of the whole reader, on files built here in both byte orders and on a real one.
 
 use wastenot_model::{
-    Carries, Context, CpuId, CpuSet, Event, History, How, Left, LossKind, TaskId, Time,
+    Carries, Context, CpuId, CpuSet, Event, Help, History, How, Left, LossKind, TaskId, Time,
 };
 
 use super::bytes::Bytes;
@@ -720,7 +720,7 @@ fn damaged_bytes_never_panic() {
 #[test]
 fn what_cannot_be_used_says_how_to_record_it() {
     let help = |made: &mut Made| match read(&story(made).bytes(), &Options::default()) {
-        Err(error) => (error.to_string(), error.help()),
+        Err(error) => (error.to_string(), error.help().into_owned()),
         Ok(_) => panic!("must not be read"),
     };
     let mut made = Made::new(Endian::Little, false);

@@ -1,7 +1,7 @@
 //! Tests of the whole reader: lines of each tool, nasty commands, and real reports.
 
 use wastenot_model::{
-    Carries, Context, CpuId, Event, History, How, Left, LossKind, Prio, Span, TaskId, Time,
+    Carries, Context, CpuId, Event, Help, History, How, Left, LossKind, Prio, Span, TaskId, Time,
 };
 
 use super::fields::{Told, fields};

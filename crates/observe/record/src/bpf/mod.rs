@@ -426,7 +426,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
     use std::thread::{self, sleep};
 
-    use wastenot_model::Builder;
+    use wastenot_model::{Builder, Help};
 
     use super::*;
 

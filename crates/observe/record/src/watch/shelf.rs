@@ -197,7 +197,7 @@ fn ours(folder: &Path, suffix: &str) -> Result<Vec<Kept>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wastenot_model::{Builder, Head, Machine};
+    use wastenot_model::{Builder, Head, Help, Machine};
 
     fn history() -> History {
         Builder::new(Head::new(Machine::flat(2))).finish()

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use wastenot_model::{Builder, Entry, Event, History, Span, Time, Window};
+use wastenot_model::{Builder, Entry, Event, Help, History, Span, Time, Window};
 use wastenot_record::{Options, Way, begin};
 
 /// What happened to one task, in order.

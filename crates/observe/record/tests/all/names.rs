@@ -3,7 +3,7 @@
 use std::thread::Builder as Thread;
 use std::time::Duration;
 
-use wastenot_model::Builder;
+use wastenot_model::{Builder, Help};
 use wastenot_record::{Options, Way, begin};
 
 #[test]

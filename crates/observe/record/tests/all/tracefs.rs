@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use wastenot_model::{Builder, Carries, Event, History, LossKind, TaskId};
+use wastenot_model::{Builder, Carries, Event, Help, History, LossKind, TaskId};
 use wastenot_record::{Begun, Error, Options, Summary, Way, begin};
 
 /// Instances are counted, so one test runs at a time.

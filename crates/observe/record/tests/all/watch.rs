@@ -1,5 +1,6 @@
 //! The basis of watching: the timer looks.
 
+use wastenot_model::Help;
 use wastenot_record::watch;
 
 #[test]

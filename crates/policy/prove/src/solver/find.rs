@@ -116,6 +116,7 @@ fn after(text: &str, words: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wastenot_model::Help;
 
     #[test]
     fn what_was_named_but_is_no_solver_is_an_error() {

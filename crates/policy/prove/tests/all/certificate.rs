@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use wastenot_model::Help;
 use wastenot_prove::certificate::{
     Again, Expected, Manifest, SCHEMA, Shown, manifest, recheck, write,
 };

@@ -3,7 +3,7 @@
 
 use wastenot_model::report::Value;
 use wastenot_model::workload::Random;
-use wastenot_model::{CpuId, History, Machine};
+use wastenot_model::{CpuId, Help, History, Machine};
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::replay::{Recorded, Replay, is_counterexample, report};
 use wastenot_prove::{Error, Options, Outcome, judge};

@@ -1,6 +1,6 @@
 //! Parameters of policies, as the user sets them.
 
-use wastenot_model::{Span, nearest};
+use wastenot_model::{Help, Span, nearest};
 
 use crate::ir::{Dimension, Program, Variable};
 
@@ -36,19 +36,22 @@ pub enum Error {
 }
 
 impl Error {
-    /// What to write instead.
-    pub fn help(&self) -> &str {
-        match self {
-            Error::Empty => "write a policy: `policy NAME { ... }`",
-            Error::UnknownParameter { help, .. } | Error::WrongValue { help, .. } => help,
-        }
-    }
     /// The parameter that is wrong.
     pub fn parameter(&self) -> Option<&str> {
         match self {
             Error::Empty => None,
             Error::UnknownParameter { name, .. } | Error::WrongValue { name, .. } => Some(name),
         }
+    }
+}
+
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Error::Empty => "write a policy: `policy NAME { ... }`",
+            Error::UnknownParameter { help, .. } | Error::WrongValue { help, .. } => help.as_str(),
+        }
+        .into()
     }
 }
 

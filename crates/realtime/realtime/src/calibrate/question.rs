@@ -1,8 +1,8 @@
 //! What is asked: which of many figures are of one lock, and what the machine did meanwhile.
 
 use wastenot_measure::Benchmark;
-use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Spin};
+use wastenot_model::{Help, Span};
 use wastenot_scenario::measured::{By, Figure};
 use wastenot_sim::Overhead;
 
@@ -58,9 +58,8 @@ fn list(words: &[String]) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 
-impl Unusable {
-    /// What to do next.
-    pub fn help(&self) -> &'static str {
+impl Help for Unusable {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Unusable::Other { .. } => {
                 "give figures of SCHED for coarse-ticket and coarse-queued (`wastenot bounds \
@@ -72,6 +71,7 @@ impl Unusable {
             Unusable::Mixed => "fit the two kinds of figures separately",
             Unusable::Large(_) => "give fewer figures",
         }
+        .into()
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use wastenot_draw::Chart;
-use wastenot_model::nearest;
+use wastenot_model::{Help, nearest};
 use wastenot_scenario::sweep::Judged;
 
 use self::sheet::{Sheet, cell};
@@ -36,9 +36,11 @@ impl Undrawable {
     fn new(what: impl Display, help: impl Display) -> Undrawable {
         Undrawable { what: what.to_string(), help: help.to_string() }
     }
-    /// What to do next.
-    pub fn help(&self) -> &str {
-        &self.help
+}
+
+impl Help for Undrawable {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
+        self.help.as_str().into()
     }
 }
 

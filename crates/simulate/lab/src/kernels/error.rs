@@ -3,6 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use wastenot_model::Help;
+
 /// Why there is no kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -86,8 +88,21 @@ pub enum Error {
 }
 
 impl Error {
-    /// What to do about it.
-    pub fn help(&self) -> &'static str {
+    /// What went wrong with a file.
+    pub(crate) fn file(path: &Path, error: io::Error) -> Error {
+        let why = || format!("{}: {error}", path.display());
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::NoSpace { why: why() },
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                Error::NotAllowed { why: why() }
+            }
+            _ => Error::File { path: path.to_owned(), error },
+        }
+    }
+}
+
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::NoFolder => "set XDG_CACHE_HOME to a folder that you own",
             Error::Missing { .. } => {
@@ -120,17 +135,6 @@ impl Error {
             }
             Error::Failed { .. } => "check with `apt-get update` whether apt works on this machine",
         }
-    }
-
-    /// What went wrong with a file.
-    pub(crate) fn file(path: &Path, error: io::Error) -> Error {
-        let why = || format!("{}: {error}", path.display());
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::NoSpace { why: why() },
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                Error::NotAllowed { why: why() }
-            }
-            _ => Error::File { path: path.to_owned(), error },
-        }
+        .into()
     }
 }

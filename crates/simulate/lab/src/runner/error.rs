@@ -2,7 +2,7 @@
 
 use std::io;
 
-use wastenot_model::Span;
+use wastenot_model::{Help, Span};
 
 use crate::runner::{plan, program};
 
@@ -85,12 +85,11 @@ pub enum Unfit {
     },
 }
 
-impl Unfit {
-    /// What to do about it.
-    pub fn help(&self) -> String {
+impl Help for Unfit {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         let help = match self {
             Unfit::NoProgram { program, .. } => match program::package(program) {
-                Some(package) => return format!("install the program: apt install {package}"),
+                Some(it) => return format!("install the program: apt install {it}").into(),
                 None if program == "schbench" => {
                     "build the program, which Debian 12 does not package, and write its path"
                 }
@@ -184,9 +183,8 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// What to do about it.
-    pub fn help(&self) -> &'static str {
+impl Help for Error {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::NotBuilt => "install clang (`apt install clang`) and build wastenot again",
             Error::Cgroup { .. } => {
@@ -214,6 +212,7 @@ impl Error {
                 "run the command as root; for more tasks increase `ulimit -u` and kernel.pid_max"
             }
         }
+        .into()
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Launch, Program, Step, Template, TemplateId};
-use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Help, Machine, Span, Time, Workload};
 
 use crate::Error;
 use crate::error::shown;

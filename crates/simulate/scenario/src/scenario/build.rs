@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Quota, Waiting};
-use wastenot_model::{Machine, Span, Workload};
+use wastenot_model::{Help, Machine, Span, Workload};
 
 use super::fields::{Fields, expected, number, read_span, span, table, text};
 use super::names::{Kind, Names};

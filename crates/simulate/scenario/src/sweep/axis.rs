@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use wastenot_model::Help;
+
 use super::schema::STEPS;
 use crate::Error;
 use crate::scenario::fields::{Fields, number, text};

@@ -235,6 +235,7 @@ fn number(row: &Row<'_>, column: usize) -> Result<f64, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wastenot_model::Help;
 
     const LINE: &str = "2,4,1.5,randfixedsum,log-uniform 10-100 ms,implicit,4-512 KiB,\
                         \"mail, by post\",soft,1,5,3,1,0.6,0.23,0.88,0.8,1.499,0,0,0,0,1,2,0,\

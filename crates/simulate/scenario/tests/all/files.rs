@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::draft::Undescribed;
 use wastenot_model::machine::from_sys;
-use wastenot_model::{Distance, Machine};
+use wastenot_model::{Distance, Help, Machine};
 use wastenot_scenario::machine_from;
 
 const SYS: &str = include_str!("../data/interleaved.sys.txt");

@@ -1,6 +1,7 @@
 //! Tables of measured overheads, ours and Feather-Trace's: what is read, and which errors are
 //! reported.
 
+use wastenot_model::Help;
 use wastenot_scenario::measured::{By, Figure, Measured, Origin, figures, header, read};
 
 fn line(machine: &str, cpus: u32) -> Measured {

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::fs;
 
+use wastenot_model::Help;
 use wastenot_scenario::scenario::{Form, MEASURES, PICKS, SCHEMA, STEPS, Section, TIMES, WAITINGS};
 use wastenot_scenario::task_sets::{DEADLINES, SPREADS, UTILIZATIONS};
 use wastenot_scenario::{ArgumentKind, CATALOGUE, profile, scenario, sweep};

@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Hops;
 use wastenot_model::machine::domains::{Domains, Grouping, Kind};
-use wastenot_model::{CpuId, Machine};
+use wastenot_model::{CpuId, Help, Machine};
 use wastenot_scenario::{Error, machine, presets};
 
 fn preset(name: &str) -> Machine {

@@ -1,8 +1,8 @@
 //! Profiles: how a file is read, and which errors are reported.
 
-use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Section, Spin};
 use wastenot_model::workload::Random;
+use wastenot_model::{Help, Span};
 use wastenot_scenario::profile::{named, profile, written};
 
 fn good(text: &str) -> Profile {

@@ -1,7 +1,7 @@
 //! rt-app files.
 
 use wastenot_model::workload::{AffinityId, Step, Variate};
-use wastenot_model::{CpuSet, Span, Time};
+use wastenot_model::{CpuSet, Help, Span, Time};
 use wastenot_scenario::scenario::Choice;
 use wastenot_scenario::{Error, RtApp, from_rtapp, is_rtapp};
 

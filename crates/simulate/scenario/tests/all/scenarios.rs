@@ -1,7 +1,7 @@
 //! Scenarios: how they are read, and which errors are reported.
 
 use wastenot_model::workload::{Class, Program, Step, TemplateId, Variate, Waiting};
-use wastenot_model::{CpuId, CpuSet, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Help, Span, Time, Workload};
 use wastenot_scenario::scenario::{Choice, Instead, Measure, Over, Pick, Unfit};
 use wastenot_scenario::{CATALOGUE, Error, Scenario, ambient, scenario, scenario_for};
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use wastenot_model::Help;
 use wastenot_scenario::Scenario;
 
 pub(crate) fn root() -> PathBuf {

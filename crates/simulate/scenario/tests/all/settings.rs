@@ -1,5 +1,6 @@
 //! Settings that replace values of a scenario: `--set`.
 
+use wastenot_model::Help;
 use wastenot_scenario::scenario::{Choice, Instead, Setting};
 use wastenot_scenario::{Error, Scenario, scenario, scenario_for};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use wastenot_model::Help;
 use wastenot_scenario::Error;
 use wastenot_scenario::sweep::{Criterion, MOST_POINTS, Names, Scheduler, Sweep, Tests, sweep};
 

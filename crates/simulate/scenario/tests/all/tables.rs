@@ -1,6 +1,7 @@
 //! Task sets and overheads in CSV: they are read as intended, or refused.
 
 use proptest::prelude::*;
+use wastenot_model::Help;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_scenario::{Error, overheads, task_set};
 

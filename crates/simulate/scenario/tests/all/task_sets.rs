@@ -4,6 +4,7 @@
 //! All random streams are fixed, so a test that passes always passes. Distances of distributions
 //! are compared with the bound that one in a thousand exceeds (Kolmogorov and Smirnov).
 
+use wastenot_model::Help;
 use wastenot_model::sporadic::Sporadic;
 use wastenot_model::workload::Random;
 use wastenot_scenario::Error;

@@ -2,7 +2,7 @@
 
 use wastenot_model::sporadic::{NotATaskSet, Sporadic, TaskSet};
 use wastenot_model::workload::{Program, Step, Template, Variate};
-use wastenot_model::{Machine, Span, Workload};
+use wastenot_model::{Help, Machine, Span, Workload};
 
 /// Why a workload does not consist of sporadic tasks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,12 +13,14 @@ pub struct NotSporadic {
 }
 
 impl NotSporadic {
-    /// What to write instead.
-    pub fn help(&self) -> &str {
-        &self.help
-    }
     pub(super) fn new(what: impl Into<String>, help: &str) -> NotSporadic {
         NotSporadic { what: what.into(), help: help.into() }
+    }
+}
+
+impl Help for NotSporadic {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
+        self.help.as_str().into()
     }
 }
 

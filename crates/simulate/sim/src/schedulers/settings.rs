@@ -1,7 +1,7 @@
 //! Tunables of schedulers: their names, their allowed values, and their settings.
 
 use wastenot_model::machine::Profile;
-use wastenot_model::{Span, nearest};
+use wastenot_model::{Help, Span, nearest};
 
 use super::{REAL_TIME, SCHEDULERS, Scheduler};
 
@@ -99,11 +99,6 @@ pub struct WrongSetting {
 }
 
 impl WrongSetting {
-    /// The valid alternatives.
-    pub fn help(&self) -> &str {
-        &self.help
-    }
-
     /// The tunable that is unknown or has a wrong value; `None` if the scheduler is unknown.
     pub fn tunable(&self) -> Option<&str> {
         self.tunable.as_deref()
@@ -157,6 +152,12 @@ impl WrongSetting {
                 tunable.name
             ),
         }
+    }
+}
+
+impl Help for WrongSetting {
+    fn help(&self) -> std::borrow::Cow<'_, str> {
+        self.help.as_str().into()
     }
 }
 
@@ -235,11 +236,12 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::super::scheduler;
+    use super::Help;
 
     fn refused(name: &str, tunable: &str, value: &str) -> (String, String) {
         let set = [(tunable.to_owned(), value.to_owned())];
         let error = scheduler(name, &set).err().expect("refused");
-        (error.to_string(), error.help().to_owned())
+        (error.to_string(), error.help().into_owned())
     }
 
     #[test]
@@ -266,10 +268,10 @@ mod tests {
     #[test]
     fn a_typo_is_told_what_was_meant_and_which_setting_it_is() {
         let error = scheduler("cfs-41", &[]).err().expect("refused");
-        assert_eq!((error.tunable(), error.help()), (None, "did you mean `cfs-4.1`?"));
+        assert_eq!((error.tunable(), &*error.help()), (None, "did you mean `cfs-4.1`?"));
         let set = [("group".to_owned(), "own".to_owned())];
         let error = scheduler("cfs-4.1", &set).err().expect("refused");
-        assert_eq!((error.tunable(), error.help()), (Some("group"), "did you mean `groups`?"));
+        assert_eq!((error.tunable(), &*error.help()), (Some("group"), "did you mean `groups`?"));
         assert_eq!(refused("cfs-4.1", "hz", "300").1, "set `hz` to 100 | 250 | 1000");
     }
 }

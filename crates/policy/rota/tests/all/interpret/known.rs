@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Hotplug, Program, Step, Template, Variate};
-use wastenot_model::{CpuId, CpuSet, History, Machine, Policy, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Help, History, Machine, Policy, Span, Time, Workload};
 use wastenot_rota::compile;
 use wastenot_rota::interpret::Interpreter;
 use wastenot_sim::{End, Options, Outcome, checkers, simulate};
@@ -96,7 +96,7 @@ fn a_parameter_that_is_not_there_is_told_what_was_meant() {
         let program = compile(&policy("work-stealing")).expect("it means something");
         let set = [(name.to_owned(), value.to_owned())];
         let error = Interpreter::new(program, &set).expect_err("refused");
-        (error.to_string(), error.help().to_owned())
+        (error.to_string(), error.help().into_owned())
     };
     let (what, help) = new("slices", "5ms");
     assert_eq!(
