@@ -97,9 +97,8 @@ fn get(address: &str, path: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-/// A violation, and the tasks that make it. Whatever else wakes on CPU 1 every tenth of a second and runs
-/// for more than a millisecond interrupts a violation each time, so up to three are made: the kernel
-/// places that task on the other CPU sooner or later.
+/// Makes up to three violations, and returns the first that is reported, with the tasks that make it. Other work
+/// on CPU 1 that runs for more than a millisecond interrupts a violation.
 ///
 /// # Panics
 /// CPU 1 idled all the time, and none of three violations was reported.

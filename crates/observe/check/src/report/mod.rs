@@ -120,7 +120,7 @@ impl Check {
         text + &self.trigger_words()
     }
 
-    /// How much time was wasted.
+    /// Returns the sentence of the verdict about wasted time.
     fn waste_words(&self, history: &History) -> String {
         let waste = &self.waste;
         let doubtful = self.is_doubtful(history);

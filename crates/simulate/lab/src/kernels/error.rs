@@ -88,7 +88,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What went wrong with a file.
+    /// Converts an error of the system while it used a file.
     pub(crate) fn file(path: &Path, error: io::Error) -> Error {
         let why = || format!("{}: {error}", path.display());
         match error.kind() {

@@ -142,7 +142,7 @@ fn a_point_keeps_its_seed_when_others_come() {
     assert!(other.iter().all(|point| !before.contains(point)));
 }
 
-/// What of `TEXT` is replaced by what; the line of the error, the message, the help.
+/// Rows: a part of `TEXT`, its replacement, and the line, message and help of the resulting error.
 const WRONG: &[(&str, &str, usize, &str, &str)] = &[
     (
         "sweep/1",
