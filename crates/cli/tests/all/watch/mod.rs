@@ -97,8 +97,8 @@ fn get(address: &str, path: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-/// Makes up to three violations, and returns the first that is reported, with the tasks that make it. Other work
-/// on CPU 1 that runs for more than a millisecond interrupts a violation.
+/// Makes up to three violations, and returns the first that is reported, with the tasks that make
+/// it. Other work on CPU 1 that runs for more than a millisecond interrupts a violation.
 ///
 /// # Panics
 /// CPU 1 idled all the time, and none of three violations was reported.
