@@ -66,14 +66,14 @@ fn head() -> String {
         "# Policies, simulated\n\nThis page compares completion times of two policies and of \
          Linux's schedulers, for the workloads of the seeds on a\nmachine of 64 CPUs ({MACHINE}). \
          Both policies are proved: in a model and under listed assumptions, no idle CPU \
-         stays\nidle while a task that it may run waits, beyond a stated number of balancing \
-         attempts. `make long-policies` writes this\npage; do not edit it by hand. The table gives \
-         medians of {SEEDS} seeds. In parentheses is the wasted CPU time (CPUs idle\nwhile tasks \
-         waited elsewhere), if it is not zero.\n\n*With faults* is Linux 4.1 as it was. *Mended* \
-         has the four fixes of \"A Decade of Wasted Cores\". *Pinned* binds each\nthread to one \
-         CPU, round robin. Migrations take no time here, because caches and memory have no \
-         overheads unless the\nscenario sets them. So the table does not show the cost of work \
-         conservation in locality.\n\n| workload |"
+         stays\nidle while a task that it may run waits, for more than a stated number of \
+         balancing attempts. `make long-policies`\nwrites this page; do not edit it by hand. The \
+         table gives medians of {SEEDS} seeds. In parentheses is the wasted CPU \
+         time\n(CPUs idle while tasks waited elsewhere), if it is not zero.\n\n*With faults* is \
+         Linux 4.1 without fixes. *Mended* has the four fixes of \"A Decade of Wasted Cores\". \
+         *Pinned* binds each\nthread to one CPU, round robin. Migrations take no time here, because caches and \
+         memory have no overheads unless the\nscenario sets them. So the table does not show how \
+         much time work conservation costs by moving tasks away from their\ndata.\n\n| workload |"
     );
     COLUMNS.iter().for_each(|column| {
         let _ = write!(page, " {} |", column.head);

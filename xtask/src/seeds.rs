@@ -152,10 +152,10 @@ impl Count {
              long-seeds` writes it; do not edit it by hand. {} of {} figures lie in their bands; \
              {} of {} figures\nwith a formula are within {:.0} % of it.\n\n*Ours* is the median \
              over the random seeds in the scenario (unless a figure states another statistic), \
-             with the minimum\nand the maximum. *Formula* is a prediction without a simulator, \
-             with the deviation of our result from it. *Sensitive\nto* names the two parameters \
-             that change the figure most: with -0.5, a parameter that is 1 % larger makes the \
-             figure\n0.5 % smaller (measured at +{:.0} %, seed 1).\n",
+             with the minimum\nand the maximum. *Formula* is a prediction without a simulator, and \
+             the deviation of our result from this prediction.\n*Sensitive to* names the two \
+             parameters that change the figure most. For example, -0.5 means that the figure is \
+             0.5 %\nsmaller if the parameter is 1 % larger (measured at +{:.0} %, seed 1).\n",
             self.inside,
             self.banded,
             self.near,

@@ -114,10 +114,10 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
 /// A row for each class.
 fn classes(page: &mut String, scores: &Scores) {
     *page += "Results by class. The precision of a class uses all time that is found in it for \
-              faults of all classes, so it depends\non the time lost to these faults. *Equal \
-              weight* is the same, but the time found in each positive case counts as one.\n\n| \
-              class | cases | positive | truth | precision | recall | open | equal weight | mean \
-              recall | left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+              faults of all classes, so it depends\non the time lost to these faults. For *equal \
+              weight*, the time found in each positive case counts as one.\n\n| class | cases | \
+              positive | truth | precision | recall | open | equal weight | mean recall | left | \
+              |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (class, score) in &scores.by_class {
         let named = if score.positive >= ENOUGH { "named" } else { "suspected" };
         let cells = cells(score, scores.precision(class), scores.precision_alike(class));
@@ -183,10 +183,10 @@ fn faults(page: &mut String, scores: &Scores) {
 fn leaves(page: &mut String, cases: &[Case]) {
     let views = [View::Whole, View::WithDecisions];
     let scores = views.map(|view| Scores::of(cases, view, Grain::Leaf));
-    *page += "\n## Leaves\n\nHere only the cause itself counts as right. The table gives precision \
-              and recall without the decisions of the scheduler,\nand with them (`--decisions`). A \
-              fault of a policy has no leaf.\n\n| fault | cause | positive | without | with \
-              decisions | left | |\n|---|---|---|---|---|---|---|\n";
+    *page += "\n## Leaves\n\nIn this section, only the exact cause counts as right. The table \
+              gives precision and recall without the decisions of the\nscheduler, and with them \
+              (`--decisions`). A fault of a policy has no leaf.\n\n| fault | cause | positive | \
+              without | with decisions | left | |\n|---|---|---|---|---|---|---|\n";
     for fault in FAULTS {
         let Some(leaf) = fault.leaf else { continue };
         let [without, with] = scores.each_ref().map(|it| it.by_fault.get(fault.name));
@@ -216,9 +216,9 @@ fn leaves(page: &mut String, cases: &[Case]) {
     for (view, about) in views.iter().zip(["without decisions", "with decisions"]) {
         let _ = writeln!(
             page,
-            "\nThe causes that `check` found {about} in positive cases with the fault on, as \
-             shares of all\nlosses. This includes losses that the fault did not cause:\n\n| fault \
-             | found |\n|---|---|"
+            "\nThe next table lists the causes that `check` found {about} in positive cases with \
+             the fault on, as\nshares of all losses. The shares include losses that the fault did not \
+             cause:\n\n| fault | found |\n|---|---|"
         );
         found(page, cases, *view);
     }
@@ -246,12 +246,12 @@ fn found(page: &mut String, cases: &[Case], view: View) {
 }
 
 fn views(page: &mut String, scores: &[Scores]) {
-    *page += "\n## With less or more in the trace\n\n`check` sees less, or more, of the same runs. \
-              The truth is what the whole recording shows; for *a third*, what this\nthird \
-              shows.\n\n- *a third*: the middle third, as `wastenot convert --from --to` cuts it \
-              out\n- *without wakings*: no `sched_waking`, and no wakers\n- *without affinities*: \
-              no affinity of any task\n- *with decisions*: also the alternatives that the \
-              scheduler considered\n\nPrecision and recall:\n\n| class |";
+    *page += "\n## With less or more in the trace\n\nIn this section, `check` gets less data or \
+              more data about the same runs. The truth comes from the whole trace. For *a\nthird*, \
+              the truth comes from this third.\n\n- *a third*: the middle third, as `wastenot \
+              convert --from --to` cuts it out\n- *without wakings*: no `sched_waking`, and no \
+              wakers\n- *without affinities*: no affinity of any task\n- *with decisions*: also \
+              the alternatives that the scheduler considered\n\nPrecision and recall:\n\n| class |";
     View::ALL.iter().for_each(|view| *page += &format!(" {} |", view.name()));
     *page += "\n|---|";
     View::ALL.iter().for_each(|_| *page += "---|");

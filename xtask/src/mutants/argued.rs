@@ -39,10 +39,10 @@ pub(crate) const ARGUMENTS: &[Argument] = &[
             has changed), the mutant puts it into a queue from which possibly no CPU that may run \
             it dispatches, so it waits for an idle CPU that balances. Solvers show that each such \
             CPU finds it, so the task is not lost, and no CPU that may run it stays idle. But it \
-            can starve if those CPUs always have other work. `wait` excludes starvation, and \
-            refutes this operator where it is claimed. These policies cannot claim `wait`, \
-            because in an ordered queue later tasks may go first, and periodic balancing moves \
-            tasks behind others.",
+            can starve if those CPUs always have other work. The claim `wait` excludes starvation, \
+            so a policy with this claim refutes the mutants of this operator. The policies below \
+            cannot claim `wait`, because in an ordered queue later tasks may go first, and \
+            periodic balancing moves tasks behind others.",
     },
     Argument {
         policies: &["numa"],

@@ -137,12 +137,12 @@ fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
 
 const HEAD: &str = "# Mutants\n\nA prover must not prove wrong policies. To test this, a fixed \
                     list of operators makes mutants of every right policy. An\noperator changes \
-                    the IR of the policy at one site, and it is applied at every site that it \
-                    fits. The prover judges each\nmutant. `make long-mutants` writes this page; do \
-                    not edit it by hand.\n\n- *type*: the text has an error: a path that places \
-                    its task never or twice, a CPU that is claimed and\n  forgotten, an unknown \
-                    name, or a claim that the text contradicts.\n- *explorer*: a small machine has \
-                    a counterexample.\n- *replay*: a solver finds a state of a small machine with \
+                    the IR of the policy at one site. Each operator is applied at every site where \
+                    it fits. The prover\njudges each mutant. `make long-mutants` writes this page; \
+                    do not edit it by hand.\n\n- *type*: the text has one of these errors: a path \
+                    places its task never or twice, a CPU is claimed but not\n  used, a name is \
+                    unknown, or the text contradicts a claim.\n- *explorer*: a small machine has a \
+                    counterexample.\n- *replay*: a solver finds a state of a small machine with \
                     more tasks than the explorer enumerates, and the\n  explorer confirms that the \
                     state breaks a claim.\n- *solver*: an obligation fails in some state, but no \
                     explored small machine has such a state.\n- *equivalent*: a solver finds no \
@@ -157,18 +157,20 @@ const HEAD: &str = "# Mutants\n\nA prover must not prove wrong policies. To test
                     prove all of them like the original (*proved*), and they are counted \
                     separately. A mutant of\nany operator belongs to this family if its slice \
                     equals that of the original. The slice is the part of a policy \
-                    that\ndecides\n\n- into which queue a task is put, and how far a put searches \
-                    for a CPU to wake; which idle CPUs are claimed, run\n  a task directly, or are \
-                    kicked because they were claimed;\n- where an idle CPU looks for tasks, and \
-                    when it continues with the next queue; the order of queues only if `wait`\n  \
-                    is claimed, or if not all queues are tried;\n- which tasks periodic balancing \
-                    moves, from where to where;\n- keys of ordered queues, only if `vt_monotone` \
-                    or `lag` is claimed;\n- whether slices end, only if `hierarchy` is claimed of \
-                    a leader.\n\nThe slice therefore leaves out which candidate, idle CPU or task \
-                    comes first, which CPUs balance and how often,\nhow long slices are, whether a \
-                    running task is interrupted, and values of parameters. No mutant without \
-                    errors in its\ntext may be both refuted and one of equivalent, contained or \
-                    choice; the program checks this.\n";
+                    that\ndetermines\n\n- the queue into which a task is put, and the levels that \
+                    a put searches for a CPU to wake; the idle CPUs that\n  are claimed, that run \
+                    a task directly, or that are kicked because they were claimed;\n- the queues \
+                    in which an idle CPU looks for tasks, and the condition on which the CPU \
+                    continues with the next\n  queue; the order of queues, only if `wait` is \
+                    claimed, or if not all queues are tried;\n- the tasks that periodic balancing \
+                    moves, and the source and destination of each move;\n- keys of ordered queues, \
+                    only if `vt_monotone` or `lag` is claimed;\n- the existence of endless slices, \
+                    only if `hierarchy` is claimed of a leader.\n\nSo the slice omits the order of \
+                    candidates, idle CPUs and tasks, the CPUs that balance and their periods, the \
+                    length of\nslices, the interruption of running tasks, and the values of \
+                    parameters. If the text of a mutant has no errors, the\nmutant may not be both \
+                    refuted and one of equivalent, contained or choice. The program checks this \
+                    rule.\n";
 
 const COLUMNS: &str =
     "| made | type | explorer | replay | solver | equivalent | contained | argued | proved |\n";

@@ -70,10 +70,10 @@ pub(crate) struct Whom {
     /// Explain all threads of this process
     #[arg(long, value_name = "PID")]
     pub(crate) pid: Option<i32>,
-    /// Explain all tasks with this command name, with * and ?
+    /// Explain tasks with this command name (* and ? allowed)
     #[arg(long, value_name = "GLOB")]
     pub(crate) command: Option<String>,
-    /// Explain all tasks that were in this cgroup, with * and ?
+    /// Explain tasks that were in this cgroup (* and ? allowed)
     #[arg(long, value_name = "GLOB")]
     pub(crate) cgroup: Option<String>,
 }

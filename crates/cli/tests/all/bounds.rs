@@ -358,7 +358,10 @@ fn nothing_is_said_to_have_been_tried_that_was_not() {
     let not_selected = "not tried, because no test of global EDF was selected";
     assert_eq!(text.matches(not_selected).count(), 2, "{text}");
     let text = told(&three, "--cpus 2 --test bak,pedf");
-    assert!(text.contains("accepted with not tried, because BAK may reject less work"), "{text}");
+    assert!(
+        text.contains("accepted with not tried, because BAK may reject a set with less work"),
+        "{text}"
+    );
     let text = told(&csv(&implicit(&[(2, 3), (11, 10)])), "--cpus 2 --test gfb");
     assert!(!text.contains("were tried"), "{text}");
 }

@@ -90,7 +90,7 @@ fn programs_of_users_that_fail_end_the_run_with_what_they_said() {
 #[test]
 fn programs_of_users_that_are_missing_are_named_with_their_package() {
     for (program, help) in [
-        ("schbench", "build the program, which Debian 12 does not package"),
+        ("schbench", "build `schbench`, because Debian 12 has no package of it"),
         ("rt-app", "install the program: apt install rt-app"),
         ("./no/such", "install the program, or"),
     ] {

@@ -7,8 +7,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R401",
         title: "a queue with another order",
         about: "A queue is `fifo`, or `ordered(VARIABLE)` by a task variable. Only an ordered \
-                queue has a least key (`min_vt`). `rebase` carries a key over to another queue. It \
-                works only for the variable by which both queues are ordered.",
+                queue has a least key (`min_vt`). `rebase` carries a key over to another queue. \
+                Both queues must be ordered by the variable of `rebase`.",
         wrong: "on wake(t) {\n    t.vt := max(t.vt, min_vt(home(t).ready))\n    put t in \
                 home(t).q\n}\n",
         right: "on wake(t) {\n    t.vt := max(t.vt, min_vt(home(t).q))\n    put t in \
@@ -19,8 +19,8 @@ pub(super) const CODES: &[Code] = &[
         title: "a group that is too wide",
         about: "A CPU belongs to one LLC, but an LLC has many CPUs. So a group has no per-CPU \
                 queue and no per-CPU variable. Name a CPU, or fold over the CPUs: `sum c in g : \
-                queued(c.ready)`. The other direction is allowed: where a queue is per LLC, a CPU \
-                means its LLC.",
+                queued(c.ready)`. The other direction is allowed: for a queue per LLC, a CPU \
+                stands for its LLC.",
         wrong: "on tick(t) { if queued(llc(here).ready) >= 1 { kick here } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here } }\n",
     },
@@ -47,8 +47,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R405",
         title: "one half of `balance idle` is missing",
-        about: "`else balance idle` in `dispatch` says when a CPU searches the queues of other \
-                CPUs. `balance idle { ... }` says how. One without the other has no effect.",
+        about: "`else balance idle` in `dispatch` makes a CPU search the queues of other CPUs. \
+                `balance idle { ... }` defines this search. Each half has no effect without the \
+                other half.",
         wrong: "on dispatch(c) { take c.ready }\nbalance idle {\n    level machine\n    \
                 filter(me, v) = queued(v.ready) >= 1\n    choose any\n    \
                 steal 1 where me in allowed(t)\n    retry untried\n}\n",

@@ -95,9 +95,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R308",
         title: "a claimed CPU that is not used",
-        about: "`let c = idle cpu ...` claims the idle flag of that CPU, so no other handler wakes \
-                it. So the handler that claimed the CPU must use it: run the task there, or kick \
-                the CPU.",
+        about: "`let c = idle cpu ...` claims the idle flag of that CPU. After this, no other \
+                handler wakes the CPU. So the handler that claimed the CPU must use the CPU: run \
+                the task there, or kick the CPU.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 put t in home(t).ready\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \

@@ -8,8 +8,8 @@ pub(super) const CODES: &[Code] = &[
         title: "a name that is not known here",
         about: "Queues, variables, metrics and parameters are known in their whole policy. There \
                 is one exception: a metric can use only metrics that are declared above it. Names \
-                from `let`, handlers, filters and folds are known only inside these. `now`, `here` \
-                and `machine` are always known.",
+                that `let`, a handler, a filter or a fold declares are known only inside the same \
+                block, handler, filter or fold. `now`, `here` and `machine` are always known.",
         wrong: "on tick(t) { if queued(here.redy) >= 1 { kick here preempt } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here preempt } }\n",
     },

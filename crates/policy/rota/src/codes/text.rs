@@ -60,8 +60,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R007",
         title: "an unexpected word or symbol",
-        about: "The grammar requires something else here. The message says what; the grammar is in \
-                docs/reference/rota.md.",
+        about: "The grammar does not allow this word or symbol here. The message names the words \
+                or symbols that are allowed. docs/reference/rota.md contains the grammar.",
         wrong: "policy p {\n    queue ready : fifo cpu\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
@@ -84,9 +84,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R010",
         title: "a missing or extra brace",
-        about: "Each `{` needs a `}`. The message shows a `{` that is still open at a line that \
-                cannot be inside its block. The missing `}` may belong further up. After you close \
-                all blocks, run `wastenot rota fmt`: its indents show where each block ends.",
+        about: "Each `{` needs a `}`. The message shows a `{` without a `}`, and a line that \
+                cannot be inside the block of this `{`. The missing `}` may belong on an earlier \
+                line. After you close all blocks, run `wastenot rota fmt`: its indents show where \
+                each block ends.",
         wrong: "policy p {\n    on block(t) {\n    on exit(t) { }\n}\n",
         right: "policy p {\n    on block(t) { }\n    on exit(t) { }\n}\n",
     },
@@ -121,8 +122,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R014",
         title: "`=` where `:=` is needed",
-        about: "`=` compares. `:=` sets a variable of a task or CPU, and `+=` adds to it; `let x = \
-                ...` gives a value a name.",
+        about: "`=` compares two values. `:=` sets a variable of a task or CPU, and `+=` adds to a \
+                variable. `let x = ...` names a value.",
         wrong: "policy p {\n    task { runs: count = 0 owner queue }\n    \
                 on start(t) { t.runs = 1 }\n}\n",
         right: "policy p {\n    task { runs: count = 0 owner queue }\n    \
@@ -151,8 +152,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R017",
         title: "a negative number",
-        about: "Rota has no negative numbers, because no count of a policy is negative. The result \
-                of a subtraction may be negative. Subtract, or reverse the comparison.",
+        about: "Rota has no negative literals, because no count of a policy is negative. Only the \
+                result of a subtraction may be negative. Write a subtraction, or reverse the \
+                comparison.",
         wrong: "policy p {\n    metric m(c: cpu) : count = queued(c.q) * -1\n}\n",
         right: "policy p {\n    metric m(c: cpu) : count = 0 - queued(c.q)\n}\n",
     },

@@ -6,11 +6,11 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R201",
         title: "a variable with the wrong writer",
-        about: "The writer of a variable determines how old a value can be when another CPU reads \
-                it, and so which claims can be proved. Task variables are `owner queue`: they are \
-                written while the task is in no queue, or under the lock of its queue. CPU \
-                variables are `owner cpu` (only handlers that run on this CPU write them) or \
-                `shared` (every handler may add to them).",
+        about: "The writer of a variable determines the age that a value can have when another CPU \
+                reads the value. This age determines which claims can be proved. Task variables \
+                are `owner queue`: they are written while the task is in no queue, or under the \
+                lock of its queue. CPU variables are `owner cpu` (only handlers that run on this \
+                CPU write them) or `shared` (every handler may add to them).",
         wrong: "cpu { load: count = 0 owner queue }\n",
         right: "cpu { load: count = 0 shared }\n",
     },

@@ -58,8 +58,8 @@ pub enum Unfit {
     },
     /// A task of the class of deadlines that may not run everywhere.
     #[error(
-        "the kernel would reject `{name}`: it is in the class `deadline`, but may run only on \
-         {cpus}"
+        "the kernel would reject `{name}`: a task in the class `deadline` may not be bound to \
+         CPUs, but this task may run only on {cpus}"
     )]
     Narrow {
         /// The task's name.
@@ -91,7 +91,8 @@ impl Help for Unfit {
             Unfit::NoProgram { program, .. } => match program::package(program) {
                 Some(it) => return format!("install the program: apt install {it}").into(),
                 None if program == "schbench" => {
-                    "build the program, which Debian 12 does not package, and write its path"
+                    "build `schbench`, because Debian 12 has no package of it, and write the path \
+                     of the program"
                 }
                 None => {
                     "install the program, or write its path (relative to the folder of the \
@@ -190,7 +191,7 @@ impl Help for Error {
             Error::Cgroup { .. } => {
                 "run the command as root; in a container, cgroups may be read-only"
             }
-            Error::NoCgroups => "mount it: `mount -t cgroup2 none /sys/fs/cgroup`",
+            Error::NoCgroups => "mount the hierarchy: `mount -t cgroup2 none /sys/fs/cgroup`",
             Error::LostMarks { .. } => {
                 "record fewer marks, or end the run earlier with a smaller `limit`"
             }
@@ -198,7 +199,7 @@ impl Help for Error {
                 "try again, and check the machine with `wastenot doctor`"
             }
             Error::Program { .. } => {
-                "run the command alone to see its errors; a guest contains only the files that its \
+                "run the command alone to see its errors; a guest contains only the files that the \
                  command names"
             }
             Error::Refused { doing: plan::RUNNING, .. } => {

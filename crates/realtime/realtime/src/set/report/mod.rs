@@ -145,7 +145,7 @@ fn fit(say: &mut impl FnMut(&str, String), tasks: &TaskSet, asked: &Asked, outco
     }
 }
 
-/// That no number of CPUs is known with which some test accepts, and whether any was tried.
+/// The reason that no number of CPUs is known on which a test accepts the set.
 fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
     match () {
         () if outcome.is_alone() => "no number of CPUs: a job is late even on a CPU of its own",
@@ -153,34 +153,34 @@ fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
         () if outcome.judged.clusters[0].set().is_err() => {
             "no number of CPUs: overheads leave no capacity"
         }
-        () => "none of the numbers of CPUs that were tried",
+        () => "no number of CPUs that was tried",
     }
 }
 
-/// That no share of the work is known with which some test accepts, and whether any was tried.
+/// The reason that no share of the work is known with which a test accepts the set.
 fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
     let cpus = asked.question.cpus;
     let fits = |test: &Test| test.is_of_global_edf(cpus) && test.takes_less();
     match () {
         () if !is_selected(asked) => NOT_SELECTED,
         () if !asked.question.tests.iter().any(fits) => {
-            "not tried, because BAK may reject less work"
+            "not tried, because BAK may reject a set with less work"
         }
         () if outcome.judged.clusters[0].set().is_err() => {
             "no share of the work: overheads leave no capacity"
         }
-        () => "none of the amounts of work that were tried",
+        () => "no amount of work that was tried",
     }
 }
 
-/// Why nothing was tried.
+/// The reason that nothing was tried.
 const NOT_SELECTED: &str = "not tried, because no test of global EDF was selected";
 
 fn is_selected(asked: &Asked) -> bool {
     asked.question.tests.iter().any(|test| test.is_of_global_edf(asked.question.cpus))
 }
 
-/// What is known of tardiness.
+/// The value of the figure `tardiness`.
 fn tardiness(soft: &Soft) -> String {
     let most = |all: &Option<Vec<u64>>| all.as_ref().and_then(|all| all.iter().max().copied());
     let on_average = match (soft.bounded, soft.bounded_on_average) {
