@@ -10,12 +10,10 @@ use wastenot_model::{History, Report, Window};
 use wastenot_view::{Recording, Spill};
 
 use super::{check, select};
-use crate::args::check::Select;
-use crate::args::input::Reading;
-use crate::args::when::WindowArgs;
+use crate::args::check::Looking;
 use crate::cache::Entry;
 use crate::fail::Stop;
-use crate::{open, progress};
+use crate::progress;
 
 /// Results of traces with at least this many events are cached. Smaller traces are checked quickly.
 const MANY: usize = 1_000_000;
@@ -24,15 +22,11 @@ const MANY: usize = 1_000_000;
 /// moment if `has_picture`. Large tiles are mostly in `kept`, not in memory.
 pub(super) fn of(
     file: &Path,
-    window: &WindowArgs,
-    select: &Select,
-    reading: &Reading,
+    looking: &Looking,
     has_picture: bool,
     kept: Option<&Entry>,
 ) -> Result<(Recording, Report), Stop> {
-    let mut history = open::history(file, reading)?;
-    let asked = window.of(&history)?;
-    let options = select::options(&history, asked, select)?;
+    let (mut history, options) = select::read(file, looking)?;
     let check = |spill: &mut dyn Spill| {
         progress::during("checking", || wastenot_view::check(&history, &options, spill))
     };
@@ -54,7 +48,7 @@ pub(super) fn of(
     let counted = options.counted(&history);
     report.next = check::next(file, &history, &found, counted);
     if has_picture {
-        let window = window.is_asked().then_some(asked);
+        let window = looking.window.is_asked().then_some(options.window);
         draw_worst(&mut report, &history, &found, &options, window);
     }
     let recording = Recording::new(&history, &options, &found, &report, content);
