@@ -4,9 +4,7 @@ use std::path::Path;
 
 use crate::export::page;
 use crate::export::picture::Look;
-use wastenot_check::{Check, Options};
-use wastenot_draw::Palette;
-use wastenot_model::{History, Report, Window};
+use wastenot_model::Report;
 use wastenot_view::{Recording, Spill};
 
 use super::{check, select};
@@ -49,7 +47,8 @@ pub(super) fn of(
     report.next = check::next(file, &history, &found, counted);
     if has_picture {
         let window = looking.window.is_asked().then_some(options.window);
-        draw_worst(&mut report, &history, &found, &options, window);
+        let look = Look { window, silent: options.silent, ..Look::of(&history) };
+        page::with_worst(&mut report, &history, &found, &options, &look);
     }
     let recording = Recording::new(&history, &options, &found, &report, content);
     // These take more memory than the results.
@@ -58,24 +57,4 @@ pub(super) fn of(
         let _ = part.keep(&recording.tail());
     }
     Ok((recording, report))
-}
-
-/// Adds a picture of the worst moment to the report, because a file may be printed.
-fn draw_worst(
-    report: &mut Report,
-    history: &History,
-    found: &Check,
-    options: &Options,
-    window: Option<Window>,
-) {
-    let look = Look {
-        window,
-        socket_order: history.head.machine.topology_known(),
-        palette: Palette::default(),
-        silent: options.silent,
-        color_by_command: false,
-        target: None,
-        considered: None,
-    };
-    page::with_worst(report, history, found, options, &look);
 }
