@@ -38,8 +38,8 @@ pub fn scenario_with(
     scenario_for(file, text, instead, &|choice| resolve(choice, folder).map_err(unfit))
 }
 
-/// Reads a scenario, or a file of rt-app. `scheduler` is to replace the schedulers of a scenario: it
-/// is given back. A file of rt-app has none, so it gets `scheduler` or the usual one.
+/// Reads a scenario, or a file of rt-app. `scheduler` is to replace the schedulers of a scenario,
+/// so it is given back. A file of rt-app has none, so it gets `scheduler` or the usual one.
 pub fn given(
     file: &str,
     text: &str,
