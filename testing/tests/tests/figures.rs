@@ -16,7 +16,7 @@ use wastenot_model::{
     Window, replay,
 };
 use wastenot_read::{read, write};
-use wastenot_scenario::scenario::{Choice, Variant};
+use wastenot_scenario::scenario::{Instead, Variant};
 use wastenot_tests::encode::ring::Ring;
 use wastenot_tests::encode::text::{Text, text};
 use wastenot_tests::encode::tracedat::{Compression, TraceDat, Version, trace_dat};
@@ -59,12 +59,8 @@ fn files() -> Vec<PathBuf> {
 fn variants(file: &Path) -> Vec<(Variant, Time)> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file).expect("a text");
-    let scenario = match wastenot_scenario::is_rtapp(&name, &text) {
-        true => wastenot_scenario::from_rtapp(&name, &text, None)
-            .map(|read| read.scenario(Choice::named("eevdf-6.12"))),
-        false => wastenot_experiment::scenario(&name, &text),
-    };
-    let scenario = scenario.unwrap_or_else(|e| panic!("{e}"));
+    let scenario = wastenot_experiment::given(&name, &text, Instead::default(), None);
+    let (scenario, _) = scenario.unwrap_or_else(|e| panic!("{e}"));
     let limit = Time(scenario.limit.min(LONGEST).0);
     scenario.variants.into_iter().map(|variant| (variant, limit)).collect()
 }

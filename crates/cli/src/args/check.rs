@@ -48,11 +48,7 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) face: Face,
     #[command(flatten)]
-    pub(crate) window: WindowArgs,
-    #[command(flatten)]
-    pub(crate) select: Select,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) looking: Looking,
 }
 
 /// The selected CPUs and tasks of a trace.
@@ -100,6 +96,17 @@ impl Select {
             wake_grace: Span::ms(1),
         }
     }
+}
+
+/// The part of a trace to look at, and how the trace is read.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Looking {
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
 }
 
 /// The output format of a report.

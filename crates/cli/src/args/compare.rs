@@ -6,9 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use wastenot_check::budget::percent;
 
-use super::check::{Face, Select};
-use super::input::Reading;
-use super::when::WindowArgs;
+use super::check::{Face, Looking};
 
 /// Compare traces from before and after a change
 #[derive(Args, Debug)]
@@ -58,11 +56,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) face: Face,
     #[command(flatten)]
-    pub(crate) window: WindowArgs,
-    #[command(flatten)]
-    pub(crate) select: Select,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) looking: Looking,
 }
 
 /// `5%`.

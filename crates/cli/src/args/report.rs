@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use wastenot_model::quantity::size;
 
-use super::check::Select;
-use super::input::{self, Reading};
-use super::when::WindowArgs;
+use super::check::Looking;
+use super::input;
 
 /// Write a report on a trace as one HTML file
 #[derive(Args, Debug)]
@@ -42,9 +41,5 @@ pub(crate) struct Report {
     #[arg(long, conflicts_with_all = ["output", "open", "size"])]
     pub(crate) text: bool,
     #[command(flatten)]
-    pub(crate) window: WindowArgs,
-    #[command(flatten)]
-    pub(crate) select: Select,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) looking: Looking,
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use wastenot_experiment::Seeds;
 use wastenot_experiment::shifts::USUAL;
 use wastenot_lab::kernels::is_name;
+use wastenot_scenario::scenario::Setting;
 
 use super::check::Face;
 use super::scheduler::Under;
@@ -65,7 +66,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "BENCH", default_value = "sim")]
     pub(crate) on: Vec<On>,
     /// Set a key or a parameter of the scenario; may be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub(crate) set: Vec<Setting>,
     /// Use this machine: a preset, an hwloc description, or a file (hwloc XML, `lscpu -p`, /sys)
     #[arg(long, value_name = "MACHINE")]
@@ -159,15 +160,7 @@ impl FromStr for On {
 
 const SHIFT: &str = "expected a shift from 0 to 10, or `all`";
 
-/// `NAME=VALUE`.
-#[derive(Clone, Debug)]
-pub(crate) struct Setting(pub(crate) String, pub(crate) String);
-
-impl FromStr for Setting {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Setting, &'static str> {
-        let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-        Ok(Setting(name.trim().to_owned(), value.trim().to_owned()))
-    }
+fn setting(text: &str) -> Result<Setting, &'static str> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok(Setting { name: name.trim().to_owned(), value: value.trim().to_owned() })
 }

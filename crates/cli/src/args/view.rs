@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::check::Select;
-use super::input::{self, Reading};
-use super::when::WindowArgs;
+use super::check::Looking;
+use super::input;
 
 /// Zoom and scroll through a trace in the browser
 #[derive(Args, Clone, Debug)]
@@ -37,9 +36,5 @@ pub(crate) struct View {
     #[arg(long)]
     pub(crate) no_cache: bool,
     #[command(flatten)]
-    pub(crate) window: WindowArgs,
-    #[command(flatten)]
-    pub(crate) select: Select,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) looking: Looking,
 }

@@ -1,4 +1,6 @@
-//! The pictures in a report on a trace.
+//! The pictures in a report on a trace, or on runs.
+
+use std::sync::{Mutex, PoisonError};
 
 use wastenot_check::violations::Violation;
 use wastenot_check::{Check, Options, check};
@@ -31,6 +33,38 @@ pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
     let marks = picture::found(check);
     let scene = picture::scene(Picture::Cores, history, look, &marks);
     drawn(&scene, "Tasks on each CPU", caption)
+}
+
+/// A picture of the first run of each variant on each bench.
+#[derive(Default)]
+pub(crate) struct Pictures(Mutex<Vec<(String, Drawn)>>);
+
+impl Pictures {
+    /// The largest number of pictures: a page with hundreds opens slowly.
+    const MOST: usize = 24;
+
+    /// Adds a picture of a run, unless a picture with this name exists.
+    pub(crate) fn add(&self, name: &str, seed: u64, history: &History) {
+        let has = |all: &[(String, Drawn)]| {
+            all.len() == Pictures::MOST || all.iter().any(|(known, _)| known == name)
+        };
+        if has(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return;
+        }
+        let options = Options { marks: true, ..Default::default() };
+        let found = check(history, &options);
+        let mut drawn = cores(history, &found, &Look::of(history));
+        drawn.title = format!("Tasks on each CPU: {name}, seed {seed}");
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !has(&all) {
+            all.push((name.to_owned(), drawn));
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<Drawn> {
+        let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.into_iter().map(|(_, picture)| picture).collect()
+    }
 }
 
 /// Most CPUs in the picture of a moment.

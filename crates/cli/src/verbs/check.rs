@@ -18,9 +18,7 @@ use crate::{open, out, progress};
 
 /// Checks a trace.
 pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
-    let history = open::history(&args.file, &args.reading)?;
-    let window = args.window.of(&history)?;
-    let mut options = select::options(&history, window, &args.select)?;
+    let (history, mut options) = select::read(&args.file, &args.looking)?;
     (options.causes, options.of_cause) = (!args.no_causes, args.cause);
     options.costs = args.costs.as_deref().map(costs).transpose()?;
     let check = progress::during("checking", || wastenot_check::check(&history, &options));

@@ -87,9 +87,7 @@ fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
 }
 
 fn one(file: &Path, args: &Compare) -> Result<Report, Stop> {
-    let history = open::history(file, &args.reading)?;
-    let window = args.window.of(&history)?;
-    let options = select::options(&history, window, &args.select)?;
+    let (history, options) = select::read(file, &args.looking)?;
     let what = format!("checking {}", open::shown(file));
     let check = progress::during(&what, || wastenot_check::check(&history, &options));
     Ok(check.report(&history, &options))

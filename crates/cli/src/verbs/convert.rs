@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::export::tables;
 use wastenot_model::{History, Missing};
-use wastenot_read::{Error, write};
+use wastenot_read::write;
 
 use crate::args::convert::{Convert, Format};
 use crate::fail::{Answer, Stop};
@@ -113,8 +113,5 @@ fn fill(history: &History, format: Format, out: &mut (dyn Write + Send)) -> io::
         Format::Csv => write::csv(history, out),
         Format::Jsonl => write::jsonl(history, out),
     };
-    result.map_err(|error| match error {
-        Error::Io(error) | Error::Write(error) => error,
-        error => io::Error::other(error.to_string()),
-    })
+    result.map_err(tables::plain)
 }

@@ -4,18 +4,14 @@ use std::path::Path;
 
 use crate::export::page;
 use crate::export::picture::Look;
-use wastenot_check::{Check, Options};
-use wastenot_draw::Palette;
-use wastenot_model::{History, Report, Window};
+use wastenot_model::Report;
 use wastenot_view::{Recording, Spill};
 
 use super::{check, select};
-use crate::args::check::Select;
-use crate::args::input::Reading;
-use crate::args::when::WindowArgs;
+use crate::args::check::Looking;
 use crate::cache::Entry;
 use crate::fail::Stop;
-use crate::{open, progress};
+use crate::progress;
 
 /// Results of traces with at least this many events are cached. Smaller traces are checked quickly.
 const MANY: usize = 1_000_000;
@@ -24,15 +20,11 @@ const MANY: usize = 1_000_000;
 /// moment if `has_picture`. Large tiles are mostly in `kept`, not in memory.
 pub(super) fn of(
     file: &Path,
-    window: &WindowArgs,
-    select: &Select,
-    reading: &Reading,
+    looking: &Looking,
     has_picture: bool,
     kept: Option<&Entry>,
 ) -> Result<(Recording, Report), Stop> {
-    let mut history = open::history(file, reading)?;
-    let asked = window.of(&history)?;
-    let options = select::options(&history, asked, select)?;
+    let (mut history, options) = select::read(file, looking)?;
     let check = |spill: &mut dyn Spill| {
         progress::during("checking", || wastenot_view::check(&history, &options, spill))
     };
@@ -54,8 +46,9 @@ pub(super) fn of(
     let counted = options.counted(&history);
     report.next = check::next(file, &history, &found, counted);
     if has_picture {
-        let window = window.is_asked().then_some(asked);
-        draw_worst(&mut report, &history, &found, &options, window);
+        let window = looking.window.is_asked().then_some(options.window);
+        let look = Look { window, silent: options.silent, ..Look::of(&history) };
+        page::with_worst(&mut report, &history, &found, &options, &look);
     }
     let recording = Recording::new(&history, &options, &found, &report, content);
     // These take more memory than the results.
@@ -64,24 +57,4 @@ pub(super) fn of(
         let _ = part.keep(&recording.tail());
     }
     Ok((recording, report))
-}
-
-/// Adds a picture of the worst moment to the report, because a file may be printed.
-fn draw_worst(
-    report: &mut Report,
-    history: &History,
-    found: &Check,
-    options: &Options,
-    window: Option<Window>,
-) {
-    let look = Look {
-        window,
-        socket_order: history.head.machine.topology_known(),
-        palette: Palette::default(),
-        silent: options.silent,
-        color_by_command: false,
-        target: None,
-        considered: None,
-    };
-    page::with_worst(report, history, found, options, &look);
 }

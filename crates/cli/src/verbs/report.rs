@@ -9,7 +9,7 @@ use super::{check, recording, select};
 use crate::args::report::Report as Args;
 use crate::fail::{Answer, Stop, reason};
 use crate::out::Target;
-use crate::{open, out, progress};
+use crate::{out, progress};
 
 /// Reports on a trace.
 pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
@@ -22,16 +22,14 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
         }
     };
     let Some(target) = target else {
-        let history = open::history(&args.file, &args.reading)?;
-        let options = select::options(&history, args.window.of(&history)?, &args.select)?;
+        let (history, options) = select::read(&args.file, &args.looking)?;
         let found = progress::during("checking", || wastenot_check::check(&history, &options));
         let mut report = found.report(&history, &options);
         report.next = check::next(&args.file, &history, &found, options.counted(&history));
         out::print(&report.text())?;
         return Ok(Answer::Yes);
     };
-    let (recording, report) =
-        recording::of(&args.file, &args.window, &args.select, &args.reading, true, None)?;
+    let (recording, report) = recording::of(&args.file, &args.looking, true, None)?;
     let view = wastenot_view::View::new(recording);
     let (page, _) = progress::during("writing", || view.file(args.size as usize));
     target.write(|file| file.write_all(page.as_bytes()))?;

@@ -3,26 +3,21 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use crate::export::page;
-use crate::export::picture::Look;
-use wastenot_experiment::{Bench, Change, Error, Experiment, Grid, Keep, Options, Sim, compared};
+use wastenot_experiment::{Bench, Error, Experiment, Grid, Keep, Options, Series, Sim, usual};
 use wastenot_lab::Host;
-use wastenot_model::{History, Picture, Report, Unit};
 use wastenot_scenario::Scenario;
-use wastenot_scenario::scenario::{self, Choice, Instead, Setting, Variant};
+use wastenot_scenario::scenario::{self, Choice, Instead, Variant};
 
 use super::check::print;
 use super::convert::Kept;
 use super::{lab, signals};
 use crate::args::run::{On, Run};
+use crate::export::page::Pictures;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::{open, progress};
 
-/// The default scheduler for rt-app files and commands: that of a current Linux.
-const USUAL_SCHEDULER: &str = "eevdf-6.12";
 /// The default machine for commands.
 const USUAL_MACHINE: &str = "core:4 pu:1";
 
@@ -64,32 +59,38 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     };
     let (mut reports, mut answer, mut stop) = (Vec::new(), Answer::Yes, None);
     let mut histories = 0;
-    for ((scenario, _), grids) in scenarios.iter().zip(all) {
+    for grids in &all {
         if is_over() {
             let help = "repeat the command; `--resume` skips the runs that are complete";
             stop = stop.or_else(|| Some(Stop::new("interrupted before all scenarios ran", help)));
             break;
         }
-        let ran = scenario_on(&scenario.name, grids, pictures.as_ref(), &is_over, args)?;
-        stop = stop.or(ran.stop);
-        histories += ran.histories;
-        if ran.experiments.is_empty() {
+        let (series, failed) = Series::run(grids, &is_over, |grid| {
+            // The simulator leaves nothing to clean up, and handles no signals.
+            signals::end_at_once(grid.bench().name() == Sim.name());
+            let ran = match &args.output {
+                Some(output) if !is_folder(output) => one(grid, output, args),
+                output => kept(grid, output.as_deref(), pictures.as_ref(), args, &mut histories),
+            };
+            if matches!(ran, Err(Stop::Pipe)) { Err(Stop::Pipe) } else { Ok(ran) }
+        })?;
+        stop = stop.or(failed);
+        if series.is_empty() {
             continue;
         }
-        let pairs = pairs(&benches, &ran.experiments);
-        let report = wastenot_experiment::report_with(&ran.experiments, &pairs);
+        let report = series.report();
         match scenarios.len() > 1 && args.face.json {
             true => out::print_line(&report)?,
             false => print(&report, &args.face)?,
         }
         reports.push(report);
-        if judged(&ran.experiments, &pairs, args) == Answer::No {
+        if judged(&series, args) == Answer::No {
             answer = Answer::No;
         }
     }
     let has_page = page.is_some() && !reports.is_empty();
     if let Some((page, pictures)) = page.zip(pictures).filter(|_| !reports.is_empty()) {
-        let mut report = together(reports);
+        let mut report = wastenot_experiment::together(reports);
         report.pictures = pictures.finish();
         let html = wastenot_view::html(&report);
         page.write(|file| file.write_all(html.as_bytes()))?;
@@ -101,21 +102,11 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
     stop.map_or(Ok(answer), Err)
 }
 
-/// The result of a scenario.
-#[derive(Default)]
-struct Ran {
-    experiments: Vec<Experiment>,
-    /// The error of a bench that gave no result.
-    stop: Option<Stop>,
-    /// The number of traces that were written into the directory of `-o`.
-    histories: usize,
-}
-
 /// All runs of a scenario, on each bench.
 fn grids<'s>(
     scenario: &'s Scenario,
     scheduler: Option<Choice>,
-    benches: &'s [Under],
+    benches: &'s [Box<dyn Bench>],
     args: &Run,
 ) -> Result<Vec<Grid<'s>>, Stop> {
     let options = Options {
@@ -131,44 +122,13 @@ fn grids<'s>(
         notes: args.decisions,
         ..Options::default()
     };
-    let grid = |of: &'s Under| {
-        let grid = Grid::new(scenario, &*of.bench, &options)?;
+    let grid = |bench: &'s dyn Bench| {
+        let grid = Grid::new(scenario, bench, &options)?;
         let choices = grid.variants().iter().map(|variant| &variant.scheduler);
         choices.into_iter().try_for_each(|choice| open::safe(choice, &args.under))?;
         Ok(grid)
     };
-    benches.iter().map(grid).collect()
-}
-
-/// Runs a scenario on every bench. Results are reported even if another bench failed.
-fn scenario_on(
-    name: &str,
-    grids: Vec<Grid<'_>>,
-    pictures: Option<&Pictures>,
-    is_over: &dyn Fn() -> bool,
-    args: &Run,
-) -> Result<Ran, Stop> {
-    let mut ran = Ran::default();
-    let are_several = grids.len() > 1;
-    for grid in grids {
-        // The simulator leaves nothing to clean up, and handles no signals.
-        signals::end_at_once(grid.bench().name() == Sim.name());
-        let experiment = match &args.output {
-            Some(output) if !is_folder(output) => one(&grid, output, args),
-            output => kept(name, grid, output.as_deref(), pictures, args, &mut ran.histories),
-        };
-        match experiment {
-            Ok(experiment) => ran.experiments.push(experiment),
-            Err(why) if are_several && !matches!(why, Stop::Pipe) => {
-                ran.stop = ran.stop.or(Some(why));
-                if is_over() {
-                    break;
-                }
-            }
-            Err(why) => return Err(why),
-        }
-    }
-    Ok(ran)
+    benches.iter().map(|it| grid(&**it)).collect()
 }
 
 /// The named scenarios; for a directory, all scenarios in it, sorted by name.
@@ -194,70 +154,23 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Stop> {
     Ok(files)
 }
 
-/// Several reports as one page.
-fn together(mut reports: Vec<Report>) -> Report {
-    if reports.len() == 1 {
-        return reports.remove(0);
-    }
-    let mut all = Report::new("run/1", format!("{} scenarios", reports.len()));
-    for report in reports {
-        let name = report.get("scenario").map_or_else(String::new, |it| it.show(Unit::None));
-        all.verdict += &format!("{name}: {} ", report.verdict);
-        all.tables.extend(report.tables.into_iter().map(|mut table| {
-            table.title = format!("{name}: {}", table.title);
-            table
-        }));
-        let new = report.assumptions.into_iter().filter(|it| !all.assumptions.contains(it));
-        let new: Vec<String> = new.collect();
-        all.assumptions.extend(new);
-    }
-    all
-}
-
 /// Whether a scheduler failed, or is worse than the scheduler before it.
-fn judged(experiments: &[Experiment], pairs: &[(usize, usize)], args: &Run) -> Answer {
-    let mut answer = Answer::Yes;
-    if experiments.iter().any(Experiment::has_fault) {
-        answer = Answer::No;
-    }
+fn judged(series: &Series, args: &Run) -> Answer {
+    let mut why = Vec::new();
     if args.fail_if_out_of_band {
-        let figures = experiments.iter().flat_map(|it| &it.figures);
-        for it in figures.filter(|it| it.figure.band.is_some() && it.in_band() != Some(true)) {
-            let is = if it.value.is_some() { "is out of its band" } else { "is unknown" };
-            out::note(&format!("figure `{}` {is}", it.figure.name));
-            answer = Answer::No;
-        }
+        why.extend(series.out_of_band());
     }
-    for &(before, after) in pairs {
-        if experiments[after].is_limited() && !experiments[before].is_limited() {
-            let bench = &experiments[after].bench;
-            let before = &experiments[before].bench;
-            out::note(&format!("{bench}: a run reached the limit, but not under {before}"));
-            answer = Answer::No;
-        }
+    why.extend(series.limited());
+    if args.fail_if_worse {
+        why.extend(series.worse());
     }
-    for &(before, after) in pairs.iter().filter(|_| args.fail_if_worse) {
-        for it in compared(&experiments[before], &experiments[after]) {
-            if it.change == Change::Worse {
-                out::note(&format!("worse on {}: {}", it.benches[1], it.sentence()));
-                answer = Answer::No;
-            }
-        }
-    }
-    answer
-}
-
-/// The pairs of experiments to compare: each scheduler that a program loads, with the scheduler
-/// before it in the same kernel.
-fn pairs(benches: &[Under], experiments: &[Experiment]) -> Vec<(usize, usize)> {
-    let place = |it: &Under| experiments.iter().position(|of| of.bench == it.bench.name());
-    let pairs = benches.windows(2).filter(|it| it[1].is_loaded);
-    pairs.filter_map(|it| place(&it[0]).zip(place(&it[1]))).collect()
+    why.iter().for_each(|it| out::note(it));
+    if why.is_empty() && !series.has_fault() { Answer::Yes } else { Answer::No }
 }
 
 /// The benches of `--on`: each kernel with its own scheduler, and with each scheduler that a
 /// program loads.
-fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
+fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
     if args.scheduler_cmd.iter().any(|it| it.trim().is_empty()) {
         let help = "give a program that loads a scheduler, or a BPF object";
         return Err(Stop::new("--scheduler-cmd is empty", help));
@@ -281,28 +194,25 @@ fn benches(args: &Run) -> Result<Vec<Under>, Stop> {
         let help = "leave out --machine, or add `--on sim` or `--on 7.2`";
         return Err(Stop::new("--machine has no effect with --on host", help));
     }
-    let mut benches: Vec<Under> = Vec::new();
-    let own = |bench: Box<dyn Bench>| Under { bench, is_loaded: false };
+    let mut benches: Vec<Box<dyn Bench>> = Vec::new();
     for on in &args.on {
         match on {
-            On::Sim => benches.push(own(Box::new(Sim))),
-            On::Host => benches.push(own(Box::new(Host::new(lab::is_over()?)))),
+            On::Sim => benches.push(Box::new(Sim)),
+            On::Host => benches.push(Box::new(Host::new(lab::is_over()?))),
             On::Kernel(wanted) => {
                 let none = (None, Vec::new());
                 let commands = || std::iter::once(&none).chain(&commands);
                 let each = wanted.shifts.iter().flat_map(|it| commands().map(move |of| (*it, of)));
                 for (shift, command) in each {
-                    let is_loaded = !command.1.is_empty();
-                    let (name, command) = (&wanted.name, command.clone());
-                    let bench = Box::new(lab::guests(name, shift, command, args.steps)?);
-                    benches.push(Under { bench, is_loaded });
+                    let guests = lab::guests(&wanted.name, shift, command.clone(), args.steps)?;
+                    benches.push(Box::new(guests));
                 }
             }
         }
     }
     // Two names may mean the same kernel.
     let mut names = HashSet::new();
-    benches.retain(|it| names.insert(it.bench.name().to_owned()));
+    benches.retain(|it| names.insert(it.name().to_owned()));
     Ok(benches)
 }
 
@@ -328,12 +238,6 @@ fn commands(all: &[String]) -> Vec<(Option<String>, Vec<String>)> {
     all.iter().map(&mut command).collect()
 }
 
-/// A bench, and whether a program loads its scheduler.
-struct Under {
-    bench: Box<dyn Bench>,
-    is_loaded: bool,
-}
-
 /// The page to write, if any: the file of `--html`, or `report.html` in the directory of `-o`.
 fn page(args: &Run) -> Result<Option<Target>, Stop> {
     let in_folder = args.output.as_ref().filter(|it| is_folder(it) && is_real(args));
@@ -352,66 +256,33 @@ fn is_real(args: &Run) -> bool {
     args.on.iter().any(|on| *on != On::Sim)
 }
 
-/// A picture of the first run of each variant on each bench.
-#[derive(Default)]
-struct Pictures(Mutex<Vec<(String, Picture)>>);
-
-impl Pictures {
-    /// The largest number of pictures: a page with hundreds opens slowly.
-    const MOST: usize = 24;
-
-    /// Adds a picture of a run, unless a picture with this name exists.
-    fn add(&self, name: &str, seed: u64, history: &History) {
-        let has = |all: &[(String, Picture)]| {
-            all.len() == Pictures::MOST || all.iter().any(|(known, _)| known == name)
-        };
-        if has(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return;
-        }
-        let options = wastenot_check::Options { marks: true, ..Default::default() };
-        let found = wastenot_check::check(history, &options);
-        let mut drawn = page::cores(history, &found, &Look::of(history));
-        drawn.title = format!("Tasks on each CPU: {name}, seed {seed}");
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !has(&all) {
-            all.push((name.to_owned(), drawn));
-        }
-    }
-
-    fn finish(self) -> Vec<Picture> {
-        let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        all.into_iter().map(|(_, picture)| picture).collect()
-    }
-}
-
 /// Whether `-o` names a directory for all runs.
 fn is_folder(output: &Path) -> bool {
     output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 /// Runs the whole grid, and passes each run to `keep`.
-pub(super) fn all(name: &str, grid: Grid<'_>, keep: &Keep<'_>) -> Result<Experiment, Stop> {
-    let (cells, what) = (grid.len(), format!("{} {name}", grid.bench().doing()));
-    Ok(progress::counting(&what, cells, |done| grid.run_and_keep(done, keep))?)
+pub(super) fn all(grid: &Grid<'_>, keep: &Keep<'_>) -> Result<Experiment, Stop> {
+    let what = format!("{} {}", grid.bench().doing(), grid.name());
+    Ok(progress::counting(&what, grid.len(), |done| grid.run_and_keep(done, keep))?)
 }
 
 /// Runs the whole grid, writes the History of each run into a directory, and draws pictures.
 fn kept(
-    name: &str,
-    grid: Grid<'_>,
+    grid: &Grid<'_>,
     folder: Option<&Path>,
     pictures: Option<&Pictures>,
     args: &Run,
     histories: &mut usize,
 ) -> Result<Experiment, Stop> {
-    let bench = grid.bench().name().to_owned();
     let draw = |variant: &Variant, seed: u64, run: &wastenot_experiment::Run| {
         if let Some(pictures) = pictures.filter(|_| run.is_recorded()) {
-            pictures.add(&format!("{name}, {bench}, {}", variant.name), seed, &run.history);
+            let name = format!("{}, {}, {}", grid.name(), grid.bench().name(), variant.name);
+            pictures.add(&name, seed, &run.history);
         }
     };
     let Some(folder) = folder else {
-        return all(name, grid, &|variant, seed, run| {
+        return all(grid, &|variant, seed, run| {
             draw(variant, seed, run);
             Ok(())
         });
@@ -419,17 +290,11 @@ fn kept(
     let doing =
         |error| Stop::io(format_args!("-o {}", folder.display()), &error, "give another path");
     std::fs::create_dir_all(folder).map_err(doing)?;
-    let file = |variant: &str, seed: u64| {
-        let name = format!("{name} {variant} {bench} {seed}");
-        let usual = |letter: char| {
-            if letter.is_alphanumeric() || ".=+".contains(letter) { letter } else { '-' }
-        };
-        folder.join(name.chars().map(usual).collect::<String>() + ".wn")
-    };
+    let file = |variant: &Variant, seed: u64| folder.join(grid.trace_name(variant, seed) + ".wn");
     // Check the output files before the first run.
     for variant in grid.variants() {
         for &seed in grid.seeds() {
-            Kept::named("-o", &file(&variant.name, seed), args.force)?;
+            Kept::named("-o", &file(variant, seed), args.force)?;
         }
     }
     let written = AtomicUsize::new(0);
@@ -439,13 +304,13 @@ fn kept(
             return Ok(());
         }
         written.fetch_add(1, Ordering::Relaxed);
-        let kept = Kept::named("-o", &file(&variant.name, seed), args.force);
+        let kept = Kept::named("-o", &file(variant, seed), args.force);
         kept.and_then(|kept| kept.write(&run.history)).map_err(|stop| match stop {
             Stop::Failure { what, help, .. } => Error::Bench { what, help },
             Stop::Pipe => Error::Bench { what: "the pipe is closed".into(), help: String::new() },
         })
     };
-    let experiment = all(name, grid, &write);
+    let experiment = all(grid, &write);
     *histories += written.into_inner();
     experiment
 }
@@ -476,14 +341,13 @@ fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
 /// A scenario of one task that runs a command.
 fn of_command(args: &Run) -> Result<Scenario, Stop> {
     if let Some(setting) = args.set.first() {
-        let what = format!("--set {}: a command has no such key", setting.0);
+        let what = format!("--set {}: a command has no such key", setting.name);
         return Err(Stop::new(
             what,
             "write a scenario with a task that has the step `run COMMAND`",
         ));
     }
     let choice = open::scheduler(&args.under)?;
-    let usual = || Choice::named(USUAL_SCHEDULER);
     let machine = args.machine.as_deref().unwrap_or(USUAL_MACHINE);
     let machine = open::machine("--machine", machine)?;
     Ok(scenario::of_command(args.command.clone(), machine, choice.unwrap_or_else(usual)))
@@ -496,19 +360,6 @@ fn read(file: &Path, args: &Run) -> Result<(Scenario, Option<Choice>), Stop> {
     let choice = open::scheduler(&args.under)?;
     let machine = args.machine.as_deref();
     let machine = machine.map(|text| open::machine("--machine", text)).transpose()?;
-    if wastenot_scenario::is_rtapp(&name, &text) {
-        if let Some(setting) = args.set.first() {
-            let what = format!("--set {}: an rt-app file has no such key", setting.0);
-            let help =
-                "use --machine or --scheduler, or write a scenario (docs/reference/scenario.md)";
-            return Err(Stop::new(what, help));
-        }
-        let read = wastenot_scenario::from_rtapp(&name, &text, machine)?;
-        let usual = || Choice::named(USUAL_SCHEDULER);
-        return Ok((read.scenario(choice.unwrap_or_else(usual)), None));
-    }
-    let set = args.set.iter().cloned();
-    let set = set.map(|setting| Setting { name: setting.0, value: setting.1 }).collect();
-    let instead = Instead { set, machine };
-    Ok((wastenot_experiment::scenario_with(&name, &text, &instead)?, choice))
+    let instead = Instead { set: args.set.clone(), machine };
+    Ok(wastenot_experiment::given(&name, &text, instead, choice)?)
 }

@@ -1,13 +1,23 @@
 //! Converts the selection on the command line to options of a check.
 
+use std::path::Path;
+
 use globset::{Glob, GlobMatcher};
 use wastenot_check::Options;
 use wastenot_model::{Change, CpuSet, Event, History, TaskId, Window};
 
-use crate::args::check::{Select, Which};
+use crate::args::check::{Looking, Select, Which};
 use crate::args::explain::Whom;
 use crate::args::when::cycles;
 use crate::fail::Stop;
+use crate::open;
+
+/// The History in `file`, and the options for its check.
+pub(super) fn read(file: &Path, looking: &Looking) -> Result<(History, Options), Stop> {
+    let history = open::history(file, &looking.reading)?;
+    let options = options(&history, looking.window.of(&history)?, &looking.select)?;
+    Ok((history, options))
+}
 
 /// The options for a check of `history`.
 pub(crate) fn options(history: &History, window: Window, select: &Select) -> Result<Options, Stop> {

@@ -13,6 +13,7 @@ use wastenot_view::{Recording, Server, View};
 
 use super::again::Again;
 use super::{recording, report, select, signals};
+use crate::args::check::Looking;
 use crate::args::input::Reading;
 use crate::args::view::View as Args;
 use crate::cache::{self, Entry};
@@ -97,11 +98,12 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// The content of the page. Before a long trace is checked, the server shows a glance at it.
 fn view(args: &Args, server: &Server) -> Result<View, Stop> {
+    let Looking { window, select, reading } = &args.looking;
     // Identify the file before it is read, to detect later changes.
-    let events = |file: &Path| Again::of(file, &args.reading, &args.select).map(Again::events);
+    let events = |file: &Path| Again::of(file, reading, select).map(Again::events);
     let Some(with) = &args.with else {
         let events = events(&args.file);
-        let asked = format!("{:?} {:?} {:?}", args.window, args.select, args.reading);
+        let asked = format!("{window:?} {select:?} {reading:?}");
         let entry = (!args.no_cache).then(|| Entry::of(&files(args), &asked)).flatten();
         let known = entry.as_ref().and_then(Entry::read);
         if let Some(recording) = known.and_then(|bytes| Recording::from_bytes(&bytes)) {
@@ -122,14 +124,14 @@ fn view(args: &Args, server: &Server) -> Result<View, Stop> {
 
 /// The input files of the page of one trace.
 fn files(args: &Args) -> Vec<&Path> {
-    let Reading { machine, formats_from, .. } = &args.reading;
+    let Reading { machine, formats_from, .. } = &args.looking.reading;
     // The name of a preset is not a file.
     let machine = machine.as_deref().map(Path::new).filter(|path| path.is_file());
     [Some(args.file.as_path()), machine, formats_from.as_deref()].into_iter().flatten().collect()
 }
 
 fn checked(args: &Args, file: &Path, kept: Option<&Entry>) -> Result<(Recording, Report), Stop> {
-    recording::of(file, &args.window, &args.select, &args.reading, false, kept)
+    recording::of(file, &args.looking, false, kept)
 }
 
 /// Shows short parts of the traces if all of them are long. Errors are reported later, when the
@@ -142,9 +144,9 @@ fn show_glance(args: &Args, files: &[&Path], server: &Server) {
 }
 
 fn glance(args: &Args, file: &Path) -> Option<Recording> {
-    let history = open::glance(file, &args.reading)?;
-    let window = args.window.of(&history).ok()?;
-    let options = select::options(&history, window, &args.select).ok()?;
+    let Looking { window, select, reading } = &args.looking;
+    let history = open::glance(file, reading)?;
+    let options = select::options(&history, window.of(&history).ok()?, select).ok()?;
     let (found, content) = wastenot_view::check(&history, &options, &mut Vec::new()).ok()?;
     let (name, span) = (file.file_name().unwrap_or_default(), history.window().span());
     let title = format!("{}: {} CPUs, {span}", name.to_string_lossy(), history.cpu_count());

@@ -31,6 +31,10 @@ pub trait Bench: Debug + Sync {
     fn has(&self) -> String {
         String::new()
     }
+    /// Whether a program loads its scheduler, which is compared with that of the bench before it.
+    fn is_loaded(&self) -> bool {
+        false
+    }
     /// What its figures rest on, one sentence each.
     fn assumes(&self) -> Vec<String>;
     /// What it makes of a variant: one that is not the simulator may have a machine and a scheduler

@@ -11,8 +11,8 @@ use wastenot_model::{Help, History, Policy, Span};
 use wastenot_rota::interpret::Interpreter;
 use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::profile::BYTES;
-use wastenot_scenario::scenario::{Choice, Instead, Scenario, Unfit};
-use wastenot_scenario::scenario_for;
+use wastenot_scenario::scenario::{Choice, Instead, Scenario, Setting, Unfit};
+use wastenot_scenario::{from_rtapp, is_rtapp, scenario_for};
 use wastenot_sim::mutant::{self, Mutant};
 use wastenot_sim::{Made, Pace, SCHEDULERS, Scheduler, Settings, Tunable, Values, make, scheduler};
 
@@ -36,6 +36,31 @@ pub fn scenario_with(
         help: error.help().into_owned(),
     };
     scenario_for(file, text, instead, &|choice| resolve(choice, folder).map_err(unfit))
+}
+
+/// Reads a scenario, or a file of rt-app. `scheduler` is to replace the schedulers of a scenario,
+/// so it is given back. A file of rt-app has none, so it gets `scheduler` or the usual one.
+pub fn given(
+    file: &str,
+    text: &str,
+    instead: Instead,
+    scheduler: Option<Choice>,
+) -> Result<(Scenario, Option<Choice>), wastenot_scenario::Error> {
+    if !is_rtapp(file, text) {
+        return Ok((scenario_with(file, text, &instead)?, scheduler));
+    }
+    if let Some(Setting { name, .. }) = instead.set.first() {
+        let (setting, what) = (name.clone(), "an rt-app file has no such key".into());
+        let help = "use --machine or --scheduler, or write a scenario (docs/reference/scenario.md)";
+        return Err(wastenot_scenario::Error::Setting { setting, what, help: help.into() });
+    }
+    let read = from_rtapp(file, text, instead.machine)?;
+    Ok((read.scenario(scheduler.unwrap_or_else(usual)), None))
+}
+
+/// The default scheduler of files of rt-app and of commands: that of a current Linux.
+pub fn usual() -> Choice {
+    Choice::named("eevdf-6.12")
 }
 
 /// Reads the policy and the profile that `choice` names, if it names any, which lie in `folder`;

@@ -105,6 +105,16 @@ impl<'s> Grid<'s> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// The name of the scenario.
+    pub fn name(&self) -> &str {
+        &self.scenario.name
+    }
+    /// A name for the trace of a run, without its extension.
+    pub fn trace_name(&self, variant: &Variant, seed: u64) -> String {
+        let name = format!("{} {} {} {seed}", self.name(), variant.name, self.bench.name());
+        let is_usual = |letter: char| letter.is_alphanumeric() || ".=+".contains(letter);
+        name.chars().map(|letter| if is_usual(letter) { letter } else { '-' }).collect()
+    }
     /// Where they run.
     pub fn bench(&self) -> &dyn Bench {
         self.bench
@@ -119,13 +129,13 @@ impl<'s> Grid<'s> {
     }
 
     /// Runs what was not run before. `progress` is told how many cells are there.
-    pub fn run(self, progress: impl Fn(usize) + Sync) -> Result<Experiment, Error> {
+    pub fn run(&self, progress: impl Fn(usize) + Sync) -> Result<Experiment, Error> {
         self.run_and_keep(progress, &|_, _, _| Ok(()))
     }
 
     /// The same; `keep` is given each run.
     pub fn run_and_keep(
-        self,
+        &self,
         progress: impl Fn(usize) + Sync,
         keep: &Keep<'_>,
     ) -> Result<Experiment, Error> {
@@ -158,7 +168,7 @@ impl<'s> Grid<'s> {
             }
         };
         let cells = results.chunks(self.seeds.len()).map(<[Cell]>::to_vec);
-        Ok(Experiment::new(&self, cells.collect(), &self.seeds))
+        Ok(Experiment::new(self, cells.collect(), &self.seeds))
     }
 
     /// Runs the first variant with the first seed, stored or not, and gives the run, too.

@@ -21,14 +21,15 @@ pub mod ranks;
 mod real_time;
 mod report;
 mod seeds;
+mod series;
 pub mod shifts;
 mod what_if;
 
 pub use bench::{Bench, Run, Sim};
 pub use cell::{Cell, Kind, Wait};
 pub use choice::{
-    Claims, MUTANT, PACE, STEPS, claims, is_unsafe, label, pace, resolve, scenario, scenario_with,
-    times,
+    Claims, MUTANT, PACE, STEPS, claims, given, is_unsafe, label, pace, resolve, scenario,
+    scenario_with, times, usual,
 };
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
@@ -37,6 +38,7 @@ pub use fault::Fault;
 pub use grid::{Grid, Keep, Options};
 pub use kernels::{Change, Compared, compared};
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
-pub use report::{report, report_with};
+pub use report::{report_with, together};
 pub use seeds::Seeds;
+pub use series::Series;
 pub use what_if::{Question, Replayed, WhatIf, YARDSTICK, what_if};

@@ -12,7 +12,7 @@ use crate::{Bench as _, Sim, real_time};
 impl Experiment {
     /// The answer of `wastenot run`.
     pub fn report(&self) -> Report {
-        report(std::slice::from_ref(self))
+        report_with(std::slice::from_ref(self), &[])
     }
 
     fn verdict(&self) -> String {
@@ -64,12 +64,8 @@ impl Experiment {
     }
 }
 
-/// The answer of `wastenot run` with several benches: what each made of the same scenario.
-pub fn report(all: &[Experiment]) -> Report {
-    report_with(all, &[])
-}
-
-/// The same; those of `pairs` are compared, the first with the second.
+/// The answer of `wastenot run` with several benches: what each made of the same scenario. Those of
+/// `pairs` are compared, the first with the second.
 pub fn report_with(all: &[Experiment], pairs: &[(usize, usize)]) -> Report {
     let Some(first) = all.first() else { return Report::new("run/1", "") };
     let benches = Benches { all };
@@ -116,6 +112,26 @@ pub fn report_with(all: &[Experiment], pairs: &[(usize, usize)]) -> Report {
         }
     }
     report
+}
+
+/// The reports of several scenarios as one.
+pub fn together(mut reports: Vec<Report>) -> Report {
+    if reports.len() == 1 {
+        return reports.remove(0);
+    }
+    let mut all = Report::new("run/1", format!("{} scenarios", reports.len()));
+    for report in reports {
+        let name = report.get("scenario").map_or_else(String::new, |it| it.show(Unit::None));
+        all.verdict += &format!("{name}: {} ", report.verdict);
+        all.tables.extend(report.tables.into_iter().map(|mut table| {
+            table.title = format!("{name}: {}", table.title);
+            table
+        }));
+        let new = report.assumptions.into_iter().filter(|it| !all.assumptions.contains(it));
+        let new: Vec<String> = new.collect();
+        all.assumptions.extend(new);
+    }
+    all
 }
 
 /// Which figures are better or worse, in sentences.

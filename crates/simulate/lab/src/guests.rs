@@ -323,6 +323,10 @@ impl Bench for Guests {
         format!("{scheduler} of Linux {}", self.of.version)
     }
 
+    fn is_loaded(&self) -> bool {
+        !self.of.command.is_empty()
+    }
+
     fn assumes(&self) -> Vec<String> {
         let emulator = &self.emulator;
         let what = format!(

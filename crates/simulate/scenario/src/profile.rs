@@ -17,9 +17,10 @@ use wastenot_model::{Help, Span, nearest};
 
 use crate::Error;
 use crate::error::shown;
+use crate::scenario::Section;
 use crate::scenario::fields::{Fields, expected, text};
 use crate::scenario::node::{self, Node, Wrong, wrong};
-use crate::scenario::{Key, Section};
+use crate::scenario::schema::key;
 
 /// The maximum size of a file.
 pub const BYTES: usize = 64 * 1024;
@@ -38,10 +39,6 @@ const VERSION: &str = "wastenot.profile/1";
 /// The words for how a lock spins.
 const SPINS: [(&str, Spin); 3] =
     [("own", Spin::Own), ("ticket", Spin::Ticket), ("test-and-set", Spin::TestAndSet)];
-
-const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key {
-    Key { name, form, about }
-}
 
 /// The tables, in the order of the documentation.
 pub const SCHEMA: &[&Section] = &[&PROFILE, &STRETCH];
@@ -151,11 +148,7 @@ fn read(whole: &str) -> Result<Profile, Wrong> {
     }
     let table = node::parse(whole)?;
     let fields = Fields::new(&PROFILE, 0, &table);
-    let version = fields.need("schema", "\"wastenot.profile/1\"")?;
-    if text(version, "schema")? != VERSION {
-        let help = format!("write \"{VERSION}\", the schema of this version");
-        return Err(wrong(version.at, "the file is not a profile, or it has another schema", help));
-    }
+    fields.version("profile", VERSION)?;
     fields.check()?;
     fields.text("about")?;
     let mut profile = Profile::FREE;

@@ -16,7 +16,7 @@ use wastenot_read::Error;
 use wastenot_read::write::{COLUMNS, Cell, Column, Table, events, metadata};
 
 use self::schema::{EPISODES, LOSSES, TASKS, VIOLATIONS};
-use self::spans::{Spans, Waits};
+use self::spans::{Sheet, Spans, Waits};
 
 /// The files of a folder.
 pub(crate) const FILES: [&str; 7] = [
@@ -90,10 +90,11 @@ impl At<'_> {
     fn spans(&self) -> io::Result<()> {
         let spans = self.table("spans", schema::SPANS)?;
         let waits = self.table("waits", schema::WAITS)?;
-        let (spans, waits) = (Spans::new(self.history, spans), Waits::new(self.history, waits));
+        let sheet = |table| Sheet::new(self.history, table);
+        let (spans, waits) = (Spans(sheet(spans)), Waits(sheet(waits)));
         let mut all = (CpuSpans::new(&spans), (TaskSpans::new(&spans), TaskSpans::new(&waits)));
         replay(self.history, Options::default().silent, &mut all);
-        spans.finish().and_then(|()| waits.finish()).map_err(plain)
+        spans.0.finish().and_then(|()| waits.0.finish()).map_err(plain)
     }
 }
 
@@ -105,6 +106,12 @@ impl<'h> Row<'h> {
     pub(super) fn int(self, value: u64) -> Row<'h> {
         // Stamps above 2^63 are not times but damage; they stay at the largest.
         self.cell(Cell::Int(i64::try_from(value).unwrap_or(i64::MAX)))
+    }
+    pub(super) fn known(self, value: Option<u64>) -> Row<'h> {
+        match value {
+            Some(value) => self.int(value),
+            None => self.none(),
+        }
     }
     pub(super) fn text(self, text: &'static str) -> Row<'h> {
         self.cell(Cell::Text(text.into()))
@@ -196,19 +203,12 @@ fn of_loss(loss: &Loss) -> Row<'_> {
         Severity::Lost => "lost",
     };
     let row = Row::default().text(loss.kind.name()).text(severity).cpu(loss.cpu);
-    let row = match loss.time {
-        Some(time) => row.int(time.0),
-        None => row.none(),
-    };
-    let row = match loss.count {
-        Some(count) => row.int(count),
-        None => row.none(),
-    };
+    let row = row.known(loss.time.map(|it| it.0)).known(loss.count);
     row.cell(Cell::Text(loss.note.as_str().into()))
 }
 
 /// What goes wrong while writing is the disk's fault.
-fn plain(error: Error) -> io::Error {
+pub(crate) fn plain(error: Error) -> io::Error {
     match error {
         Error::Io(error) | Error::Write(error) => error,
         error => io::Error::other(error.to_string()),

@@ -8,17 +8,21 @@ use wastenot_model::{
     Time, Window,
 };
 use wastenot_read::Error;
-use wastenot_read::write::{Cell, Table};
+use wastenot_read::write::Table;
 
 use super::Row;
 
 /// A table that spans are added to. What goes wrong is known at the end: a replay cannot fail.
-struct Sheet<'h> {
+pub(super) struct Sheet<'h> {
     history: &'h History,
     table: RefCell<(Table<File>, Result<(), Error>)>,
 }
 
-impl Sheet<'_> {
+impl<'h> Sheet<'h> {
+    pub(super) fn new(history: &'h History, table: Table<File>) -> Sheet<'h> {
+        Sheet { history, table: RefCell::new((table, Ok(()))) }
+    }
+
     fn add(&self, row: &Row<'_>) {
         let (table, result) = &mut *self.table.borrow_mut();
         if result.is_ok() {
@@ -26,23 +30,14 @@ impl Sheet<'_> {
         }
     }
 
-    fn finish(self) -> Result<(), Error> {
+    pub(super) fn finish(self) -> Result<(), Error> {
         let (table, result) = self.table.into_inner();
         result.and_then(|()| table.finish())
     }
 }
 
 /// What tasks and CPUs did.
-pub(super) struct Spans<'h>(Sheet<'h>);
-
-impl<'h> Spans<'h> {
-    pub(super) fn new(history: &'h History, table: Table<File>) -> Spans<'h> {
-        Spans(Sheet { history, table: RefCell::new((table, Ok(()))) })
-    }
-    pub(super) fn finish(self) -> Result<(), Error> {
-        self.0.finish()
-    }
-}
+pub(super) struct Spans<'h>(pub(super) Sheet<'h>);
 
 fn times<'h>(row: Row<'h>, window: Window) -> Row<'h> {
     row.int(window.from.0).int(window.to.0).int(window.span().0)
@@ -93,16 +88,7 @@ impl TaskReceiver for &Spans<'_> {
 }
 
 /// Each wait, from being queued to the run.
-pub(super) struct Waits<'h>(Sheet<'h>);
-
-impl<'h> Waits<'h> {
-    pub(super) fn new(history: &'h History, table: Table<File>) -> Waits<'h> {
-        Waits(Sheet { history, table: RefCell::new((table, Ok(()))) })
-    }
-    pub(super) fn finish(self) -> Result<(), Error> {
-        self.0.finish()
-    }
-}
+pub(super) struct Waits<'h>(pub(super) Sheet<'h>);
 
 impl TaskReceiver for &Waits<'_> {
     /// Since when it waits: a wait goes on where a task is moved.
@@ -125,10 +111,7 @@ impl TaskReceiver for &Waits<'_> {
         let row = Row::default().task(history, Some(span.task)).cpu(cpu);
         let row = times(row, Window { from, to: span.window.to });
         let row = row.text(was.origin.name()).text(end);
-        let row = match was.waking {
-            Some(waking) => row.int(waking.0),
-            None => row.cell(Cell::None),
-        };
+        let row = row.known(was.waking.map(|it| it.0));
         let row = row.waker(history, was.origin, was.waker, was.waker_cpu);
         self.0.add(&row.cpu(was.prev).int(was.moves.into()));
     }

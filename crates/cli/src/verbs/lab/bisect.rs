@@ -131,7 +131,7 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
     let guests = guests(package.version.kernel(), USUAL, (None, Vec::new()), false)?;
     let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };
     let grid = Grid::new(scenario, &guests, &options)?;
-    let experiment = scenarios::all(&scenario.name, grid, &|_, _, _| Ok(()))?;
+    let experiment = scenarios::all(&grid, &|_, _, _| Ok(()))?;
     let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
         let what = format!("{} has no figure `{}`", scenario.name, args.figure);
         Stop::new(what, "give a figure of the scenario")

@@ -20,12 +20,7 @@ pub(super) fn no_lost_task(policy: &Policy) -> Vec<Obligation> {
     let put = sites(policy).into_iter().map(|site| {
         let queue = site.put.queue.queue;
         let comes = format!("put into `{}` by `{}`", policy.queues[queue].name, site.event.name());
-        let target = |encoder: &mut Encoder<'_>| {
-            let names = site.names(encoder, "put");
-            let given = site.given(encoder, &names);
-            encoder.assert("The handler puts it there.", given);
-            site.target(encoder, &names)
-        };
+        let target = |encoder: &mut Encoder<'_>| site.puts(encoder).map(|(_, cpu)| cpu);
         found(&comes, site.put.span, served(policy, queue, target))
     });
     let moved = moves(policy).into_iter().map(|balance| {
@@ -113,10 +108,7 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let about = "Negation: a CPU that would find the task is among those that may be woken for it.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
-    let names = site.names(&mut encoder, "put");
-    let given = site.given(&mut encoder, &names);
-    encoder.assert("The handler puts it there.", given);
-    let target = site.target(&mut encoder, &names)?;
+    let (names, target) = site.puts(&mut encoder)?;
     let (taking, me, _) = taking(&mut encoder, policy.queues[queue].per);
     let able = encoder.allowed(me.clone());
     encoder.assert("The task may run on this CPU.", able);
@@ -289,10 +281,7 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     let about = "Negation: some CPU that may run the task takes from its queue before all else.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
-    let names = site.names(&mut encoder, "put");
-    let given = site.given(&mut encoder, &names);
-    encoder.assert("The handler puts it there.", given);
-    let target = site.target(&mut encoder, &names)?;
+    let (_, target) = site.puts(&mut encoder)?;
     let any = Names { me: Some((Level::Cpu, name("c"))), ..Names::default() };
     let able = encoder.allowed(name("c"));
     let first = match begins(policy) {

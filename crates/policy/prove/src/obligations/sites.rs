@@ -140,6 +140,19 @@ impl Site<'_> {
         names
     }
 
+    /// Asserts that the handler takes the path to this `put`: what names stand for there, and a CPU
+    /// of the group into whose queue the task is put.
+    ///
+    /// # Errors
+    /// That CPU cannot be encoded.
+    pub(super) fn puts(&self, encoder: &mut Encoder<'_>) -> Result<(Names, Term), NotEncoded> {
+        let names = self.names(encoder, "put");
+        let given = self.given(encoder, &names);
+        encoder.assert("The handler puts it there.", given);
+        let target = self.target(encoder, &names)?;
+        Ok((names, target))
+    }
+
     /// A CPU of the group into whose queue the task is put.
     ///
     /// # Errors

@@ -54,6 +54,15 @@ impl<'a> Fields<'a> {
         };
         self.get(key).ok_or_else(missing)
     }
+    /// Refuses a file of another kind, or one with another schema than `version`.
+    pub(crate) fn version(&self, kind: &str, version: &str) -> Result<(), Wrong> {
+        let node = self.need("schema", &format!("\"{version}\""))?;
+        if text(node, "schema")? == version {
+            return Ok(());
+        }
+        let what = format!("the file is not a {kind}, or it has another schema");
+        Err(wrong(node.at, what, format!("write \"{version}\", the schema of this version")))
+    }
     /// A text.
     pub(crate) fn text(&self, key: &'static str) -> Result<Option<&'a str>, Wrong> {
         self.get(key).map(|node| text(node, key)).transpose()

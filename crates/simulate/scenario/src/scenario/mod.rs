@@ -16,7 +16,7 @@ mod instead;
 pub(crate) mod names;
 pub(crate) mod node;
 pub(crate) mod program;
-mod schema;
+pub(crate) mod schema;
 mod tasks;
 mod variants;
 pub(crate) mod verify;
@@ -151,15 +151,7 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     table.merge(&patch.head);
     let fields = Fields::new(&schema::SCENARIO, 0, &table);
     fields.check()?;
-    let version = fields.need("schema", "\"wastenot.scenario/1\"")?;
-    if fields::text(version, "schema")? != schema::VERSION {
-        let help = format!("write \"{}\", the schema of this version", schema::VERSION);
-        return Err(wrong(
-            version.at,
-            "the file is not a scenario, or it has another schema",
-            help,
-        ));
-    }
+    fields.version("scenario", schema::VERSION)?;
     let limit = fields.span("limit")?.unwrap_or(USUAL_LIMIT);
     if limit == Span::ZERO || limit > LIMIT {
         let at = fields.get("limit").map_or(0, |node| node.at);

@@ -22,7 +22,7 @@ pub struct Key {
     pub about: &'static str,
 }
 
-const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key {
+pub(crate) const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key {
     Key { name, form, about }
 }
 
@@ -303,12 +303,8 @@ pub(crate) const FIGURE: Section = Section {
              marks",
         ),
         key("variant", "text", "the variant; required if there are several"),
-        key("within", "TIME", "with `marks`: count only marks with at most this delay"),
-        key(
-            "percentile",
-            "0.001 to 100",
-            "with `wait`: the percentile; default: `100`, the longest wait",
-        ),
+        WITHIN,
+        PERCENTILE,
         key("over", "table | TIME | number", "the divisor, for each seed; default: none"),
         key(
             "pick",
@@ -326,6 +322,14 @@ pub(crate) const FIGURE: Section = Section {
     ],
 };
 
+const WITHIN: Key = key("within", "TIME", "with `marks`: count only marks with at most this delay");
+
+const PERCENTILE: Key = key(
+    "percentile",
+    "0.001 to 100",
+    "with `wait`: the percentile; default: `100`, the longest wait",
+);
+
 pub(crate) const QUANTITY: Section = Section {
     title: "over",
     about: "The divisor of a figure. A missing key has the same value as in the figure.",
@@ -333,12 +337,8 @@ pub(crate) const QUANTITY: Section = Section {
         key("measure", "MEASURE", "the measure"),
         key("of", "task or mark", "the tasks or marks"),
         key("variant", "text", "the variant"),
-        key("within", "TIME", "with `marks`: count only marks with at most this delay"),
-        key(
-            "percentile",
-            "0.001 to 100",
-            "with `wait`: the percentile; default: `100`, the longest wait",
-        ),
+        WITHIN,
+        PERCENTILE,
     ],
 };
 

@@ -96,11 +96,7 @@ fn read(file: &str, whole: &str, names: &Names) -> Result<Sweep, Wrong> {
     let table = node::parse(whole)?;
     let fields = Fields::new(&schema::SWEEP, 0, &table);
     fields.check()?;
-    let version = fields.need("schema", "\"wastenot.sweep/1\"")?;
-    if text(version, "schema")? != schema::VERSION {
-        let help = format!("write \"{}\", the schema of this version", schema::VERSION);
-        return Err(wrong(version.at, "the file is not a sweep, or it has another schema", help));
-    }
+    fields.version("sweep", schema::VERSION)?;
     let seed = fields.integer("seed", 0..=i64::MAX)?.unwrap_or(1) as u64;
     let sets = fields.integer("sets", 1..=100_000)?.unwrap_or(100) as u32;
     fields.need("points", "{ cpus = [8], .. }")?;

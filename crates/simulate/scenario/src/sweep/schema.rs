@@ -1,10 +1,7 @@
 //! The tables and keys of a sweep, for the reader and for the documentation.
 
-use crate::scenario::{Key, Section};
-
-const fn key(name: &'static str, form: &'static str, about: &'static str) -> Key {
-    Key { name, form, about }
-}
+use crate::scenario::Section;
+use crate::scenario::schema::key;
 
 /// The tables, in the order of the documentation.
 pub const SCHEMA: &[&Section] = &[&SWEEP, &POINTS, &STEPS, &TESTS, &CURVE];

@@ -28,12 +28,7 @@ impl<P: Policy> Mechanism for Direct<P> {
     fn step(&mut self, kernel: &mut Kernel, cpu: CpuId, trigger: Trigger, _: u32) -> Step {
         match trigger {
             Trigger::Wake { task, why, by } => {
-                if why == Why::New {
-                    let parent = kernel.parent(task);
-                    self.on(kernel, Happening::Fork { parent, child: task });
-                } else {
-                    kernel.tell_waking(cpu, task, by);
-                }
+                self.tell(kernel, cpu, (task, why), by);
                 self.put(kernel, task, why, by);
             }
             Trigger::Select { task, .. } if kernel.cx.current(cpu) != Some(task) => {
@@ -57,11 +52,28 @@ impl<P: Policy> Mechanism for Direct<P> {
 }
 
 impl<P: Policy> Direct<P> {
-    pub(super) fn on(&mut self, kernel: &mut Kernel, happening: Happening) {
+    fn on(&mut self, kernel: &mut Kernel, happening: Happening) {
         self.0.on(&mut kernel.cx, happening);
         kernel.carry_out();
         if let Happening::Cpu { cpu, up: false } = happening {
             kernel.check_cleared(cpu);
+        }
+    }
+
+    /// `task` is woken or new, and is about to be put.
+    #[inline]
+    pub(super) fn tell(
+        &mut self,
+        kernel: &mut Kernel,
+        cpu: CpuId,
+        (task, why): (TaskId, Why),
+        by: Context,
+    ) {
+        if why == Why::New {
+            let parent = kernel.parent(task);
+            self.on(kernel, Happening::Fork { parent, child: task });
+        } else {
+            kernel.tell_waking(cpu, task, by);
         }
     }
 

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use wastenot_model::policy::{Family, Happening, Steps, Went, Why};
+use wastenot_model::policy::{Family, Steps, Went, Why};
 use wastenot_model::workload::Random;
 use wastenot_model::{Context, CpuId, Span, TaskId};
 
@@ -81,12 +81,7 @@ impl<P: Steps> Paced<P> {
 
     /// `task` is woken or new, and is about to be put.
     fn wakes(&mut self, kernel: &mut Kernel, cpu: CpuId, (task, why): (TaskId, Why), by: Context) {
-        if why == Why::New {
-            let parent = kernel.parent(task);
-            self.direct.on(kernel, Happening::Fork { parent, child: task });
-        } else {
-            kernel.tell_waking(cpu, task, by);
-        }
+        self.direct.tell(kernel, cpu, (task, why), by);
         let (policy, prev) = (&mut self.direct.0, kernel.cx.task(task).cpu);
         let to = policy.select_cpu(&mut kernel.cx, task, prev, why);
         kernel.carry_out();
