@@ -24,11 +24,10 @@ mod seeds;
 pub mod shifts;
 mod what_if;
 
-pub use bench::{Bench, Run, Sim};
+pub use bench::{Bench, Run, Sim, simulated};
 pub use cell::{Cell, Kind, Wait};
 pub use choice::{
-    Claims, MUTANT, PACE, STEPS, claims, is_unsafe, label, pace, resolve, scenario, scenario_with,
-    times,
+    Claims, PACE, STEPS, claims, is_unsafe, label, pace, resolve, scenario, scenario_with, times,
 };
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};

@@ -112,8 +112,13 @@ pub struct Progress {
     pub shrinks: bool,
 }
 
+/// Runs a variant with a seed, and looks at what happened.
+pub type Trial<'h> = &'h (dyn Fn(&Variant, u64, Notes) -> Result<Seen, Error> + Sync);
+
 /// What goes along with a search.
 pub struct Hooks<'h> {
+    /// How a trial is run: [`trial::look`].
+    pub look: Trial<'h>,
     /// Whether it is to end.
     pub is_over: &'h dyn Fn() -> bool,
     /// Is told how far it is.
@@ -136,7 +141,7 @@ pub fn search(
     let runs = std::cell::Cell::new(0);
     let run = |all: &[(&Genome, u64)], choice: &Choice, notes: Notes| {
         runs.set(runs.get() + all.len() as u64);
-        seen(all, choice, notes, store)
+        seen(all, choice, notes, store, hooks)
     };
     let look = |genome: &Genome, choice: &Choice, seeds: &[u64]| {
         let all: Vec<(&Genome, u64)> = seeds.iter().map(|seed| (genome, *seed)).collect();
@@ -208,7 +213,9 @@ fn seen(
     choice: &Choice,
     notes: Notes,
     store: Option<&Store<Seen>>,
+    hooks: &Hooks<'_>,
 ) -> Result<Vec<Seen>, Error> {
+    let look = hooks.look;
     let from = |(genome, seed): &(&Genome, u64)| {
         format!("hunt {seed} {notes:?} {choice:?} {}", genome.text(choice, ""))
     };
@@ -216,7 +223,7 @@ fn seen(
         let variant: Variant = trial::variant(genome, choice).unwrap_or_else(|error| {
             panic!("a genome is a scenario: {error}\n{}", genome.text(choice, ""))
         });
-        trial::look(&variant, *seed, notes)
+        look(&variant, *seed, notes)
     };
     fill(store, all, from, make, |_| ())
 }
