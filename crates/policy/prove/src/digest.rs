@@ -1,15 +1,9 @@
 //! What a text is called by its content: SHA-256, in hexadecimal digits.
 
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 pub(crate) fn digest(text: &[u8]) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut digits, byte| {
-        // Writing to a String cannot fail.
-        write!(digits, "{byte:02x}").ok();
-        digits
-    })
+    wastenot_host::hex(&Sha256::digest(text))
 }
 
 #[cfg(test)]

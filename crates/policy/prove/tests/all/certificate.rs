@@ -231,5 +231,5 @@ fn a_script_that_does_more_than_ask_is_refused() {
 
 fn sha256(text: &str) -> String {
     use sha2::Digest;
-    sha2::Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    wastenot_host::hex(&sha2::Sha256::digest(text.as_bytes()))
 }
