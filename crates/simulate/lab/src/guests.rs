@@ -461,8 +461,11 @@ mod tests {
             config: None,
         };
         let Ok(guests) = Guests::new(of, qemu, || false) else {
-            println!("SKIPPED scenarios in guests: no QEMU: apt install qemu-system-x86");
-            return;
+            return wastenot_needs::skipped(
+                "scenarios_of_the_lab_run_in_guests_and_end_in_the_simulator",
+                "no QEMU",
+                "apt install qemu-system-x86",
+            );
         };
         let mut count = 0;
         for entry in fs::read_dir(folder).expect("scenarios") {

@@ -1,5 +1,5 @@
-//! Conformance of emitted C, compiled natively ([`wastenot_chance::together`]). The project's policies
-//! conform; C that was changed by hand does not.
+//! Conformance of emitted C, compiled natively ([`wastenot_chance::together`]). The project's
+//! policies conform; C that was changed by hand does not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
