@@ -9,18 +9,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The folder of the programs.
-fn programs() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder")
-}
-
-/// Whether `wastenot` is among them; says so if not.
-fn is_built(test: &str) -> bool {
-    let is_built = programs().join("wastenot").exists();
-    if !is_built {
+/// The folder of our programs. `None`, with a message, if `wastenot` is not there, or if one of
+/// `others` is not installed.
+fn programs(test: &str, others: &[&str]) -> Option<&'static Path> {
+    let folder = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    if !folder.join("wastenot").exists() {
         skipped(test, "no wastenot beside it", "cargo build -p wastenot");
+        return None;
     }
-    is_built
+    others.iter().all(|it| program(test, it, it)).then_some(folder)
 }
 
 fn bench(words: &[&str]) -> (bool, String) {
@@ -84,12 +81,9 @@ fn what_cannot_be_repeated_or_counted_is_said() {
 #[test]
 fn the_whole_benchmark_runs_on_tiny_input() {
     let test = "the_whole_benchmark_runs_on_tiny_input";
-    let has = |name| program(test, name, name);
-    if !is_built(test) || !has("python3") || !has("trace-cmd") {
-        return;
-    }
+    let Some(programs) = programs(test, &["python3", "trace-cmd"]) else { return };
     let mut run = Command::new(root().join("bench/run"));
-    let done = run.arg("--tiny").arg("--bin").arg(programs()).output().expect("bench/run starts");
+    let done = run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/run starts");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
     said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("{line}"));
@@ -104,12 +98,10 @@ fn what_recording_costs_is_measured_every_way() {
     if let Err(error) = wastenot_record::probe_bpf(&wastenot_record::Options::default()) {
         return skipped(test, &error.to_string(), &error.help());
     }
-    if !is_built(test) {
-        return;
-    }
+    let Some(programs) = programs(test, &[]) else { return };
     let mut run = Command::new(root().join("bench/overhead"));
     let done =
-        run.arg("--tiny").arg("--bin").arg(programs()).output().expect("bench/overhead starts");
+        run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/overhead starts");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
     said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("{line}"));
@@ -120,13 +112,12 @@ fn what_recording_costs_is_measured_every_way() {
 
 #[test]
 fn the_simulator_is_measured_in_every_way() {
-    if !program("the_simulator_is_measured_in_every_way", "python3", "python3") {
-        return;
-    }
+    let test = "the_simulator_is_measured_in_every_way";
+    let Some(programs) = programs(test, &["python3"]) else { return };
     let mut run = Command::new(root().join("bench/simulate"));
     // SimSo is only for `make bench`: tests download nothing.
     let only = ["--only", "speed", "growth", "memory"];
-    let done = run.arg("--tiny").args(only).arg("--bin").arg(programs()).output();
+    let done = run.arg("--tiny").args(only).arg("--bin").arg(programs).output();
     let done = done.expect("bench/simulate starts");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
@@ -138,11 +129,9 @@ fn the_simulator_is_measured_in_every_way() {
 #[test]
 fn proofs_are_measured_with_every_solver_and_without() {
     let test = "proofs_are_measured_with_every_solver_and_without";
-    if !is_built(test) || !program(test, "python3", "python3") {
-        return;
-    }
+    let Some(programs) = programs(test, &["python3"]) else { return };
     let mut run = Command::new(root().join("bench/prove"));
-    let done = run.arg("--tiny").arg("--bin").arg(programs()).output().expect("bench/prove starts");
+    let done = run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/prove starts");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
     said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("{line}"));
@@ -167,11 +156,10 @@ fn jobs_of_periodic_tasks_are_counted() {
 
 #[test]
 fn deadlines_are_judged_and_simulated_against_the_clock() {
-    if !program("deadlines_are_judged_and_simulated_against_the_clock", "python3", "python3") {
-        return;
-    }
+    let test = "deadlines_are_judged_and_simulated_against_the_clock";
+    let Some(programs) = programs(test, &["python3"]) else { return };
     let mut run = Command::new(root().join("bench/real-time"));
-    let done = run.arg("--tiny").arg("--bin").arg(programs()).output();
+    let done = run.arg("--tiny").arg("--bin").arg(programs).output();
     let done = done.expect("bench/real-time starts");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));

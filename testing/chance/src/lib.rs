@@ -1,8 +1,8 @@
 //! Random policies for tests: every construct about queues, CPUs and tasks, in every combination.
 //!
 //! Most of the texts compile; some of those are correct and some are wrong. The prover, the
-//! explorer, the interpreter and the emitter must agree about each of them. What was emitted runs in
-//! a random order, too: [`together`].
+//! explorer, the interpreter and the emitter must agree about each of them. Emitted C runs in a
+//! random order, too: [`together`].
 
 pub mod together;
 mod wide;

@@ -48,9 +48,6 @@ pub fn built(folder: &Path, name: &str, program: &Program, text: &str) -> PathBu
 }
 
 /// Emits C that logs its steps.
-///
-/// # Panics
-/// The policy cannot be emitted.
 pub fn steps(program: &Program) -> String {
     emit_with(program, Options { steps: true }).expect("it can be emitted")
 }
@@ -144,9 +141,6 @@ pub struct Ran {
 }
 
 /// Runs `program`, and replays it in the model of `right`. `None` if the machine does not fit.
-///
-/// # Panics
-/// It cannot be run, or does not end as it should.
 pub fn run(binary: &Path, program: &Program, right: &Program, seed: u64) -> Option<Ran> {
     let machine = machine(seed);
     let (log, is_one_forgotten) = logged(binary, &input(program, &machine, seed)?, seed);

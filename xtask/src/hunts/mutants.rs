@@ -10,8 +10,8 @@ use wastenot_hunt::search::{Arm, Question};
 use wastenot_realtime::{paired, wilson};
 use wastenot_scenario::scenario::Choice;
 
-use super::hunt_with;
-use super::wrong::{Wrong, choice, look};
+use super::hunt;
+use super::wrong::{Wrong, choice};
 use crate::parts::put;
 
 /// The schedulers, each with as many mutants.
@@ -41,7 +41,7 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
                 both: true,
                 ..Question::of(choice(name, number))
             };
-            let (outcome, _) = hunt_with(&question, Duration::MAX, &look)?;
+            let (outcome, _) = hunt(&question, Duration::MAX)?;
             let after = |arm: &Arm| arm.found.first().map(|(_, trials)| *trials);
             let found = [after(&outcome.search), after(&outcome.random)];
             let [search, random] = found.map(|it| it.map_or("none".into(), |it| it.to_string()));

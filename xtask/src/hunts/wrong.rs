@@ -343,7 +343,7 @@ mod tests {
     use wastenot_hunt::search::Question;
 
     use super::*;
-    use crate::hunts::hunt_with;
+    use crate::hunts::hunt;
 
     #[test]
     fn seeds_choose_many_errors_and_each_always_the_same() {
@@ -360,7 +360,7 @@ mod tests {
         let against = Some(Choice::named("cfs-6.1"));
         let question =
             Question { against, trials: 64, findings: 1, ..Question::of(choice("cfs-6.1", 4)) };
-        let (outcome, _) = hunt_with(&question, Duration::MAX, &look).expect("a search");
+        let (outcome, _) = hunt(&question, Duration::MAX).expect("a search");
         let finding = outcome.shrunk.first().expect("a finding");
         assert_eq!((finding.kind, finding.control.words()), (Kind::Worse, "cfs-6.1".to_owned()));
     }

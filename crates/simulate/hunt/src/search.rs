@@ -112,13 +112,10 @@ pub struct Progress {
     pub shrinks: bool,
 }
 
-/// Runs a variant with a seed, and looks at what happened.
-pub type Trial<'h> = &'h (dyn Fn(&Variant, u64, Notes) -> Result<Seen, Error> + Sync);
-
 /// What goes along with a search.
 pub struct Hooks<'h> {
     /// How a trial is run: [`trial::look`].
-    pub look: Trial<'h>,
+    pub look: &'h (dyn Fn(&Variant, u64, Notes) -> Result<Seen, Error> + Sync),
     /// Whether it is to end.
     pub is_over: &'h dyn Fn() -> bool,
     /// Is told how far it is.

@@ -12,9 +12,9 @@ use wastenot_rota::ir::Program;
 /// Runs of each policy.
 const RUNS: u64 = 10;
 
-/// For the files of these tests.
-fn folder() -> &'static Path {
-    Path::new(env!("CARGO_TARGET_TMPDIR"))
+/// For the files of these tests. `None`, with a message: there is no C compiler.
+fn folder(test: &str) -> Option<&'static Path> {
+    program(test, "cc", "gcc").then(|| Path::new(env!("CARGO_TARGET_TMPDIR")))
 }
 
 /// The policies of the project.
@@ -36,12 +36,11 @@ fn read(path: &Path) -> (String, Program) {
 
 #[test]
 fn what_is_emitted_conforms_in_every_order_that_is_tried() {
-    if !program("what_is_emitted_conforms_in_every_order_that_is_tried", "cc", "gcc") {
-        return;
-    }
+    let test = "what_is_emitted_conforms_in_every_order_that_is_tried";
+    let Some(folder) = folder(test) else { return };
     let mut all = 0;
     for (name, program) in policies() {
-        let binary = built(folder(), &name, &program, &steps(&program));
+        let binary = built(folder, &name, &program, &steps(&program));
         let mut judged = [0; Rule::ALL.len()];
         for seed in 0..effort(RUNS) {
             let Some(ran) = run(&binary, &program, &program, seed) else { continue };
@@ -123,28 +122,25 @@ fn wrong_keys_and_slices_do_not_conform() {
 
 #[test]
 fn where_idle_cpus_do_not_look_once_it_is_loaded_one_is_forgotten() {
-    if !program("where_idle_cpus_do_not_look_once_it_is_loaded_one_is_forgotten", "cc", "gcc") {
-        return;
-    }
+    let test = "where_idle_cpus_do_not_look_once_it_is_loaded_one_is_forgotten";
+    let Some(folder) = folder(test) else { return };
     let (name, program) = read(&root().join("policies/global-fifo.rota"));
     let (right, looks) = (steps(&program), "\tbpf_loop(MAX_CPUS, look_step, 0, 0);\n");
     assert!(right.contains(looks));
     let wrong = right.replace(looks, "");
-    let binary = built(folder(), &format!("{name}-blind"), &program, &wrong);
+    let binary = built(folder, &format!("{name}-blind"), &program, &wrong);
     let mut runs = (0..20 * RUNS).filter_map(|seed| run(&binary, &program, &program, seed));
     assert!(runs.any(|ran| ran.is_one_forgotten), "no run of {}", 20 * RUNS);
 }
 
 /// Each change of the emitted C of a policy is found out.
 fn are_found_out(test: &str, name: &str, changes: &[(&str, &str, &str)]) {
-    if !program(test, "cc", "gcc") {
-        return;
-    }
+    let Some(folder) = folder(test) else { return };
     let (name, program) = read(&root().join(format!("policies/{name}.rota")));
     let right = steps(&program);
     for (n, (what, from, to)) in changes.iter().enumerate() {
         assert!(right.contains(from), "{what}");
-        let binary = built(folder(), &format!("{name}-{n}"), &program, &right.replace(from, to));
+        let binary = built(folder, &format!("{name}-{n}"), &program, &right.replace(from, to));
         let mut runs = (0..20 * RUNS).filter_map(|seed| run(&binary, &program, &program, seed));
         let found = runs.find(|ran| !ran.found.breaks.is_empty());
         let Ran { found, told, .. } = found.unwrap_or_else(|| panic!("{what} is not found out"));
