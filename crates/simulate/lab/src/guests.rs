@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
 use wastenot_experiment::{Bench, Error as Failed, Run, shifts};
+use wastenot_host::sha256;
 use wastenot_model::machine::Costs;
 use wastenot_model::{Machine, Source};
 use wastenot_scenario::scenario::{Choice, Variant};
@@ -257,10 +257,6 @@ impl Guests {
         }
         Ok(job)
     }
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    wastenot_host::hex(&Sha256::digest(bytes))
 }
 
 /// What tells the scheduler of a cell.

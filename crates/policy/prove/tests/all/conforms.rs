@@ -14,7 +14,7 @@ const RUNS: u64 = 10;
 
 /// For the files of these tests. `None`, with a message: there is no C compiler.
 fn folder(test: &str) -> Option<&'static Path> {
-    program(test, "cc", "gcc").then(|| Path::new(env!("CARGO_TARGET_TMPDIR")))
+    program(test, "cc", "gcc").then_some(Path::new(env!("CARGO_TARGET_TMPDIR")))
 }
 
 /// The policies of the project.
