@@ -4,9 +4,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use wastenot_model::Help;
+use wastenot_needs::{has, program, skipped};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The folder of our programs. `None`, with a message, if `wastenot` is not there, or if one of
+/// `others` is not installed.
+fn programs(test: &str, others: &[&str]) -> Option<&'static Path> {
+    let folder = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    if !folder.join("wastenot").exists() {
+        skipped(test, "no wastenot beside it", "cargo build -p wastenot");
+        return None;
+    }
+    others.iter().all(|it| program(test, it, it)).then_some(folder)
 }
 
 fn bench(words: &[&str]) -> (bool, String) {
@@ -69,17 +81,8 @@ fn what_cannot_be_repeated_or_counted_is_said() {
 
 #[test]
 fn the_whole_benchmark_runs_on_tiny_input() {
-    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
-    let lacks = |name: &str| Command::new(name).arg("--version").output().is_err();
-    let missing = [
-        (!programs.join("wastenot").exists(), "no wastenot beside it", "cargo build -p wastenot"),
-        (lacks("python3"), "no python3", "apt-get install python3"),
-        (lacks("trace-cmd"), "no trace-cmd", "apt-get install trace-cmd"),
-    ];
-    if let Some((_, why, how)) = missing.iter().find(|(missing, ..)| *missing) {
-        println!("SKIPPED the_whole_benchmark_runs_on_tiny_input: {why}: {how}");
-        return;
-    }
+    let test = "the_whole_benchmark_runs_on_tiny_input";
+    let Some(programs) = programs(test, &["python3", "trace-cmd"]) else { return };
     let mut run = Command::new(root().join("bench/run"));
     let done = run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/run starts");
     let said = String::from_utf8_lossy(&done.stdout);
@@ -92,17 +95,11 @@ fn the_whole_benchmark_runs_on_tiny_input() {
 
 #[test]
 fn what_recording_costs_is_measured_every_way() {
-    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    let test = "what_recording_costs_is_measured_every_way";
     if let Err(error) = wastenot_record::probe_bpf(&wastenot_record::Options::default()) {
-        println!("SKIPPED what_recording_costs_is_measured_every_way: {error}: {}", error.help());
-        return;
+        return skipped(test, &error.to_string(), &error.help());
     }
-    if !programs.join("wastenot").exists() {
-        println!(
-            "SKIPPED what_recording_costs_is_measured_every_way: no wastenot beside it: cargo build -p wastenot"
-        );
-        return;
-    }
+    let Some(programs) = programs(test, &[]) else { return };
     let mut run = Command::new(root().join("bench/overhead"));
     let done =
         run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/overhead starts");
@@ -116,13 +113,8 @@ fn what_recording_costs_is_measured_every_way() {
 
 #[test]
 fn the_simulator_is_measured_in_every_way() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        println!(
-            "SKIPPED the_simulator_is_measured_in_every_way: no python3: apt-get install python3"
-        );
-        return;
-    }
-    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    let test = "the_simulator_is_measured_in_every_way";
+    let Some(programs) = programs(test, &["python3"]) else { return };
     let mut run = Command::new(root().join("bench/simulate"));
     // SimSo is only for `make bench`: tests download nothing.
     let only = ["--only", "speed", "growth", "memory"];
@@ -137,19 +129,8 @@ fn the_simulator_is_measured_in_every_way() {
 
 #[test]
 fn proofs_are_measured_with_every_solver_and_without() {
-    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
-    let missing = [
-        (!programs.join("wastenot").exists(), "no wastenot beside it", "cargo build -p wastenot"),
-        (
-            Command::new("python3").arg("--version").output().is_err(),
-            "no python3",
-            "apt-get install python3",
-        ),
-    ];
-    if let Some((_, why, how)) = missing.iter().find(|(missing, ..)| *missing) {
-        println!("SKIPPED proofs_are_measured_with_every_solver_and_without: {why}: {how}");
-        return;
-    }
+    let test = "proofs_are_measured_with_every_solver_and_without";
+    let Some(programs) = programs(test, &["python3"]) else { return };
     let mut run = Command::new(root().join("bench/prove"));
     let done = run.arg("--tiny").arg("--bin").arg(programs).output().expect("bench/prove starts");
     let said = String::from_utf8_lossy(&done.stdout);
@@ -159,8 +140,7 @@ fn proofs_are_measured_with_every_solver_and_without() {
         assert!(said.contains(part), "{part} is missing in {said}");
     }
     for solver in ["z3", "cvc5"] {
-        let there = Command::new(solver).arg("--version").output().is_ok();
-        assert_eq!(said.contains(&format!("| {solver} alone |")), there, "{said}");
+        assert_eq!(said.contains(&format!("| {solver} alone |")), has(solver), "{said}");
     }
 }
 
@@ -177,13 +157,8 @@ fn jobs_of_periodic_tasks_are_counted() {
 
 #[test]
 fn deadlines_are_judged_and_simulated_against_the_clock() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        println!(
-            "SKIPPED deadlines_are_judged_and_simulated_against_the_clock: no python3: apt-get install python3"
-        );
-        return;
-    }
-    let programs = Path::new(env!("CARGO_BIN_EXE_wastenot-bench")).parent().expect("a folder");
+    let test = "deadlines_are_judged_and_simulated_against_the_clock";
+    let Some(programs) = programs(test, &["python3"]) else { return };
     let mut run = Command::new(root().join("bench/real-time"));
     let done = run.arg("--tiny").arg("--bin").arg(programs).output();
     let done = done.expect("bench/real-time starts");

@@ -27,9 +27,6 @@ mod parts;
 mod policies;
 mod power;
 mod seeds;
-#[expect(dead_code, reason = "the tests look at more of a run")]
-#[path = "../../crates/policy/prove/tests/all/together.rs"]
-mod together;
 mod trial;
 
 use std::ffi::OsString;

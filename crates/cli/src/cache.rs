@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{env, process};
 
-use sha2::{Digest, Sha256};
 use wastenot_view::{Bytes, Spill};
 
 use crate::known::Known;
@@ -218,7 +217,7 @@ fn key(files: &[PathBuf], what: &str) -> Option<String> {
         // The report suggests commands with the file name that the user typed.
         known += &format!(" {file:?} {:?}", Known::of(file)?);
     }
-    Some(wastenot_host::hex(&Sha256::digest(known)))
+    Some(wastenot_host::sha256(known.as_bytes()))
 }
 
 #[cfg(test)]

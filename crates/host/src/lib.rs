@@ -21,6 +21,8 @@ pub mod tracefs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{fs, io};
 
+use sha2::{Digest as _, Sha256};
+
 pub use cgroup::Cgroup;
 pub use cgroups::{Cgroups, Hierarchy};
 pub use checks::{Check, Host, State};
@@ -43,6 +45,11 @@ pub fn fdinfo(file: BorrowedFd<'_>, key: &str) -> Option<u64> {
 /// `bytes` in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The SHA-256 of `bytes`, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 /// Release and architecture of the kernel: `6.12.1 x86_64`.
@@ -78,6 +85,13 @@ pub fn reason(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// FIPS 180-4, example of one block.
+    #[test]
+    fn a_known_text_has_its_sha_256() {
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(b"abc"), abc);
+    }
 
     #[test]
     fn what_the_kernel_tells_of_an_open_file_is_found_by_its_whole_key() {

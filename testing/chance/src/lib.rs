@@ -1,8 +1,10 @@
 //! Random policies for tests: every construct about queues, CPUs and tasks, in every combination.
 //!
 //! Most of the texts compile; some of those are correct and some are wrong. The prover, the
-//! explorer, the interpreter and the emitter must agree about each of them.
+//! explorer, the interpreter and the emitter must agree about each of them. Emitted C runs in a
+//! random order, too: [`together`].
 
+pub mod together;
 mod wide;
 
 use wastenot_model::workload::Random;

@@ -1,4 +1,30 @@
-//! The amount of work that randomised tests do.
+//! What tests need: programs of the machine, and work, of which randomised tests do some amount.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+/// Prints that a test was not run, why, and what would let it run.
+#[expect(clippy::print_stdout, reason = "`make test` collects these lines")]
+pub fn skipped(test: &str, why: &str, how: &str) {
+    println!("SKIPPED {test}: {why}: {how}");
+}
+
+/// Whether there is such a program in `PATH`.
+pub fn has(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| {
+        let found = folder.join(program).metadata();
+        found.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    })
+}
+
+/// Whether there is a program that `test` needs; if not, prints which Debian package has it.
+pub fn program(test: &str, program: &str, package: &str) -> bool {
+    let there = has(program);
+    if !there {
+        skipped(test, &format!("no {program}"), &format!("apt install {package}"));
+    }
+    there
+}
 
 /// The number of cases that a randomised test runs: `usual`, times the variable `WASTENOT_EFFORT`.
 /// `make test` runs the usual number (1), `make long-soak-NAME` a hundred times as many (100).

@@ -4,19 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use wastenot_model::{Carries, History};
+use wastenot_needs::program;
 use wastenot_read::{Options, read};
 use wastenot_tests::random::without_preemption;
 
 use crate::traces::{name, traces};
-
-/// Whether `trace-cmd` is installed; prints a message if not.
-fn has_trace_cmd(test: &str) -> bool {
-    let there = Command::new("trace-cmd").arg("--help").stdout(Stdio::null()).status().is_ok();
-    if !there {
-        println!("SKIPPED {test}: trace-cmd is not installed: apt install trace-cmd");
-    }
-    there
-}
 
 fn recordings() -> impl Iterator<Item = (PathBuf, History)> {
     traces().into_iter().filter(|path| path.extension().is_some_and(|end| end == "dat")).filter_map(
@@ -51,7 +43,7 @@ fn convert(from: &Path, to: &Path, how: &[&str]) -> bool {
 
 #[test]
 fn a_trace_dat_that_trace_cmd_converts_reads_to_the_same_history() {
-    if !has_trace_cmd("trace-cmd convert") {
+    if !program("trace-cmd convert", "trace-cmd", "trace-cmd") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -103,14 +95,14 @@ fn reports_read_the_same(how: &[&str], told: impl Fn(History) -> History) {
 
 #[test]
 fn a_report_of_trace_cmd_reads_to_the_same_history() {
-    if has_trace_cmd("trace-cmd report -t") {
+    if program("trace-cmd report -t", "trace-cmd", "trace-cmd") {
         reports_read_the_same(&["-t"], |history| without_preemption(&history));
     }
 }
 
 #[test]
 fn a_raw_report_of_trace_cmd_reads_to_the_same_history() {
-    if has_trace_cmd("trace-cmd report -R -t") {
+    if program("trace-cmd report -R -t", "trace-cmd", "trace-cmd") {
         reports_read_the_same(&["-R", "-t"], |history| history);
     }
 }

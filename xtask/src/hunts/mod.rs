@@ -7,6 +7,7 @@ mod policies;
 mod scoreboard;
 mod suite;
 mod texts;
+mod wrong;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,8 @@ fn hunt(question: &Question, long: Duration) -> Result<(Outcome, Duration), Stri
         }
     };
     let is_over = || begin.elapsed() >= long;
-    let hooks = Hooks { is_over: &is_over, progress: &progress, found: &|_| () };
+    let hooks =
+        Hooks { look: &wrong::look, is_over: &is_over, progress: &progress, found: &|_| () };
     let outcome = search(question, None, &hooks);
     Ok((outcome.map_err(|error| error.to_string())?, took.get()))
 }

@@ -6,12 +6,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use wastenot_experiment::{MUTANT, label};
 use wastenot_hunt::search::{Arm, Question};
 use wastenot_realtime::{paired, wilson};
 use wastenot_scenario::scenario::Choice;
 
 use super::hunt;
+use super::wrong::{Wrong, choice};
 use crate::parts::put;
 
 /// The schedulers, each with as many mutants.
@@ -31,7 +31,7 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
     // After how many trials the search and random work found each.
     let mut all: Vec<[Option<u64>; 2]> = Vec::new();
     for name in SCHEDULERS {
-        for choice in mutants(name) {
+        for (number, wrong) in mutants() {
             let question = Question {
                 against: Some(Choice::named(name)),
                 // Hunts that draw the same genomes would be one hunt.
@@ -39,15 +39,14 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
                 trials: TRIALS,
                 findings: 1,
                 both: true,
-                ..Question::of(choice)
+                ..Question::of(choice(name, number))
             };
             let (outcome, _) = hunt(&question, Duration::MAX)?;
             let after = |arm: &Arm| arm.found.first().map(|(_, trials)| *trials);
             let found = [after(&outcome.search), after(&outcome.random)];
             let [search, random] = found.map(|it| it.map_or("none".into(), |it| it.to_string()));
             let what = outcome.shrunk.first().map_or("", |it| it.name());
-            let (seed, label) = (&question.choice.tunables[0].1, label(&question.choice));
-            let _ = writeln!(text, "| {seed}: {label} | {what} | {search} | {random} |");
+            let _ = writeln!(text, "| {number}: {name} ({wrong}) | {what} | {search} | {random} |");
             put(page, &[("mutants", text.clone())])?;
             all.push(found);
         }
@@ -58,14 +57,11 @@ pub(crate) fn write(page: &Path) -> Result<String, String> {
     Ok(format!("{}: the search found {search} of {of}, random work {random}", page.display()))
 }
 
-/// The first mutants of this scheduler that differ.
-fn mutants(name: &str) -> Vec<Choice> {
-    let mutant = |seed: u64| {
-        let set = vec![(MUTANT.to_owned(), seed.to_string())];
-        Choice { tunables: set, ..Choice::named(name) }
-    };
+/// The first seeds whose errors differ.
+fn mutants() -> impl Iterator<Item = (u64, Wrong)> {
     let mut seen = HashSet::new();
-    (1..).map(mutant).filter(|it| seen.insert(label(it))).take(MUTANTS).collect()
+    let all = (1..).map(|seed| (seed, Wrong::of(seed)));
+    all.filter(move |(_, wrong)| seen.insert(wrong.to_string())).take(MUTANTS)
 }
 
 /// How many each arm found after how many trials.

@@ -23,7 +23,7 @@ const EVERY: usize = 5;
 fn solver(test: &str) -> Option<Solver> {
     let found = Places::from_environment().find(Kind::Z3).expect("a solver, or none");
     if found.is_none() {
-        println!("SKIPPED {test}: no z3: {}", Kind::Z3.recipe());
+        wastenot_needs::skipped(test, "no z3", Kind::Z3.recipe());
     }
     found
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use rayon::prelude::*;
+use wastenot_chance::together::{built, run, steps};
 use wastenot_prove::Options;
 use wastenot_prove::cache::Cache;
 use wastenot_prove::conforms::Rule;
@@ -19,7 +20,6 @@ use wastenot_rota::emit::emit;
 use wastenot_rota::ir::Program;
 
 use crate::mutants::{Mutant, mutants, refuted};
-use crate::together::{built, run, steps};
 
 /// Runs until a mutant counts as not found.
 const RUNS: u64 = 200;
@@ -63,6 +63,9 @@ const PART: &str = "power";
 /// All mutants of the policies in a folder, or of one.
 fn all(folder: &Path) -> Result<Vec<Judged>, String> {
     let told = |error: wastenot_prove::Error| error.to_string();
+    if !wastenot_needs::has("cc") {
+        return Err("there is no C compiler: apt install gcc".to_owned());
+    }
     let solver = Places::from_environment().find(Kind::Z3).map_err(told)?;
     let solver = solver.ok_or_else(|| format!("there is no z3: {}", Kind::Z3.recipe()))?;
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -78,8 +81,7 @@ fn all(folder: &Path) -> Result<Vec<Judged>, String> {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         bar.set_message(name.clone());
         let wrong = wrong(&right, &options)?.into_par_iter();
-        let judged = wrong.map(|it| judged(&name, &right, it, scratch.path()));
-        all.extend(judged.collect::<Result<Vec<Judged>, String>>()?);
+        all.extend(wrong.map(|it| judged(&name, &right, it, scratch.path())).collect::<Vec<_>>());
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -115,15 +117,13 @@ fn wrong(right: &Program, options: &Options) -> Result<Vec<Wrong>, String> {
 }
 
 /// Runs a mutant until a run does not conform.
-fn judged(name: &str, right: &Program, wrong: Wrong, folder: &Path) -> Result<Judged, String> {
+fn judged(name: &str, right: &Program, wrong: Wrong, folder: &Path) -> Judged {
     let Wrong { number, mutant, program } = wrong;
     let text = steps(&program);
-    let Some(binary) = built(folder, &format!("{name}-{number}"), &program, &text) else {
-        return Err("there is no C compiler".to_owned());
-    };
+    let binary = built(folder, &format!("{name}-{number}"), &program, &text);
     let mut runs = (0..RUNS).filter_map(|seed| Some((seed, run(&binary, &program, right, seed)?)));
     let found = runs
         .find_map(|(seed, ran)| ran.found.breaks.first().map(|it| (seed, it.rule, it.why.clone())));
     let _ = fs::remove_file(&binary);
-    Ok(Judged { file: name.to_owned(), mutant, found })
+    Judged { file: name.to_owned(), mutant, found }
 }

@@ -50,6 +50,7 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let (begin, long) = (Instant::now(), Duration::from_nanos(args.long.0));
     let live = progress::Live::new(true);
     let hooks = Hooks {
+        look: &trial::look,
         is_over: &|| args.trials.is_none() && begin.elapsed() >= long,
         progress: &|at| live.say(|| words(at)),
         // Write each finding at once, because the hunt may end before all are shrunk.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use snapbox::Assert;
+use wastenot_needs::skipped;
 
 use crate::links::pages;
 use crate::root;
@@ -60,7 +61,7 @@ fn every_example_in_help_works() {
             };
             let (text, code) = said(&Desk::laid().bash(line));
             if verb == "watch" && code == 2 && text.contains("help: run the command as root") {
-                println!("SKIPPED {line}: it may not: run as root");
+                skipped(line, "it may not", "run as root");
                 continue;
             }
             // 1 is an answer: a budget in an example may well be exceeded by our trace.
@@ -115,7 +116,7 @@ fn runs_as_written(page: &str) {
             let same = Assert::new().try_eq(None, actual.clone().into(), expected.into()).is_ok();
             let other = !solvers && line.starts_with("wastenot prove");
             if other && !same {
-                println!("SKIPPED what `{line}` says: a solver is missing: apt-get install z3");
+                skipped(&format!("what `{line}` says"), "no solver", "apt install z3");
             }
             new += &format!("$ {line}\n{}", if same || other { expected } else { &actual });
         }

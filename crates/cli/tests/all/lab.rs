@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 use wastenot_model::{Event, History};
+use wastenot_needs::{program, skipped};
 
 use crate::record::{machine, read};
 use crate::root;
@@ -113,13 +113,12 @@ fn tasks_run_on_this_machine_as_in_the_simulator() {
 
 /// Whether guests can be booted here, with this kernel; else `test` says why not.
 fn can_boot(test: &str, desk: &Desk, kernel: &str) -> bool {
-    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        println!("SKIPPED {test}: no QEMU: apt install qemu-system-x86");
+    if !program(test, "qemu-system-x86_64", "qemu-system-x86") {
         return false;
     }
     let output = desk.bash(&format!("wastenot lab fetch {kernel}"));
     if !output.status.success() {
-        println!("SKIPPED {test}: no kernel: {}", said(&output).0);
+        skipped(test, "no kernel", said(&output).0.trim());
     }
     output.status.success()
 }
@@ -222,15 +221,12 @@ __attribute__((section("license"), used)) char _license[] = "GPL";
 fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
     let test = "lab::schedulers_of_others_are_compared_and_one_that_fails_is_a_result";
     let desk = desk(FIGURES);
+    if !program(test, "clang", "clang") || !can_boot(test, &desk, "7.2") {
+        return;
+    }
     desk.put("tiny.c", TINY);
     let compiled = desk.bash("clang -g -O2 -target bpf -c tiny.c -o tiny.bpf.o");
-    if !compiled.status.success() {
-        println!("SKIPPED {test}: no clang: apt install clang");
-        return;
-    }
-    if !can_boot(test, &desk, "7.2") {
-        return;
-    }
+    assert!(compiled.status.success(), "{}", said(&compiled).0);
     let command = "wastenot run s.toml --on 7.2 --seed 1 -o all/ --json \
                    --scheduler-cmd ./tiny.bpf.o --scheduler-cmd /bin/false";
     let output = desk.bash(command);

@@ -115,8 +115,8 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
 fn of_one_cpu_that_it_may_use_it_asks_no_more() {
     let desk = Desk::new();
     if said(&desk.bash("taskset -c 0 true")).1 != 0 {
-        println!("SKIPPED one CPU: taskset may not: apt-get install util-linux, allow CPU 0");
-        return;
+        let how = "apt install util-linux, allow CPU 0";
+        return wastenot_needs::skipped("one CPU", "taskset may not", how);
     }
     let line = "taskset -c 0 wastenot bounds measure --span 5ms";
     let (text, code) = said(&desk.bash(line));

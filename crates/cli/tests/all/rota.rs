@@ -170,8 +170,7 @@ fn a_refuted_policy_is_emitted_only_on_request() {
 fn emit_asks_what_prove_asks() {
     let desk = Desk::laid();
     if !said(&desk.bash("wastenot doctor")).0.contains("  yes      solvers") {
-        println!("SKIPPED emit_asks_what_prove_asks: no solver: apt-get install z3");
-        return;
+        return wastenot_needs::skipped("emit_asks_what_prove_asks", "no solver", "apt install z3");
     }
     let with = |term: &str| {
         let text = std::fs::read_to_string(desk.path().join("policies/work-stealing.rota"));

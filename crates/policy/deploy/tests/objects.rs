@@ -1,11 +1,12 @@
 //! Every policy of the repository, emitted and compiled: what a loader must find is there.
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they skipped")]
+#![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use wastenot_deploy::{Error, Object, compile};
-use wastenot_model::Machine;
+use wastenot_model::{Help as _, Machine};
+use wastenot_needs::skipped;
 use wastenot_rota::emit::{Tables, emit};
 use wastenot_rota::{Tree, partitions};
 
@@ -32,16 +33,18 @@ fn tables(text: &str, cpus: usize) -> Tables {
 
 #[test]
 fn every_policy_compiles_and_takes_the_tables_of_machines_of_any_size() {
+    let test = "every_policy_compiles_and_takes_the_tables_of_machines_of_any_size";
+    let skip = |error: &Error| skipped(test, &error.to_string(), &error.help());
     for (path, text) in policies() {
         let program = wastenot_rota::compile(&text).expect("a policy without faults");
         let elf = match compile(&emit(&program).expect("it can be emitted")) {
-            Err(error @ Error::NoClang { .. }) => return println!("SKIPPED: {error}"),
+            Err(error @ Error::NoClang { .. }) => return skip(&error),
             elf => elf.unwrap_or_else(|error| panic!("{}: {error}", path.display())),
         };
         for cpus in [8, 64, 1024] {
             let mut object = Object::of(&path, &elf).expect("an object");
             match object.fill(&tables(&text, cpus)) {
-                Err(error @ Error::Failed { .. }) => return println!("SKIPPED: {error}"),
+                Err(error @ Error::Failed { .. }) => return skip(&error),
                 filled => filled.unwrap_or_else(|error| panic!("{cpus} CPUs: {error}")),
             }
         }
@@ -58,7 +61,9 @@ fn what_is_no_emitted_scheduler_is_refused() {
     let cut = &this[..this.len().min(4096)];
     assert!(why(cut).contains("x.o is not a scheduler that was compiled"), "{}", why(cut));
     match compile("int x = ;") {
-        Err(Error::NoClang { name }) => println!("SKIPPED: {name} is missing"),
+        Err(error @ Error::NoClang { .. }) => {
+            skipped("what_is_no_emitted_scheduler_is_refused", &error.to_string(), &error.help());
+        }
         other => {
             let said = other.expect_err("no C").to_string();
             assert!(said.contains("error: expected expression"), "{said}");
@@ -68,18 +73,20 @@ fn what_is_no_emitted_scheduler_is_refused() {
 
 #[test]
 fn an_object_of_other_partitions_takes_no_tables() {
+    let test = "an_object_of_other_partitions_takes_no_tables";
+    let skip = |error: &Error| skipped(test, &error.to_string(), &error.help());
     let text = |name: &str| {
         let all = policies();
         all.into_iter().find(|it| it.0.ends_with(name)).expect("a policy").1
     };
     let program = wastenot_rota::compile(&text("work-stealing.rota")).expect("no faults");
     let elf = match compile(&emit(&program).expect("it can be emitted")) {
-        Err(error) => return println!("SKIPPED: {error}"),
+        Err(error) => return skip(&error),
         Ok(elf) => elf,
     };
     let mut object = Object::of(Path::new("w.o"), &elf).expect("an object");
     match object.fill(&tables(&text("partitions.rota"), 8)) {
-        Err(error @ Error::Failed { .. }) => println!("SKIPPED: {error}"),
+        Err(error @ Error::Failed { .. }) => skip(&error),
         other => {
             let said = other.expect_err("another program").to_string();
             assert!(said.contains("its table groups has an unexpected size"), "{said}");

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+use wastenot_host::sha256;
+
 use crate::Error;
-use crate::digest::digest;
 use crate::smt::Script;
 use crate::solver::{Reply, Seek, Solver};
 
@@ -65,7 +66,7 @@ impl Cache {
         timeout: Duration,
     ) -> Result<Reply, Error> {
         let asked = solver.asked(&script.to_string(), seek);
-        let key = digest(format!("{VERSION}\n{solver}\n{asked}").as_bytes());
+        let key = sha256(format!("{VERSION}\n{solver}\n{asked}").as_bytes());
         if let Some(reply) = self.get(&key, seek) {
             return Ok(reply);
         }
@@ -82,7 +83,7 @@ impl Cache {
         let mut words = head.split(' ');
         let known = words.next() == Some(VERSION) && words.next() == Some(key);
         let took_ns = words.next()?.parse().ok()?;
-        let whole = words.next() == Some(&digest(text.as_bytes()));
+        let whole = words.next() == Some(&sha256(text.as_bytes()));
         let reply = || Reply::read(text, seek, Duration::from_nanos(took_ns));
         if known && whole { reply() } else { None }
     }
@@ -93,7 +94,7 @@ impl Cache {
         }
         let took_ns = reply.took.as_nanos();
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        writeln!(file, "{VERSION} {key} {took_ns} {}", digest(reply.text.as_bytes()))?;
+        writeln!(file, "{VERSION} {key} {took_ns} {}", sha256(reply.text.as_bytes()))?;
         file.write_all(reply.text.as_bytes())?;
         file.persist(self.folder.join(key))?;
         if self.stored.fetch_add(1, Ordering::Relaxed) % STORES_BETWEEN == STORES_BETWEEN - 1 {
@@ -153,7 +154,7 @@ mod tests {
     fn what_was_put_comes_back_whole() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(&folder.path().join("new/folder")).unwrap();
-        let key = digest(b"question");
+        let key = sha256(b"question");
         assert_eq!(cache.get(&key, Seek::Proof), None);
         cache.put(&key, &reply()).unwrap();
         assert_eq!(cache.get(&key, Seek::Proof), Some(reply()));
@@ -164,7 +165,7 @@ mod tests {
     fn a_file_that_was_changed_is_none_and_is_written_anew() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path()).unwrap();
-        let key = digest(b"question");
+        let key = sha256(b"question");
         cache.put(&key, &reply()).unwrap();
         let file = folder.path().join(&key);
         let whole = fs::read(&file).unwrap();
@@ -186,7 +187,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path()).unwrap();
         fs::write(folder.path().join("notes"), "mine").unwrap();
-        let keys: Vec<String> = (0..8).map(|n| digest(format!("{n}").as_bytes())).collect();
+        let keys: Vec<String> = (0..8).map(|n| sha256(format!("{n}").as_bytes())).collect();
         for (age, key) in keys.iter().rev().enumerate() {
             cache.put(key, &reply()).unwrap();
             let file = fs::File::options().append(true).open(folder.path().join(key)).unwrap();

@@ -9,7 +9,6 @@ pub mod cache;
 pub mod certificate;
 pub mod conforms;
 mod counterexample;
-mod digest;
 pub mod encode;
 pub mod engine;
 mod error;

@@ -51,9 +51,6 @@ mod solvers;
 #[path = "all/theorems/mod.rs"]
 mod theorems;
 #[cfg(test)]
-#[path = "all/together.rs"]
-mod together;
-#[cfg(test)]
 #[path = "all/wakeup.rs"]
 mod wakeup;
 #[path = "all/warnings.rs"]

@@ -13,7 +13,8 @@ fn every_benchmark_decides_on_as_many_cpus_as_there_are() {
     for benchmark in Benchmark::ALL {
         for cpus in [1, 2] {
             let Some(on) = usable.get(..cpus) else {
-                println!("SKIPPED: {benchmark:?} on {cpus}: there is one CPU");
+                let test = format!("{benchmark:?} on {cpus}");
+                wastenot_needs::skipped(&test, "there is one CPU", "use a machine with two");
                 continue;
             };
             if !benchmark.cpus().contains(&cpus) {

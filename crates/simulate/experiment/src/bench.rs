@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use wastenot_model::workload::{Class, TemplateId};
-use wastenot_model::{Builder, Head, Help, History, Machine, Time};
+use wastenot_model::{Builder, Head, Help, History, Machine, Policy, Time};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::{
     End, Made, Options, Outcome, Paced, Stuck, checkers, edf, simulate, simulate_mechanism,
@@ -130,42 +130,53 @@ impl Bench for Sim {
 
     fn run(&self, variant: &Variant, options: &Options) -> Result<Run, Error> {
         let Variant { machine, costs, workload, .. } = variant;
-        let (history, outcome, real_time) = match paced(&variant.scheduler)? {
-            Some((policy, pace)) => {
-                let paced = Paced::new(policy, pace, options.seed);
-                let (history, outcome) =
-                    simulate_mechanism(machine, costs, workload, paced, options);
-                (history, outcome, None)
-            }
-            None => match made(&variant.scheduler)? {
-                Made::Policy(policy) => {
-                    let (history, outcome) = simulate(machine, costs, workload, policy, options);
-                    (history, outcome, None)
-                }
-                Made::RealTime(real) => {
-                    let ran = edf::run_workload(machine, costs, workload, &real, options);
-                    let ran = ran.map_err(|wrong| unfit(variant, &real, &wrong))?;
-                    let real_time = RealTime::of(&ran, workload);
-                    (ran.history, ran.outcome, Some(real_time))
-                }
-            },
-        };
-        if cfg!(debug_assertions) {
-            let wrong = checkers::wrong(&history);
-            assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);
+        if let Some((policy, pace)) = paced(&variant.scheduler)? {
+            let paced = Paced::new(policy, pace, options.seed);
+            let ran = simulate_mechanism(machine, costs, workload, paced, options);
+            return ended(variant, options, ran, None);
         }
-        match bad_end(&outcome, &history) {
-            None => {
-                let history = choice::noted(history, &variant.scheduler);
-                Ok(Run { history, outcome, templates: None, real_time, fault: None })
+        match made(&variant.scheduler)? {
+            Made::Policy(policy) => simulated(variant, policy, options),
+            Made::RealTime(real) => {
+                let ran = edf::run_workload(machine, costs, workload, &real, options);
+                let ran = ran.map_err(|wrong| unfit(variant, &real, &wrong))?;
+                let real_time = RealTime::of(&ran, workload);
+                ended(variant, options, (ran.history, ran.outcome), Some(real_time))
             }
-            Some((what, help)) => {
-                let (variant, seed) = (variant.name.clone(), options.seed);
-                Err(match outcome.end {
-                    End::Fault(_) => Error::Wrong { variant, seed, what, help },
-                    _ => Error::Run { variant, seed, what, help },
-                })
-            }
+        }
+    }
+}
+
+/// Simulates `variant` under `policy`, in the place of its own scheduler.
+///
+/// # Errors
+/// The run does not end as it should.
+pub fn simulated(variant: &Variant, policy: impl Policy, options: &Options) -> Result<Run, Error> {
+    let Variant { machine, costs, workload, .. } = variant;
+    ended(variant, options, simulate(machine, costs, workload, policy, options), None)
+}
+
+fn ended(
+    variant: &Variant,
+    options: &Options,
+    (history, outcome): (History, Outcome),
+    real_time: Option<RealTime>,
+) -> Result<Run, Error> {
+    if cfg!(debug_assertions) {
+        let wrong = checkers::wrong(&history);
+        assert!(wrong.is_empty(), "{}, seed {}: {wrong:#?}", variant.name, options.seed);
+    }
+    match bad_end(&outcome, &history) {
+        None => {
+            let history = choice::noted(history, &variant.scheduler);
+            Ok(Run { history, outcome, templates: None, real_time, fault: None })
+        }
+        Some((what, help)) => {
+            let (variant, seed) = (variant.name.clone(), options.seed);
+            Err(match outcome.end {
+                End::Fault(_) => Error::Wrong { variant, seed, what, help },
+                _ => Error::Run { variant, seed, what, help },
+            })
         }
     }
 }

@@ -13,8 +13,7 @@ use wastenot_rota::{Diagnostic, compile, line_and_column};
 use wastenot_scenario::profile::BYTES;
 use wastenot_scenario::scenario::{Choice, Instead, Scenario, Setting, Unfit};
 use wastenot_scenario::{from_rtapp, is_rtapp, scenario_for};
-use wastenot_sim::mutant::{self, Mutant};
-use wastenot_sim::{Made, Pace, SCHEDULERS, Scheduler, Settings, Tunable, Values, make, scheduler};
+use wastenot_sim::{Made, Pace, Scheduler, Settings, Tunable, Values, make, scheduler};
 
 use crate::Error;
 
@@ -156,7 +155,6 @@ fn tunable(error: &Error) -> Option<&str> {
         Error::Parameter { wrong, .. } => wrong.parameter(),
         Error::NoProfile { .. } | Error::Profile(_) => Some("profile"),
         Error::Steps { name, .. } => Some(name),
-        Error::Mutant { .. } => Some(MUTANT),
         _ => None,
     }
 }
@@ -185,41 +183,17 @@ pub(crate) fn made(choice: &Choice) -> Result<Made, Error> {
             Ok(Made::Policy(Box::new(interpreter(choice, text)?)))
         }
         None => {
-            let (error, set) = mutant(choice)?;
-            let made = make(&choice.name, &set, choice.profile.as_deref().copied());
-            Ok(match (made.map_err(Error::Scheduler)?, error) {
-                (Made::Policy(policy), Some(error)) => {
-                    Made::Policy(Box::new(Mutant::new(policy, error)))
-                }
-                (made, _) => made,
-            })
+            let made = make(&choice.name, &choice.tunables, choice.profile.as_deref().copied());
+            made.map_err(Error::Scheduler)
         }
     }
-}
-
-/// The tunable of every built-in policy that makes one of its decisions wrong: the seed that
-/// chooses which.
-pub const MUTANT: &str = "mutant";
-
-/// What is set, by name.
-type Tunables = Vec<(String, String)>;
-
-/// What is wrong on purpose, and what else is set.
-fn mutant(choice: &Choice) -> Result<(Option<mutant::Wrong>, Tunables), Error> {
-    let is_it = |(name, _): &&(String, String)| name == MUTANT;
-    let set = choice.tunables.iter().filter(|it| !is_it(it)).cloned().collect();
-    let Some((_, value)) = choice.tunables.iter().find(is_it) else { return Ok((None, set)) };
-    let is_policy = SCHEDULERS.iter().any(|kind| kind.name == choice.name);
-    let seed = value.parse().ok().filter(|_| is_policy);
-    let wrong = || Error::Mutant { scheduler: choice.name.clone(), value: value.clone() };
-    Ok((Some(mutant::Wrong::of(seed.ok_or_else(wrong)?)), set))
 }
 
 /// The policy of a choice; a fresh one for each run.
 pub(crate) fn policy(choice: &Choice) -> Result<Box<dyn Policy>, Error> {
     match &choice.text {
         Some(text) => Ok(Box::new(interpreter(choice, text)?)),
-        None => scheduler(&choice.name, &mutant(choice)?.1).map_err(Error::Scheduler),
+        None => scheduler(&choice.name, &choice.tunables).map_err(Error::Scheduler),
     }
 }
 
@@ -264,7 +238,7 @@ fn interpreter(choice: &Choice, text: &str) -> Result<Interpreter, Error> {
     let program = compile(text).map_err(|faults| first(file(), text, &faults))?;
     let is_pace = |name: &str| [STEPS, PACE].contains(&name);
     let params = choice.tunables.iter().filter(|(name, _)| !is_pace(name));
-    let params: Tunables = params.cloned().collect();
+    let params: Vec<(String, String)> = params.cloned().collect();
     let stem = Path::new(&choice.name).file_stem().and_then(|stem| stem.to_str());
     let called = |it: Interpreter| it.called(stem.unwrap_or(&choice.name));
     Interpreter::new(program, &params)
@@ -323,13 +297,8 @@ pub fn label(choice: &Choice) -> String {
         };
     }
     let kind = Scheduler::named(&choice.name);
-    let Ok((error, set)) = mutant(choice) else { return choice.name.clone() };
-    let label = kind.and_then(|kind| Some(Settings::of(kind, &set).ok()?.label(kind)));
-    let label = label.unwrap_or_else(|| choice.name.clone());
-    match error {
-        Some(error) => format!("{label} ({error})"),
-        None => label,
-    }
+    let label = kind.and_then(|kind| Some(Settings::of(kind, &choice.tunables).ok()?.label(kind)));
+    label.unwrap_or_else(|| choice.name.clone())
 }
 
 #[cfg(test)]

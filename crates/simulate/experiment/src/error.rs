@@ -66,14 +66,6 @@ pub enum Error {
         /// As typed.
         value: String,
     },
-    /// No seed for what is to be wrong with a scheduler, or none that can be wrong so.
-    #[error("{scheduler}: `mutant` cannot be `{value}`")]
-    Mutant {
-        /// As named.
-        scheduler: String,
-        /// As typed.
-        value: String,
-    },
     /// The scenario has no such variant.
     #[error("there is no variant `{name}`")]
     Variant {
@@ -167,9 +159,6 @@ impl Help for Error {
             }
             Error::Steps { .. } => "set `steps` to the time of the longest step of a decision, at \
                                     most 1 ms, for example `20us`"
-                .into(),
-            Error::Mutant { .. } => "set `mutant` to a seed, for example `mutant=7`; schedulers \
-                                     with deadlines have no mutants"
                 .into(),
             Error::Variant { known, .. } => {
                 format!("use one of the variants {}", known.join(", ")).into()

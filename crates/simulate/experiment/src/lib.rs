@@ -25,11 +25,11 @@ mod series;
 pub mod shifts;
 mod what_if;
 
-pub use bench::{Bench, Run, Sim};
+pub use bench::{Bench, Run, Sim, simulated};
 pub use cell::{Cell, Kind, Wait};
 pub use choice::{
-    Claims, MUTANT, PACE, STEPS, claims, given, is_unsafe, label, pace, resolve, scenario,
-    scenario_with, times, usual,
+    Claims, PACE, STEPS, claims, given, is_unsafe, label, pace, resolve, scenario, scenario_with,
+    times, usual,
 };
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};

@@ -122,10 +122,7 @@ fn a_stored_cell_is_taken_instead_of_a_run() {
     assert_ne!(forged, text);
     // With the digest that its lines end with.
     let (body, _) = forged.rsplit_once(",\"sum\":").expect("a digest");
-    let sum: String = Sha256::digest(format!("{body}}}"))[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let sum = wastenot_host::hex(&Sha256::digest(format!("{body}}}"))[..16]);
     fs::write(&path, format!("{body},\"sum\":\"{sum}\"}}\n")).expect("written");
     assert_eq!(experiment(&options).variants[0].cells[0].rows, 1);
     // Another seed is another cell.

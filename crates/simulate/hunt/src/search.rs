@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use wastenot_experiment::Error;
 use wastenot_host::store::{Store, fill};
 use wastenot_model::workload::Random;
-use wastenot_scenario::scenario::Choice;
+use wastenot_scenario::scenario::{Choice, Variant};
 
 use crate::archive::Archive;
 use crate::finding::{Control, Finding, Look, SEEDS, confirm, graded};
@@ -114,6 +114,8 @@ pub struct Progress {
 
 /// What goes along with a search.
 pub struct Hooks<'h> {
+    /// How a trial is run: [`trial::look`].
+    pub look: &'h (dyn Fn(&Variant, u64, Notes) -> Result<Seen, Error> + Sync),
     /// Whether it is to end.
     pub is_over: &'h dyn Fn() -> bool,
     /// Is told how far it is.
@@ -136,7 +138,7 @@ pub fn search(
     let runs = std::cell::Cell::new(0);
     let run = |all: &[(&Genome, u64)], choice: &Choice, notes: Notes| {
         runs.set(runs.get() + all.len() as u64);
-        seen(all, choice, notes, store)
+        seen(all, choice, notes, store, hooks)
     };
     let look = |genome: &Genome, choice: &Choice, seeds: &[u64]| {
         let all: Vec<(&Genome, u64)> = seeds.iter().map(|seed| (genome, *seed)).collect();
@@ -208,13 +210,15 @@ fn seen(
     choice: &Choice,
     notes: Notes,
     store: Option<&Store<Seen>>,
+    hooks: &Hooks<'_>,
 ) -> Result<Vec<Seen>, Error> {
+    let look = hooks.look;
     let from = |(genome, seed): &(&Genome, u64)| {
         format!("hunt {seed} {notes:?} {choice:?} {}", genome.text(choice, ""))
     };
     let make = |(genome, seed): &(&Genome, u64)| {
         let variant = trial::variant(genome, choice).map_err(Error::Scenario)?;
-        trial::look(&variant, *seed, notes)
+        look(&variant, *seed, notes)
     };
     fill(store, all, from, make, |_| ())
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wastenot_check::causes::LostTime;
 use wastenot_check::{Movable, Scope, waste};
-use wastenot_experiment::{Bench, Error, Sim};
+use wastenot_experiment::{Bench, Error, Run, Sim};
 use wastenot_model::{Silent, Time, replay};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::{End, Options};
@@ -152,7 +152,15 @@ pub fn options(name: &str, seed: u64, notes: Notes) -> Options {
 /// # Errors
 /// The scheduler cannot be made.
 pub fn look(variant: &Variant, seed: u64, notes: Notes) -> Result<Seen, Error> {
-    let run = match Sim.run(variant, &options("hunt", seed, notes)) {
+    seen(Sim.run(variant, &options("hunt", seed, notes)))
+}
+
+/// Looks at what happened in a run.
+///
+/// # Errors
+/// The scheduler could not be made.
+pub fn seen(run: Result<Run, Error>) -> Result<Seen, Error> {
+    let run = match run {
         Ok(run) => run,
         Err(Error::Run { what, .. }) => {
             return Ok(Seen { ended: Ended::Never(what), ..Seen::default() });

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
 use wastenot_experiment::{Bench, Error as Failed, Run, shifts};
+use wastenot_host::sha256;
 use wastenot_model::machine::Costs;
 use wastenot_model::{Help, Machine, Source};
 use wastenot_scenario::scenario::{Choice, Variant};
@@ -259,10 +259,6 @@ impl Guests {
     }
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    wastenot_host::hex(&Sha256::digest(bytes))
-}
-
 /// What tells the scheduler of a cell.
 fn scheduler_of<'c>((variant, _): &'c (&Variant, wastenot_sim::Options)) -> [Option<&'c str>; 2] {
     [Some(&variant.scheduler.name), variant.scheduler.text.as_deref()]
@@ -465,8 +461,11 @@ mod tests {
             config: None,
         };
         let Ok(guests) = Guests::new(of, qemu, || false) else {
-            println!("SKIPPED scenarios in guests: no QEMU: apt install qemu-system-x86");
-            return;
+            return wastenot_needs::skipped(
+                "scenarios_of_the_lab_run_in_guests_and_end_in_the_simulator",
+                "no QEMU",
+                "apt install qemu-system-x86",
+            );
         };
         let mut count = 0;
         for entry in fs::read_dir(folder).expect("scenarios") {

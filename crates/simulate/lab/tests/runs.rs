@@ -7,6 +7,7 @@ use wastenot_lab::runner::{End, Error, Plan, Told, Unfit, class};
 use wastenot_model::workload::{Class, Group, Launch, MarkId, Program, Step, Template, TemplateId};
 use wastenot_model::workload::{Variate, Waiting};
 use wastenot_model::{CpuId, CpuSet, Help, Span, Time, Workload};
+use wastenot_needs::{has, skipped};
 
 fn program(steps: &[Step]) -> Program {
     Program::new(steps.to_vec()).expect("nested")
@@ -95,8 +96,8 @@ fn programs_of_users_that_are_missing_are_named_with_their_package() {
         ("./no/such", "install the program, or"),
     ] {
         let mut workload = running(&[program, "-x"]).0;
-        if std::process::Command::new(program).output().is_ok() {
-            println!("SKIPPED {program}: it is installed");
+        if has(program) {
+            skipped(program, "it is installed", "remove it");
             continue;
         }
         workload.commands[0].folder = "/tmp".into();
@@ -448,10 +449,10 @@ fn seen(name: &str, class: Class) -> usize {
 #[test]
 fn tasks_have_the_classes_that_they_ask_for_whoever_creates_them() {
     use std::os::unix::fs::MetadataExt as _;
+    let test = "tasks_have_the_classes_that_they_ask_for_whoever_creates_them";
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0);
     if !is_root {
-        println!("SKIPPED tasks_have_the_classes: it sets real-time classes: run it as root");
-        return;
+        return skipped(test, "it sets real-time classes", "run it as root");
     }
     let mut workload = Workload::new();
     let stay = Step::Sleep(Variate::Fixed(Span::s(100)));
@@ -487,8 +488,8 @@ fn tasks_have_the_classes_that_they_ask_for_whoever_creates_them() {
         all() == [6; 6] && seen("wn-parent", Class::Idle) == 1
     });
     if running.is_over().expect("known") {
-        println!("SKIPPED tasks_have_the_classes: {}", running.told().expect_err("refused"));
-        return;
+        let error = running.told().expect_err("refused");
+        return skipped(test, &error.to_string(), &error.help());
     }
     assert!(there, "{:?}", all());
     drop(running);
@@ -542,7 +543,7 @@ fn a_fifo_task_goes_before_a_hog_of_its_cpu() {
         let mut late: Vec<u64> = match plan.begin().expect("begins").told() {
             Ok(told) => told.marks.iter().map(|it| it.late_ns).collect(),
             Err(error) => {
-                println!("SKIPPED a_fifo_task_goes_before_a_hog: {error}: {}", error.help());
+                skipped("a_fifo_task_goes_before_a_hog", &error.to_string(), &error.help());
                 return None;
             }
         };

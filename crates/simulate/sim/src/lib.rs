@@ -26,7 +26,6 @@ pub mod edf;
 mod engine;
 mod head;
 mod mechanism;
-pub mod mutant;
 mod schedulers;
 
 pub use engine::outcome::{End, Fault, Mark, Outcome, Stuck};

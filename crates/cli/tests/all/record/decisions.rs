@@ -18,7 +18,7 @@ fn decisions_are_recorded_or_it_is_said_what_the_kernel_refuses() {
         assert!(text.contains("cannot record decisions on this kernel: "), "{text}");
         assert!(text.contains("record without --decisions"), "{text}");
         assert!(!desk.path().join("a.wn").exists() && !desk.path().join("a.wn.part").exists());
-        println!("SKIPPED {test}: only the refusal was tested: {text}");
+        wastenot_needs::skipped(test, "only the refusal was tested", text.trim());
     } else {
         assert_eq!(code, 0, "{text}");
         let history = read(&desk.path().join("a.wn"));

@@ -1,6 +1,7 @@
 //! What goes wrong on a machine that is recorded: the right message and code, nothing left behind.
 
 use wastenot_model::{Carries, Change, Event};
+use wastenot_needs::{program, skipped};
 
 use super::{machine, programs_left, read, soon};
 use crate::shell::{Desk, said};
@@ -26,13 +27,14 @@ fn a_recording_is_on_disk_before_it_has_its_name() {
     let test = "a_recording_is_on_disk_before_it_has_its_name";
     let Some(_machine) = machine(test) else { return };
     let desk = Desk::new();
-    let line = "strace -V >/dev/null || exit 77; \
-        strace -f -y -e trace=fdatasync,fsync,/^rename -o calls.txt \
-        wastenot record -o a.wn --for 200ms; cat calls.txt";
-    let (text, code) = said(&desk.bash(line));
-    if code == 77 || text.contains("ptrace") {
-        println!("SKIPPED {test}: calls cannot be followed: apt install strace");
+    if !program(test, "strace", "strace") {
         return;
+    }
+    let line = "strace -f -y -e trace=fdatasync,fsync,/^rename -o calls.txt \
+        wastenot record -o a.wn --for 200ms; cat calls.txt";
+    let (text, _) = said(&desk.bash(line));
+    if text.contains("ptrace") {
+        return skipped(test, "calls cannot be followed", "allow ptrace");
     }
     let synced = text.find("a.wn.part>)").expect(&text);
     let named = text.find("a.wn.part\", ");
@@ -91,8 +93,7 @@ fn a_task_under_a_quota_is_throttled_as_often_as_the_kernel_says() {
         sleep 0.3; wastenot record -o a.wn --for 1500ms; wait; rmdir $g";
     let (text, code) = said(&desk.bash(line));
     if code == 77 {
-        println!("SKIPPED {test}: no cpu controller of version 1: mount -t cgroup -o cpu");
-        return;
+        return skipped(test, "no cpu controller of version 1", "mount -t cgroup -o cpu");
     }
     let history = read(&desk.path().join("a.wn"));
     let table = &history.annexes.iter().find(|it| it.table.name == "cgroups").expect("told").table;
@@ -145,12 +146,10 @@ fn without_the_kernels_types_it_records_less_and_says_so() {
         };
     let (text, code) = run("wastenot record -o a.wn --for 300ms");
     if code == 77 {
-        println!("SKIPPED {test}: {}: run as root of the host", text.trim());
-        return;
+        return skipped(test, text.trim(), "run as root of the host");
     }
     if text.contains("cannot record with tracefs") {
-        println!("SKIPPED {test}: no tracefs: mount -t tracefs nodev /sys/kernel/tracing");
-        return;
+        return skipped(test, "no tracefs", "mount -t tracefs nodev /sys/kernel/tracing");
     }
     assert_eq!(code, 0, "{text}");
     assert!(text.contains(&format!("{why}: recording through tracefs")), "{text}");

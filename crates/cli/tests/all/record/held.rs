@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use wastenot_needs::skipped;
 
 use super::machine;
 use super::witness::{self, Crew, SCHED, Spinner, Stretch, Tracefs, common, either, sum};
@@ -45,8 +46,7 @@ fn what_a_quota_holds_back_is_as_long_as_the_kernel_says() {
         sleep 0.5; wastenot record -o a.wn --for 2s; wait; rmdir $g";
     let (text, code) = said(&desk.bash(line));
     if code == 77 {
-        println!("SKIPPED {test}: no cpu controller of version 1: mount -t cgroup -o cpu");
-        return;
+        return skipped(test, "no cpu controller of version 1", "mount -t cgroup -o cpu");
     }
     let json = check(&desk);
     let of = |table: &str, key: &str, name: &str| {
@@ -88,16 +88,14 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
             timeout 2 ./wnpinned -c \"while :; do :; done\" & done; wait'";
     let (text, code) = said(&desk.bash(line));
     if code == 77 {
-        println!("SKIPPED {test}: no second CPU");
-        return;
+        return skipped(test, "no second CPU", "use a machine with two");
     }
     let json = check(&desk);
     let (kept, idle) = (ns(&json, &["affinity", "cpu_ns"]), ns(&json, &["cpu", "idle_ns"]));
     let recorded = ns(&json, &["trace", "end_ns"]) - ns(&json, &["trace", "start_ns"]);
     println!("kept {kept} ns of {idle} ns idle in {recorded} ns");
     if idle < recorded / 5 {
-        println!("SKIPPED {test}: the other CPUs are busy: stop what runs there");
-        return;
+        return skipped(test, "the other CPUs are busy", "stop what runs there");
     }
     // Two of the loops wait at any time, so that they could use two idle CPUs.
     let most = idle.min(2 * recorded);
@@ -115,8 +113,7 @@ fn loops_that_are_pinned_beside_an_idle_cpu_are_seen() {
 pub(crate) fn agree(test: &str, found: u64, truth: u64, json: &Value) {
     println!("{test}: {found} ns found, {truth} ns by other means");
     if truth < 30_000_000 {
-        println!("SKIPPED {test}: too little was lost to be compared: stop what runs here");
-        return;
+        return skipped(test, "too little was lost to be compared", "stop what runs here");
     }
     let is_near = found.abs_diff(truth) * 20 <= truth;
     assert!(is_near, "{found} ns found, {truth} ns by other means: {}", json["causes"]);
@@ -170,13 +167,9 @@ fn what_a_cpuset_keeps_from_an_idle_cpu_is_as_long_as_its_tasks_say() {
     let Some(_machine) = machine(test) else { return };
     let desk = Desk::new();
     let Some(cpuset) = Cpuset::new() else {
-        println!("SKIPPED {test}: no cpuset controller of version 1: mount -t cgroup -o cpuset");
-        return;
+        return skipped(test, "no cpuset controller of version 1", "mount -t cgroup -o cpuset");
     };
-    let tracefs = match Tracefs::begin(&desk, &SCHED) {
-        Ok(tracefs) => tracefs,
-        Err(why) => return println!("SKIPPED {test}: {why}"),
-    };
+    let Some(tracefs) = Tracefs::begin(test, &desk, &SCHED) else { return };
     let mut crew = Crew::new();
     let enter = || {
         let cgroup = cpuset.0.clone();
@@ -220,10 +213,7 @@ fn what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself() {
     let test = "what_waits_behind_a_real_time_loop_is_as_long_as_it_says_itself";
     let Some(_machine) = machine(test) else { return };
     let desk = Desk::new();
-    let tracefs = match Tracefs::begin(&desk, &SCHED) {
-        Ok(tracefs) => tracefs,
-        Err(why) => return println!("SKIPPED {test}: {why}"),
-    };
+    let Some(tracefs) = Tracefs::begin(test, &desk, &SCHED) else { return };
     let mut crew = Crew::new();
     let real_time = || {
         witness::bind(&[0]);
@@ -317,8 +307,7 @@ fn what_the_hypervisor_took_is_what_the_kernel_counted() {
     let truth = (at(to) - at(from)) * tick_ns;
     // Shorter, and a tick more or less is too much of it.
     if truth < 40 * tick_ns {
-        println!("SKIPPED {test}: {truth} ns of steal: run it where other guests are busy");
-        return;
+        return skipped(test, &format!("{truth} ns of steal"), "run it where guests are busy");
     }
     let found = ns(&json, &["steal", "cpu_ns"]);
     println!("{test}: {found} ns found, {truth} ns by other means");

@@ -45,15 +45,9 @@ fn a_task_that_starts_late_because_of_softirqs_does_so_for_as_long_as_the_kernel
     // What comes through the loopback device is received on CPU 1.
     let file = Path::new("/sys/class/net/lo/queues/rx-0/rps_cpus");
     let saved = desk.path().join("rps_cpus");
-    let steered = Undone::after("cat $0 >$1 && echo 2 >$0", "cat $1 >$0", [file, &saved]);
-    let _steered = match steered {
-        Ok(steered) => steered,
-        Err(why) => return println!("SKIPPED {test}: no receive packet steering: {why}"),
-    };
-    let tracefs = match Tracefs::begin(&desk, &EVENTS) {
-        Ok(tracefs) => tracefs,
-        Err(why) => return println!("SKIPPED {test}: {why}"),
-    };
+    let steered = Undone::after(test, "cat $0 >$1 && echo 2 >$0", "cat $1 >$0", [file, &saved]);
+    let Some(_steered) = steered else { return };
+    let Some(tracefs) = Tracefs::begin(test, &desk, &EVENTS) else { return };
     let mut sockets = vec![listener(0)];
     let port = sockets[0].local_addr().expect("an address").port();
     sockets.extend((1..COPIES).map(|_| listener(port)));

@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use wastenot_model::{Carries, CpuMode, Event, Help, History};
+use wastenot_needs::skipped;
 use wastenot_read::Options;
 
 use crate::shell::{Desk, said};
@@ -27,11 +28,11 @@ pub(crate) fn machine(test: &str) -> Option<MutexGuard<'static, ()>> {
     match wastenot_record::probe_bpf(&wastenot_record::Options::default()) {
         Ok(()) if is_root() => Some(guard),
         Ok(()) => {
-            println!("SKIPPED {test}: not root: run the tests as root");
+            skipped(test, "not root", "run the tests as root");
             None
         }
         Err(error) => {
-            println!("SKIPPED {test}: {error}: {}", error.help());
+            skipped(test, &error.to_string(), &error.help());
             None
         }
     }
@@ -41,7 +42,7 @@ pub(crate) fn machine(test: &str) -> Option<MutexGuard<'static, ()>> {
 fn lacks_tracefs(test: &str, text: &str) -> bool {
     let lacks = text.contains("cannot record with tracefs: it is not mounted");
     if lacks {
-        println!("SKIPPED {test}: no tracefs: mount -t tracefs nodev /sys/kernel/tracing");
+        skipped(test, "no tracefs", "mount -t tracefs nodev /sys/kernel/tracing");
     }
     lacks
 }

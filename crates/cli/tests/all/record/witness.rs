@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
+use wastenot_needs::{program, skipped};
 
 use crate::shell::Desk;
 
@@ -175,8 +176,12 @@ impl Drop for Crew {
 pub(crate) struct Undone(Child);
 
 impl Undone {
-    /// Lets it do `what`, and later `undo`; `$0` and `$1` are `words`. Why not, if that fails.
-    pub(crate) fn after(what: &str, undo: &str, words: [&Path; 2]) -> Result<Undone, String> {
+    /// Lets it do `what`, and later `undo`; `$0` and `$1` are `words`. `None`, with a message, if
+    /// that fails.
+    pub(crate) fn after(test: &str, what: &str, undo: &str, words: [&Path; 2]) -> Option<Undone> {
+        if !program(test, "unshare", "util-linux") {
+            return None;
+        }
         // A mount is seen by this shell alone.
         let mut shell = Command::new("unshare")
             .args(["--mount", "--propagation", "private", "sh", "-c"])
@@ -185,11 +190,15 @@ impl Undone {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("unshare: {error}: apt-get install util-linux"))?;
+            .expect("unshare runs");
         let mut line = String::new();
         BufReader::new(shell.stdout.take().expect("a pipe")).read_line(&mut line).expect("text");
         let this = Undone(shell);
-        if line.trim() == "ready" { Ok(this) } else { Err(line.trim().to_owned()) }
+        let is_ready = line.trim() == "ready";
+        if !is_ready {
+            skipped(test, line.trim(), "run the tests as root of the host");
+        }
+        is_ready.then_some(this)
     }
 }
 
@@ -222,20 +231,20 @@ pub(crate) struct Tracefs {
 }
 
 impl Tracefs {
-    /// Writes down `events`, as `sched/sched_switch`, from now on; why not, where it cannot.
-    pub(crate) fn begin(desk: &Desk, events: &[&str]) -> Result<Tracefs, String> {
+    /// Writes down `events`, as `sched/sched_switch`, from now on. `None`, with a message, where it
+    /// cannot.
+    pub(crate) fn begin(test: &str, desk: &Desk, events: &[&str]) -> Option<Tracefs> {
         let root = desk.path().join("tracefs");
         fs::create_dir(&root).expect("a folder");
         let inner = root.join(format!("instances/wastenot-witness-{}", std::process::id()));
         let what = "mount -t tracefs nodev $0 && mkdir $1";
-        let shell = Undone::after(what, "echo 0 >$1/tracing_on; rmdir $1", [&root, &inner])
-            .map_err(|why| format!("no tracefs: {why}: run the tests as root"))?;
+        let shell = Undone::after(test, what, "echo 0 >$1/tracing_on; rmdir $1", [&root, &inner])?;
         let instance = PathBuf::from(format!("/proc/{}/root{}", shell.0.id(), inner.display()));
         let this = Tracefs { instance, _shell: shell };
         this.set("trace_clock", "mono");
         this.set("buffer_size_kb", "32768");
         events.iter().for_each(|event| this.set(&format!("events/{event}/enable"), "1"));
-        Ok(this)
+        Some(this)
     }
 
     fn set(&self, file: &str, value: &str) {

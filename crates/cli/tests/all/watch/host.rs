@@ -10,23 +10,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use wastenot_needs::skipped;
 
 /// One at a time: each makes the whole machine misbehave.
 pub(super) fn alone() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Tells that a test was not run, why, and what would let it.
-#[expect(clippy::print_stdout, reason = "`make test` collects these lines")]
-pub(super) fn skipped(test: &str, why: &str, how: &str) {
-    println!("SKIPPED {test}: {why}: {how}");
-}
-
-/// Whether there is such a command.
-pub(super) fn has(command: &str) -> bool {
-    let found = Command::new("sh").args(["-c", &format!("command -v {command}")]).output();
-    found.is_ok_and(|output| output.status.success())
 }
 
 /// An address of the loopback that nobody listens on.

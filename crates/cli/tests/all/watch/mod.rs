@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use wastenot_needs::{program, skipped};
 
-use self::host::{Hogs, alone, has, skipped};
+use self::host::{Hogs, alone};
 use crate::root;
 use crate::shell::{Desk, said};
 
@@ -283,8 +284,7 @@ impl Drop for Prometheus {
 #[ignore = "takes seconds of a quiet machine: make long-machine"]
 fn a_real_prometheus_scrapes_the_watch_and_its_alert_fires() {
     let name = "prometheus";
-    if !has("prometheus") {
-        skipped(name, "prometheus is missing", "apt-get install prometheus");
+    if !program(name, "prometheus", "prometheus") {
         return;
     }
     let (_alone, desk, folder) = (alone(), Desk::new(), TempDir::new().expect("a folder"));
@@ -357,8 +357,7 @@ tests:
 
 #[test]
 fn alerts_fire_while_there_is_something_to_do_and_no_longer() {
-    if !has("promtool") {
-        skipped("alerts", "promtool is missing", "apt-get install prometheus");
+    if !program("alerts", "promtool", "prometheus") {
         return;
     }
     let desk = Desk::new();
@@ -371,15 +370,12 @@ fn alerts_fire_while_there_is_something_to_do_and_no_longer() {
 #[test]
 fn the_alert_rules_and_the_unit_pass_their_own_checkers() {
     let desk = Desk::new();
-    if has("promtool") {
+    if program("alert rules", "promtool", "prometheus") {
         let rules = root().join("contrib/wastenot-alerts.yml");
         let (text, code) = said(&desk.bash(&format!("promtool check rules {}", rules.display())));
         assert_eq!(code, 0, "{text}");
-    } else {
-        skipped("alert rules", "promtool is missing", "apt-get install prometheus");
     }
-    if !has("systemd-analyze") {
-        skipped("unit", "systemd-analyze is missing", "apt-get install systemd");
+    if !program("unit", "systemd-analyze", "systemd") {
         return;
     }
     let unit = fs::read_to_string(root().join("contrib/wastenot-watch.service")).expect("a unit");

@@ -10,22 +10,18 @@ use crate::made::{busy, tiny};
 
 /// Output of a tool on a file, or nothing, said aloud, where the tool is not installed.
 fn tool(name: &str, arguments: &[&str], data: &[u8]) -> Option<String> {
+    if !wastenot_needs::program(name, name, "poppler-utils mupdf-tools") {
+        return None;
+    }
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(file.path(), data).expect("writing it");
     let path = file.path().to_str().expect("a plain path").to_owned();
     let arguments = arguments.iter().map(|argument| argument.replace("FILE", &path));
-    match Command::new(name).args(arguments).output() {
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "{name}: {said}");
-            assert!(!said.contains("error") && !said.contains("Error"), "{name}: {said}");
-            Some(String::from_utf8_lossy(&output.stdout).into_owned())
-        }
-        Err(_) => {
-            println!("SKIPPED {name}: not installed: apt-get install poppler-utils mupdf-tools");
-            None
-        }
-    }
+    let output = Command::new(name).args(arguments).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{name}: {said}");
+    assert!(!said.contains("error") && !said.contains("Error"), "{name}: {said}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]

@@ -434,8 +434,8 @@ mod tests {
     /// one.
     fn loaded(test: &str) -> Option<Bpf> {
         let options = Options { ring_bytes: 64 << 10, ..Options::default() };
-        let skip = |error: Error| println!("SKIPPED {test}: {error}: {}", error.help());
-        Bpf::load(&options).map_err(skip).ok()
+        let skip = |error: &Error| wastenot_needs::skipped(test, &error.to_string(), &error.help());
+        Bpf::load(&options).inspect_err(skip).ok()
     }
 
     #[test]

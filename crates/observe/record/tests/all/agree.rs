@@ -142,9 +142,8 @@ fn both_ways_tell_the_same_of_each_task() {
         match round() {
             Round::Equal => return,
             Round::Wrong(stories) => wrong.push(stories),
-            Round::Skipped(why) => {
-                println!("SKIPPED both_ways_tell_the_same_of_each_task: {why}");
-                return;
+            Round::Skipped(why, how) => {
+                return wastenot_needs::skipped("both_ways_tell_the_same_of_each_task", &why, &how);
             }
         }
     }
@@ -154,7 +153,7 @@ fn both_ways_tell_the_same_of_each_task() {
 enum Round {
     Equal,
     Wrong(Vec<String>),
-    Skipped(String),
+    Skipped(String, String),
 }
 
 /// Records one run with both and compares the recordings.
@@ -163,7 +162,7 @@ fn round() -> Round {
     let (mut bpf, mut tracefs) = match (start(Way::Bpf), start(Way::Tracefs)) {
         (Ok(bpf), Ok(tracefs)) => (bpf, tracefs),
         (Err(error), _) | (_, Err(error)) => {
-            return Round::Skipped(format!("{error}: {}", error.help()));
+            return Round::Skipped(error.to_string(), error.help().into());
         }
     };
     let (mut bpf_tape, mut tape) = (Builder::new(bpf.head.clone()), Builder::new(tracefs.head));
@@ -176,7 +175,7 @@ fn round() -> Round {
     worker.join().expect("it worked");
     let lost = tracefs.recording.finish(&mut tape).lost + bpf.recording.finish(&mut bpf_tape).lost;
     if lost > 0 {
-        return Round::Skipped(format!("{lost} events were lost: run it on a quiet machine"));
+        return Round::Skipped(format!("{lost} events were lost"), "use a quiet machine".into());
     }
     let (a, b) = (bpf_tape.finish(), tape.finish());
     let window =

@@ -4,6 +4,7 @@ use std::thread::Builder as Thread;
 use std::time::Duration;
 
 use wastenot_model::{Builder, Help};
+use wastenot_needs::skipped;
 use wastenot_record::{Options, Way, begin};
 
 #[test]
@@ -12,8 +13,8 @@ fn a_thread_that_ran_once_has_its_own_name() {
     let begun = match begin(&Options { way: Way::Bpf, ..Options::default() }) {
         Ok(begun) => begun,
         Err(error) => {
-            println!("SKIPPED a_thread_that_ran_once_has_its_own_name: {error}: {}", error.help());
-            return;
+            let test = "a_thread_that_ran_once_has_its_own_name";
+            return skipped(test, &error.to_string(), &error.help());
         }
     };
     let (mut recording, mut tape) = (begun.recording, Builder::new(begun.head));

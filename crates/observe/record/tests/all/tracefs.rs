@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use wastenot_model::{Builder, Carries, Event, Help, History, LossKind, TaskId};
+use wastenot_needs::{program, skipped};
 use wastenot_record::{Begun, Error, Options, Summary, Way, begin};
 
 /// Instances are counted, so one test runs at a time.
@@ -26,7 +27,7 @@ fn begun(test: &str, options: &Options) -> Option<Begun> {
     match begin(options) {
         Ok(begun) => Some(begun),
         Err(error @ (Error::NotRoot | Error::NoTracefs | Error::ReadOnly)) => {
-            println!("SKIPPED {test}: {error}: {}", error.help());
+            skipped(test, &error.to_string(), &error.help());
             None
         }
         Err(error) => panic!("{error}"),
@@ -242,6 +243,9 @@ fn tells_why_it_cannot_record() {
 fn where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing() {
     let _alone = alone();
     let test = "where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing";
+    if !program(test, "unshare", "util-linux") {
+        return;
+    }
     drop(match begun(test, &options()) {
         Some(begun) => begun,
         None => return,
@@ -265,10 +269,7 @@ fn where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing() {
             this.display()
         );
         let child = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
-        let Ok(child) = child else {
-            println!("SKIPPED {test}: no unshare: apt-get install util-linux");
-            return;
-        };
+        let child = child.expect("unshare runs");
         let said = String::from_utf8_lossy(&child.stdout);
         let complained = String::from_utf8_lossy(&child.stderr);
         assert!(said.contains(wanted) && said.contains("; help: "), "{said}\n{complained}");

@@ -23,12 +23,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use wastenot_host::sha256;
 
 pub use recheck::{Again, Rechecked, Standing, recheck};
 pub use write::write;
 
 use crate::Error;
-use crate::digest::digest;
 use crate::smt::Script;
 use crate::solver::Seek;
 
@@ -225,7 +225,7 @@ fn asking(script: &Script, expected: Expected) -> String {
 fn store(folder: &Path, file: String, text: &str) -> Result<Stored, Error> {
     let place = folder.join(&file);
     fs::write(&place, text).map_err(|error| at(&place, error))?;
-    Ok(Stored { file, sha256: digest(text.as_bytes()) })
+    Ok(Stored { file, sha256: sha256(text.as_bytes()) })
 }
 
 /// The contents of a file of the folder, if they have the listed SHA-256.
@@ -237,7 +237,7 @@ fn stored(folder: &Path, stored: &Stored) -> Result<String, Error> {
         return Err(Error::Manifest { file: folder.join(MANIFEST), why });
     }
     let text = read_file(&place)?;
-    match digest(text.as_bytes()) == stored.sha256 {
+    match sha256(text.as_bytes()) == stored.sha256 {
         true => Ok(text),
         false => Err(Error::Altered { file: place }),
     }

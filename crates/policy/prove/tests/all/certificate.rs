@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use wastenot_host::sha256;
 use wastenot_model::Help;
 use wastenot_prove::certificate::{
     Again, Expected, Manifest, SCHEMA, Shown, manifest, recheck, write,
@@ -77,7 +78,7 @@ fn another_program_reads_from_the_manifest_which_files_have_to_be_unsat() {
                         assert_eq!(obligation["expected"], "unsat", "{obligation}");
                         let script = &obligation["script"];
                         let text = read(script["file"].as_str().expect("a file"));
-                        assert_eq!(script["sha256"], sha256(&text).as_str());
+                        assert_eq!(script["sha256"], sha256(text.as_bytes()).as_str());
                         let reply = solver.ask_text(&text, Seek::Refutation, TIMEOUT).unwrap();
                         assert_eq!(reply.answer, Answer::Unsat);
                         unsat += 1;
@@ -203,7 +204,8 @@ fn a_certificate_that_was_changed_is_refused() {
         fs::write(&place, whole).unwrap();
     }
     fs::write(folder.path().join("policy.rota"), "policy").unwrap();
-    let error = refused(folder.path(), |listed| listed["text"]["sha256"] = sha256("policy").into());
+    let error =
+        refused(folder.path(), |listed| listed["text"]["sha256"] = sha256(b"policy").into());
     assert!(matches!(error, Error::Manifest { .. }), "{error}");
 }
 
@@ -224,13 +226,8 @@ fn a_script_that_does_more_than_ask_is_refused() {
         let error = refused(folder.path(), |listed| {
             let script = &mut listed["claims"][0]["obligations"][n]["script"];
             script["file"] = "more.smt2".into();
-            script["sha256"] = sha256(text).into();
+            script["sha256"] = sha256(text.as_bytes()).into();
         });
         assert!(matches!(error, Error::Manifest { .. }), "{text}: {error}");
     }
-}
-
-fn sha256(text: &str) -> String {
-    use sha2::Digest;
-    sha2::Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

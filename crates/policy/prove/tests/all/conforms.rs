@@ -1,21 +1,20 @@
-//! Conformance of emitted C, compiled natively ([`crate::together`]). The project's policies
-//! conform; C that was changed by hand does not.
+//! Conformance of emitted C, compiled natively ([`wastenot_chance::together`]). The project's
+//! policies conform; C that was changed by hand does not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wastenot_needs::effort;
+use wastenot_chance::together::{Ran, built, root, run, steps};
+use wastenot_needs::{effort, program};
 use wastenot_prove::conforms::Rule;
 use wastenot_rota::ir::Program;
-
-use crate::together::{Ran, built, root, run, steps};
 
 /// Runs of each policy.
 const RUNS: u64 = 10;
 
-/// For the files of these tests.
-fn folder() -> &'static Path {
-    Path::new(env!("CARGO_TARGET_TMPDIR"))
+/// For the files of these tests. `None`, with a message: there is no C compiler.
+fn folder(test: &str) -> Option<&'static Path> {
+    program(test, "cc", "gcc").then_some(Path::new(env!("CARGO_TARGET_TMPDIR")))
 }
 
 /// The policies of the project.
@@ -37,12 +36,11 @@ fn read(path: &Path) -> (String, Program) {
 
 #[test]
 fn what_is_emitted_conforms_in_every_order_that_is_tried() {
+    let test = "what_is_emitted_conforms_in_every_order_that_is_tried";
+    let Some(folder) = folder(test) else { return };
     let mut all = 0;
     for (name, program) in policies() {
-        let Some(binary) = built(folder(), &name, &program, &steps(&program)) else {
-            println!("SKIPPED conforms: cc is missing: apt-get install gcc");
-            return;
-        };
+        let binary = built(folder, &name, &program, &steps(&program));
         let mut judged = [0; Rule::ALL.len()];
         for seed in 0..effort(RUNS) {
             let Some(ran) = run(&binary, &program, &program, seed) else { continue };
@@ -99,7 +97,7 @@ const WRONG: [(&str, &str, &str); 12] = [
 
 #[test]
 fn wrong_protocols_do_not_conform() {
-    are_found_out("work-stealing", &WRONG);
+    are_found_out("wrong_protocols_do_not_conform", "work-stealing", &WRONG);
 }
 
 /// The same of keys and slices.
@@ -119,31 +117,30 @@ const WRONG_KEYS: [(&str, &str, &str); 3] = [
 
 #[test]
 fn wrong_keys_and_slices_do_not_conform() {
-    are_found_out("fair-vtime", &WRONG_KEYS);
+    are_found_out("wrong_keys_and_slices_do_not_conform", "fair-vtime", &WRONG_KEYS);
 }
 
 #[test]
 fn where_idle_cpus_do_not_look_once_it_is_loaded_one_is_forgotten() {
+    let test = "where_idle_cpus_do_not_look_once_it_is_loaded_one_is_forgotten";
+    let Some(folder) = folder(test) else { return };
     let (name, program) = read(&root().join("policies/global-fifo.rota"));
     let (right, looks) = (steps(&program), "\tbpf_loop(MAX_CPUS, look_step, 0, 0);\n");
     assert!(right.contains(looks));
     let wrong = right.replace(looks, "");
-    let Some(binary) = built(folder(), &format!("{name}-blind"), &program, &wrong) else { return };
+    let binary = built(folder, &format!("{name}-blind"), &program, &wrong);
     let mut runs = (0..20 * RUNS).filter_map(|seed| run(&binary, &program, &program, seed));
     assert!(runs.any(|ran| ran.is_one_forgotten), "no run of {}", 20 * RUNS);
 }
 
 /// Each change of the emitted C of a policy is found out.
-fn are_found_out(name: &str, changes: &[(&str, &str, &str)]) {
+fn are_found_out(test: &str, name: &str, changes: &[(&str, &str, &str)]) {
+    let Some(folder) = folder(test) else { return };
     let (name, program) = read(&root().join(format!("policies/{name}.rota")));
     let right = steps(&program);
     for (n, (what, from, to)) in changes.iter().enumerate() {
         assert!(right.contains(from), "{what}");
-        let Some(binary) =
-            built(folder(), &format!("{name}-{n}"), &program, &right.replace(from, to))
-        else {
-            return;
-        };
+        let binary = built(folder, &format!("{name}-{n}"), &program, &right.replace(from, to));
         let mut runs = (0..20 * RUNS).filter_map(|seed| run(&binary, &program, &program, seed));
         let found = runs.find(|ran| !ran.found.breaks.is_empty());
         let Ran { found, told, .. } = found.unwrap_or_else(|| panic!("{what} is not found out"));

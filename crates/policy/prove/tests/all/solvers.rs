@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use wastenot_needs::skipped;
 use wastenot_prove::Error;
 use wastenot_prove::cache::Cache;
 use wastenot_prove::smt::{
@@ -21,7 +22,7 @@ pub(crate) fn solvers(test: &str) -> Vec<Solver> {
     for kind in [Kind::Z3, Kind::Cvc5] {
         match places.find(kind).unwrap() {
             Some(solver) => found.push(solver),
-            None => println!("SKIPPED {test}: no {}: {}", kind.name(), kind.recipe()),
+            None => skipped(test, &format!("no {}", kind.name()), kind.recipe()),
         }
     }
     found

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wastenot_host::hex;
+use wastenot_host::{hex, sha256};
 
 use super::Error;
 use super::image;
@@ -116,7 +116,7 @@ pub(super) fn make(
     let note = Note {
         is_packed,
         image_bytes: bytes.len() as u64,
-        image_sha256: hex(&Sha256::digest(&bytes)),
+        image_sha256: sha256(&bytes),
         package: package.clone(),
     };
     let file = to.join(NOTE);

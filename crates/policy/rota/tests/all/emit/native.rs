@@ -17,11 +17,13 @@ use wastenot_rota::{Tree, partitions};
 use super::{policies, scratch, vocabulary};
 use crate::schedule::{Player, Schedule};
 
-/// Compiles the emitted C of a program. `None`: there is no C compiler.
+/// Compiles the emitted C of a program. `None`, with a message: there is no C compiler.
 pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
     // Tests run in parallel, and a running program's file cannot be overwritten.
     static BUILT: AtomicUsize = AtomicUsize::new(0);
-    Command::new("cc").arg("--version").output().ok()?;
+    if !wastenot_needs::program("emit", "cc", "gcc") {
+        return None;
+    }
     let name = format!("{name}-{}", BUILT.fetch_add(1, Ordering::Relaxed));
     let (from, to) = (scratch(&format!("{name}.native.c")), scratch(&format!("{name}.native")));
     fs::write(&from, emit(program).expect("it can be emitted")).expect("room");
@@ -188,12 +190,8 @@ struct Held {
 impl Held {
     /// Compares this many short schedules, and one of `long` events for each machine. Does nothing
     /// without a C compiler.
-    #[expect(clippy::print_stdout, reason = "what is skipped is said")]
     fn hold(&mut self, name: &str, program: &Program, schedules: u64, long: usize) -> bool {
-        let Some(binary) = built(name, program) else {
-            println!("SKIPPED emit: cc is missing: apt-get install gcc");
-            return false;
-        };
+        let Some(binary) = built(name, program) else { return false };
         let machines: Vec<(Machine, String)> = machines()
             .into_iter()
             .filter_map(|machine| tables(program, &machine).map(|tables| (machine, tables)))

@@ -5,13 +5,38 @@
 
 use std::fmt;
 
+use wastenot_experiment::{Error, simulated};
+use wastenot_hunt::trial::{self, Notes, Seen};
 use wastenot_model::policy::{Context, Effect, Family, Happening, Place, View, Why};
 use wastenot_model::workload::Random;
 use wastenot_model::{CpuId, Policy, TaskId};
+use wastenot_scenario::scenario::{Choice, Variant};
+
+/// What marks a choice as one with an error: a tunable that no scheduler has, set to the seed.
+const MUTANT: &str = "mutant";
+
+/// This scheduler, with the error that `seed` chooses.
+pub(super) fn choice(name: &str, seed: u64) -> Choice {
+    Choice { tunables: vec![(MUTANT.to_owned(), seed.to_string())], ..Choice::named(name) }
+}
+
+/// [`trial::look`], where the scheduler may be one with an error.
+pub(super) fn look(variant: &Variant, seed: u64, notes: Notes) -> Result<Seen, Error> {
+    let Choice { name, tunables, .. } = &variant.scheduler;
+    let mut set = tunables.clone();
+    let Some(mark) = set.iter().position(|(name, _)| name == MUTANT) else {
+        return trial::look(variant, seed, notes);
+    };
+    let (_, number) = set.remove(mark);
+    let wrong = Wrong::of(number.parse().expect("a seed"));
+    let policy = wastenot_sim::scheduler(name, &set).map_err(Error::Scheduler)?;
+    let mutant = Mutant { policy, wrong, times: 0, is_wrong: false };
+    trial::seen(simulated(variant, mutant, &trial::options("hunt", seed, notes)))
+}
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub(super) enum Wrong {
     /// A task that is woken, or that is new, goes elsewhere.
     Placed {
         /// Woken, or new.
@@ -35,7 +60,7 @@ pub enum Wrong {
 
 /// When it is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub(super) enum When {
     /// Always.
     Always,
     /// On, or from, every CPU of so many, from one on.
@@ -52,7 +77,7 @@ pub enum When {
 
 /// Where a task goes instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Elsewhere {
+pub(super) enum Elsewhere {
     /// Where it was last.
     Prev,
     /// To the CPU that decides.
@@ -67,7 +92,7 @@ pub enum Elsewhere {
 
 impl Wrong {
     /// The one that `seed` chooses.
-    pub fn of(seed: u64) -> Wrong {
+    pub(super) fn of(seed: u64) -> Wrong {
         let mut random = Random::stream(seed, u32::from_le_bytes(*b"wrng"), 0);
         let mut below = |n: u64| random.below(n);
         let (sort, new) = (below(12), below(3) == 0);
@@ -159,21 +184,15 @@ impl fmt::Display for Elsewhere {
 }
 
 /// A policy with one decision wrong.
-#[derive(Debug)]
-pub struct Mutant<P> {
-    policy: P,
+struct Mutant {
+    policy: Box<dyn Policy>,
     wrong: Wrong,
     times: u32,
     /// The case of the placement that is under way.
     is_wrong: bool,
 }
 
-impl<P: Policy> Mutant<P> {
-    /// `policy` with this error.
-    pub fn new(policy: P, wrong: Wrong) -> Mutant<P> {
-        Mutant { policy, wrong, times: 0, is_wrong: false }
-    }
-
+impl Mutant {
     /// Whether it is wrong this time: about a task that was last on `cpu`, or about `cpu`.
     fn holds(&mut self, view: &View, when: When, cpu: CpuId) -> bool {
         let node = |cpu: CpuId| view.machine.cpus[cpu.index()].node;
@@ -226,7 +245,7 @@ fn waiting(view: &View, cpu: CpuId) -> usize {
     waits.count()
 }
 
-impl<P: Policy> Policy for Mutant<P> {
+impl Policy for Mutant {
     fn name(&self) -> String {
         self.policy.name()
     }
@@ -318,7 +337,13 @@ impl<P: Policy> Policy for Mutant<P> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use wastenot_hunt::oracle::Kind;
+    use wastenot_hunt::search::Question;
+
     use super::*;
+    use crate::hunts::hunt;
 
     #[test]
     fn seeds_choose_many_errors_and_each_always_the_same() {
@@ -328,5 +353,15 @@ mod tests {
         words.dedup();
         assert!(words.len() > 80, "{}", words.len());
         assert_eq!(Wrong::of(7), Wrong::of(7));
+    }
+
+    #[test]
+    fn a_wrong_decision_is_found_against_the_scheduler_without_it() {
+        let against = Some(Choice::named("cfs-6.1"));
+        let question =
+            Question { against, trials: 64, findings: 1, ..Question::of(choice("cfs-6.1", 4)) };
+        let (outcome, _) = hunt(&question, Duration::MAX).expect("a search");
+        let finding = outcome.shrunk.first().expect("a finding");
+        assert_eq!((finding.kind, finding.control.words()), (Kind::Worse, "cfs-6.1".to_owned()));
     }
 }

@@ -18,15 +18,18 @@ use wastenot_rota::{Tree, partitions};
 /// Wakeups in a run.
 const EVENTS: usize = 100;
 
-pub(crate) fn root() -> PathBuf {
+/// The project's folder.
+pub fn root() -> PathBuf {
     let root =
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|it| it.join("policies").is_dir());
     root.expect("it is in the project").to_owned()
 }
 
-/// Compiles C that logs its steps. `None`: there is no C compiler.
-pub(crate) fn built(folder: &Path, name: &str, program: &Program, text: &str) -> Option<PathBuf> {
-    Command::new("cc").arg("--version").output().ok()?;
+/// Compiles C that logs its steps.
+///
+/// # Panics
+/// There is no C compiler, or it refuses the text.
+pub fn built(folder: &Path, name: &str, program: &Program, text: &str) -> PathBuf {
     let (from, to) = (folder.join(format!("{name}.steps.c")), folder.join(format!("{name}.steps")));
     fs::write(&from, text).expect("room");
     let native = root().join("crates/policy/rota/tests/native");
@@ -41,10 +44,11 @@ pub(crate) fn built(folder: &Path, name: &str, program: &Program, text: &str) ->
     }
     let output = cc.arg(native.join("together.c")).arg("-o").arg(&to).output().expect("cc runs");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(to)
+    to
 }
 
-pub(crate) fn steps(program: &Program) -> String {
+/// Emits C that logs its steps.
+pub fn steps(program: &Program) -> String {
     emit_with(program, Options { steps: true }).expect("it can be emitted")
 }
 
@@ -127,17 +131,17 @@ fn logged(binary: &Path, input: &str, seed: u64) -> (Log, bool) {
 }
 
 /// What came of one run.
-pub(crate) struct Ran {
+pub struct Ran {
     /// Its replay in the model.
-    pub(crate) found: Conformance,
+    pub found: Conformance,
     /// The same in words.
-    pub(crate) told: String,
+    pub told: String,
     /// Whether in the end a CPU slept without its idle flag.
-    pub(crate) is_one_forgotten: bool,
+    pub is_one_forgotten: bool,
 }
 
 /// Runs `program`, and replays it in the model of `right`. `None` if the machine does not fit.
-pub(crate) fn run(binary: &Path, program: &Program, right: &Program, seed: u64) -> Option<Ran> {
+pub fn run(binary: &Path, program: &Program, right: &Program, seed: u64) -> Option<Ran> {
     let machine = machine(seed);
     let (log, is_one_forgotten) = logged(binary, &input(program, &machine, seed)?, seed);
     let found = conforms(right, &machine, &log);
