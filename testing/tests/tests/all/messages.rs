@@ -220,7 +220,7 @@ fn table(pairs: &[Pair]) -> String {
 
 /// The measurements, as on the page: a line for each design, number of CPUs and kind.
 fn measured() -> String {
-    let table = include_str!("../../../scenarios/measured/epyc-2.csv");
+    let table = include_str!("../../../../scenarios/measured/epyc-2.csv");
     let ns = |text: &str| text.parse().map_or_else(|_| text.to_owned(), |ns| Span(ns).to_string());
     let mut text = String::from(
         "| design | CPUs | | samples | median | 99 of 100 within | longest |\n\
