@@ -302,6 +302,8 @@ describe.skipIf(lacks)("in a browser", () => {
     await page.selectOption("#rows", { label: "whole machine (1)" });
     await settled(page);
     expect(await colourAt(0, 30)).toBe("64,128,204,255");
+    // The address changes a little later.
+    await page.waitForURL(/colour=frequency/);
     await page.reload();
     await settled(page);
     expect(await page.inputValue("#colour")).toBe("frequency");
