@@ -44,7 +44,7 @@ pub(crate) const SCENARIO: Section = Section {
     about: "A scenario is one TOML file. Its name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.scenario/1\"", "the version of this schema; required"),
-        key("about", "text", "one sentence that describes the scenario"),
+        key("about", "text", "a short description of the scenario"),
         key("source", "text", "the source of its numbers"),
         key("seeds", "1 to 10000", "the number of seeds to run; default: `5`"),
         key("limit", "TIME", "the simulated time at which a run is stopped; default: `600s`"),
