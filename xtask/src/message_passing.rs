@@ -292,8 +292,8 @@ const LATE: f64 = 0.01;
 /// and as it comes out.
 fn ends() -> Result<String, String> {
     let mut text = String::from(
-        "| CPUs | tasks | time per job at low load | load 1 at | in time up to | period | time per \
-         job there | load |\n|---|---|---|---|---|---|---|---|\n",
+        "| CPUs | tasks | time per job at low load | rate at load 1 | highest rate | period | time \
+         per job at the highest rate | load |\n|---|---|---|---|---|---|---|---|\n",
     );
     for cpus in ENDS {
         let tasks = 4 * cpus;
