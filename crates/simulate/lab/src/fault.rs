@@ -86,7 +86,7 @@ impl Exit {
     fn help(&self) -> &'static str {
         match self.reason.as_str() {
             "runnable task stall" => {
-                "run `wastenot explain` on the History of this run (-o DIR/) to see which CPUs \
+                "run `wastenot explain` on the trace of this run (-o DIR/) to see the CPUs that \
                  could have run the task"
             }
             "scx_bpf_error" => {
