@@ -93,8 +93,8 @@ impl WhatIf {
         ];
         if self.is_faster_than_possible() {
             said.push(
-                "if no task waited for a lock in the trace, the simulation does not enforce this \
-                 lock; so the simulated run can end before the lower bound"
+                "if no task waited for a lock in the trace, the simulation does not contain this \
+                 lock. So the simulated run can end before the lower bound"
                     .into(),
             );
         }
