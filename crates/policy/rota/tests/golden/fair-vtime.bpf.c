@@ -2,10 +2,11 @@
 /*
  * vrt: a scheduler for sched_ext, written by `wastenot rota emit`.
  *
- * Each function of a policy follows a comment with its clause in the policy. In these
- * functions, `me` is the CPU or group that dispatches or balances, `v` is the candidate
- * from which it may take tasks, and `t` is the task. Compile this file with
- * `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the values marked RODATA.
+ * Each function of a policy follows a comment with its clause in the policy. In
+ * these functions, `me` is the CPU or group that dispatches or balances, `v` is
+ * the candidate from which it may take tasks, and `t` is the task. Compile this
+ * file with `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the
+ * values marked RODATA.
  */
 enum { MAX_CPUS = 1024, PARTS = 1, PART_ROWS = 1 };
 
