@@ -81,8 +81,8 @@ pub static TREE: &[&Cause] = &[
     &Cause {
         path: "scheduler/policy/not-started",
         about: "the policy queued a task on an idle CPU and did not start the task",
-        evidence: "The scheduling policy is not the kernel's. A CPU ran its idle task for longer \
-            than --wake-grace although a task was queued on this CPU.",
+        evidence: "The scheduling policy is not a policy of the kernel itself. A CPU ran its idle \
+            task for longer than --wake-grace although a task was queued on this CPU.",
         refuted_by: "The CPU starts the task within --wake-grace.",
         advice: "Kick the CPU after adding a task to its queue (scx_bpf_kick_cpu with \
             SCX_KICK_IDLE).",
@@ -183,8 +183,8 @@ pub static TREE: &[&Cause] = &[
     &Cause {
         path: "scheduler/policy/not-taken",
         about: "an idle CPU did not take a task that the policy left waiting",
-        evidence: "The scheduling policy is not the kernel's. A CPU stayed idle for longer than \
-            four balancing intervals while a task that may use this CPU waited.",
+        evidence: "The scheduling policy is not a policy of the kernel itself. A CPU stayed idle \
+            for longer than four balancing intervals while a task that may use this CPU waited.",
         refuted_by: "The CPU soon takes a task.",
         advice: "Prove that the policy is work-conserving: wastenot prove.",
         source: "Lozi et al., EuroSys 2016; docs/explain/proofs.md",
