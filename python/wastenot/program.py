@@ -46,7 +46,7 @@ class Sweep:
         if done.returncode not in (0, 3):
             said = done.stderr.decode(errors="replace").strip().splitlines()
             what = said[0] if said else f"{self.program} ended with {done.returncode}"
-            advice = said[1] if len(said) > 1 else "`wastenot bounds sweep --help`"
+            advice = said[1] if len(said) > 1 else "see `wastenot bounds sweep --help`"
             raise Failure(what.removeprefix("wastenot: error: "), advice.removeprefix("help: "))
         told = json.loads(done.stdout)
         return int(told["points"]), int(told["missing"])
@@ -56,7 +56,8 @@ def find(program: str) -> str:
     """The program of this name: on PATH, or where the wheel that holds this module put it."""
     found = shutil.which(program) or shutil.which(program, path=sysconfig.get_path("scripts"))
     if found is None:
-        raise Failure(f"there is no program `{program}`", "put it on PATH, or `--program PATH`")
+        advice = "put it on PATH, or give its path with `--program PATH`"
+        raise Failure(f"there is no program `{program}`", advice)
     return str(Path(found).resolve())
 
 
@@ -68,8 +69,8 @@ def files(experiment: Path) -> tuple[dict[str, bytes], str]:
     found = {whole}
     for name in filter(None, named):
         if Path(name).is_absolute():
-            advice = "name tables by their path from the experiment"
-            raise Failure(f"{name}: on other nodes there is no such path", advice)
+            advice = "give the path of the table relative to the experiment"
+            raise Failure(f"{name} is an absolute path, which other nodes do not have", advice)
         # Which numbers of CPUs there are, the program knows; a table too many does no harm.
         pattern = glob.escape(name).replace("${cpus}", "*")
         tables = glob.glob(str(Path(glob.escape(str(whole.parent))) / pattern))

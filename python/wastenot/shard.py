@@ -54,12 +54,12 @@ def work_out(work: Work, index: int, of: int) -> bytes | tuple[str, str]:
     if program is None:
         return (
             f"node {node} has no program `{work.program}`",
-            "install it there, on the PATH that `ray start` has, or give its path: `--program PATH`",
+            "install it there, on the PATH of `ray start`, or give its path with `--program PATH`",
         )
     if digest(program) != work.digest:
         return (
             f"node {node} has another build of wastenot ({program}) than this machine: "
-            "their results must not be mixed",
+            "results of two builds must not be mixed",
             "install the same program on all nodes",
         )
     with tempfile.TemporaryDirectory(prefix="wastenot-") as folder:

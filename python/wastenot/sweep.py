@@ -30,16 +30,16 @@ RETRIES = 10
 SHARDS_A_CPU = 8
 
 EPILOG = """\
-On each node are Ray and the program `wastenot`, the same build as here. The
-experiment and its tables travel; nothing else needs to be there.
+Each node needs Ray and the program `wastenot`, in the same build as on this
+machine. Ray sends the experiment and its tables to the nodes.
 
-A node that is lost is no harm: what it had not finished runs elsewhere. Whoever
-is interrupted goes on with --resume, here or with `wastenot bounds sweep`.
+If a node is lost, its unfinished shards run on other nodes. After an interrupt,
+--resume continues the sweep, here or with `wastenot bounds sweep`.
 
-ADDRESS is what `ray start --head` says (host:port), `auto` on a node of the
-cluster, or ray://host:10001 from elsewhere.
+ADDRESS is the address that `ray start --head` prints (host:port), `auto` on a
+node of the cluster, or ray://host:10001 from other machines.
 
-Exit codes: 0 worked out; 2 failed; 130 interrupted.
+Exit codes: 0 the sweep is complete; 2 it failed; 130 it was interrupted.
 
 Examples:
   python -m wastenot.sweep big.toml --ray auto -o big.csv
@@ -59,8 +59,8 @@ def parser() -> argparse.ArgumentParser:
     """What can be typed."""
     it = Parser(
         prog="python -m wastenot.sweep",
-        description="Tell which share of random task sets can be scheduled, on a Ray cluster:\n"
-        "`wastenot bounds sweep` on many machines, with the same result.",
+        description="Compute the share of random task sets that can be scheduled, on a Ray\n"
+        "cluster. The result is the same as that of `wastenot bounds sweep`.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
         "--resume",
         metavar="RESULTS",
         type=Path,
-        help="keep what was worked out in this file, and work out only what is not in it",
+        help="keep computed points in this file, and compute only the points that it lacks",
     )
     it.add_argument(
         "-o",
@@ -78,12 +78,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="OUT",
         help="write all points and curves as CSV; - is standard output",
     )
-    it.add_argument("--force", action="store_true", help="replace OUT if it is there")
+    it.add_argument("--force", action="store_true", help="replace OUT if it exists")
     it.add_argument(
         "--program",
         metavar="PATH",
         default="wastenot",
-        help="the program, here and on all nodes; wastenot on PATH unless said",
+        help="the program, here and on all nodes (default: wastenot on PATH)",
     )
     face = it.add_mutually_exclusive_group()
     face.add_argument("--json", action="store_true", help="report as one JSON object")
@@ -105,8 +105,8 @@ def run(args: argparse.Namespace) -> int:
             cluster(args, sweep, points)
             if sweep.look()[1] > 0:
                 raise Failure(
-                    f"rows are missing in {results} though all shards are done",
-                    f"was {sweep.program} replaced meanwhile? Run it again",
+                    f"{results} lacks rows, although all shards are done",
+                    f"run the sweep again if {sweep.program} was replaced while it ran",
                 )
         line = sweep.command(*output, *faces)
         return subprocess.run(line, check=False).returncode
@@ -178,9 +178,9 @@ def join(address: str) -> ModuleType:
         import ray
         from ray import cloudpickle
     except ImportError:
-        advice = "`pip install ray`, in the version of the cluster"
+        advice = "run `pip install ray==VERSION` with the version of the cluster"
         raise Failure("Ray is not installed", advice) from None
-    advice = "`ray start --head` begins a cluster and tells its address"
+    advice = "`ray start --head` starts a cluster and prints its address"
     host, _, port = address.rpartition(":")
     if port.isdigit() and "/" not in host:
         # Ray itself would go on asking for minutes.
@@ -275,8 +275,8 @@ def rows_of(ray: ModuleType, reference: object, name: str) -> bytes:
         answer = ray.get(reference)
     except ray.exceptions.RayError as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
-        advice = f"it was tried {RETRIES} times again: see the logs of the cluster"
-        raise Failure(f"{name} cannot be worked out: {said[-1]}", advice) from error
+        advice = f"see the logs of the cluster; Ray tried the shard {RETRIES} more times"
+        raise Failure(f"{name} cannot be computed: {said[-1]}", advice) from error
     if isinstance(answer, bytes):
         return answer
     what, advice = answer
@@ -297,7 +297,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         kept = args and args.resume
-        advice = f"; what is done is kept: `--resume {kept}` goes on" if kept else ""
+        advice = f"; `--resume {kept}` continues with the points that are done" if kept else ""
         print(f"wastenot: interrupted{advice}", file=sys.stderr)
         return 130
 

@@ -154,7 +154,7 @@ fn loads() -> String {
     for ambient in ambient::all() {
         let threads = |each_cpu| {
             let of = ambient.threads.iter().filter(|thread| thread.each_cpu == each_cpu);
-            let told = of.map(|it| format!("{} {} each {}", it.name, it.mean, it.every));
+            let told = of.map(|it| format!("{} {} every {}", it.name, it.mean, it.every));
             told.collect::<Vec<_>>().join(", ")
         };
         let (each, one) = (threads(true), threads(false));
@@ -191,12 +191,14 @@ fn table(rows: &[Row]) -> String {
         let times =
             rows.iter().map(|row| of(row).makespan.0 as f64 / row.real.makespan.0.max(1) as f64);
         let mean = times.sum::<f64>() / rows.len().max(1) as f64;
-        format!("{share:.0} % of this waste, and {mean:.2} times the makespan on average")
+        format!("{share:.0} % of the waste and {mean:.2} of the makespan")
     };
     let _ = writeln!(
         text,
-        "\nTogether, the traces waste {}. The simulation gives\n\n- on a quiet machine: {};\n- \
-         with ambient load: {};\n- if creating a task takes time, too: {}.",
+        "\nTogether, the traces waste {}. The list gives the simulated waste as a share of this \
+         waste, and the mean\nratio of the simulated makespan to the makespan of the trace:\n\n- \
+         without ambient load: {};\n- with ambient load: {};\n- with ambient load and fork times: \
+         {}.",
         Span(real),
         told(|row| &row.quiet),
         told(|row| &row.beside),

@@ -24,15 +24,15 @@ const FAULTS: [Fault; 5] = [
         switch: "imbalance",
         faulty: "average",
         mended: "minimum",
-        reach: "minima change more often than averages, so the balancer moves more tasks \
-                everywhere",
+        reach: "minima change more often than averages, so the balancer moves more tasks in every \
+            scenario",
     },
     Fault {
         switch: "groups",
         faulty: "core0",
         mended: "own-balanced",
-        reach: "every CPU may balance, not only the first idle CPU of its group, so tasks move \
-                sooner everywhere",
+        reach: "every CPU may balance, and not only the first idle CPU of its group, so tasks move \
+            sooner",
     },
     Fault {
         switch: "numa-levels",
@@ -123,9 +123,10 @@ impl Elsewhere {
     /// The part of the page.
     pub(crate) fn section(&self) -> String {
         let mut text = format!(
-            "\n## Fixes elsewhere\n\nEach fix is applied alone to every variant that has its fault \
-             but does not study it. Of {} compared figures (the fix\nchanged the run in {} of \
-             them), {} changed by more than {:.0} %.\n",
+            "\n## Fixes elsewhere\n\nEach fix is also applied, without other fixes, to every \
+             variant that has the fault of this fix but studies another\nfault. The table compares \
+             {} figures. The fix changed the run of {} figures, and changed {} figures by more \
+             than {:.0}\n%.\n",
             self.compared,
             self.at_work,
             self.changed.len(),

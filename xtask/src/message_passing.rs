@@ -258,18 +258,23 @@ fn curves_told(names: &[&str], lines: &BTreeMap<Group, Vec<Line>>) -> String {
 
 /// An ordering holds if it holds for every pair.
 fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> String {
-    let mut orders = Vec::new();
+    let mut orders: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (n, name) in names.iter().enumerate() {
         if FREE.contains(name) || *name == PASSING {
             continue;
         }
         let words: BTreeSet<&str> = lines.iter().map(|line| line.beside[n]).collect();
         let word = if words.len() == 1 { words.first().copied() } else { None };
-        orders.push(format!("{name}: {}", word.unwrap_or("not determined")));
+        orders.entry(word.unwrap_or("not determined")).or_default().push(format!("*{name}*"));
     }
-    let mut text =
-        format!("- {cpus} CPUs, cache delay x {}: message passing compared with ", delay / 1000);
-    text += &orders.join("; ");
+    let mut text = format!("- {cpus} CPUs, cache delay x {}:", delay / 1000);
+    for (word, others) in &orders {
+        let others = others.join(", ");
+        text += &match *word {
+            "not determined" => format!(" The order is not determined for {others}."),
+            word => format!(" Message passing is {word} {others}."),
+        };
+    }
     if criterion == Criterion::Soft {
         let share = |line: &Line, name| {
             let shares = names.iter().zip(&line.shares);
@@ -277,10 +282,12 @@ fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> Stri
         };
         let part = |line: &Line| share(line, PASSING) / share(line, SPARE);
         let least = lines.iter().map(part).fold(f64::INFINITY, f64::min);
-        text +=
-            &format!("; at least {:.0} % of the sets that are accepted on m - 1", 100.0 * least);
+        text += &format!(
+            " Message passing accepts at least {:.0} % of the sets that are accepted on m - 1.",
+            100.0 * least
+        );
     }
-    text + ".\n"
+    text + "\n"
 }
 
 /// The CPUs of machines in which the end of the dedicated processor is looked for.
@@ -292,8 +299,8 @@ const LATE: f64 = 0.01;
 /// and as it comes out.
 fn ends() -> Result<String, String> {
     let mut text = String::from(
-        "| CPUs | tasks | time per job at low load | load 1 at | in time up to | period | time per \
-         job there | load |\n|---|---|---|---|---|---|---|---|\n",
+        "| CPUs | tasks | time per job at low load | rate at load 1 | highest rate | period | time \
+         per job at the highest rate | load |\n|---|---|---|---|---|---|---|---|\n",
     );
     for cpus in ENDS {
         let tasks = 4 * cpus;

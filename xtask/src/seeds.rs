@@ -147,15 +147,16 @@ impl Count {
     /// The beginning of the page; `figures`: nothing else was measured.
     fn head(&self, figures: bool) -> String {
         let mut text = format!(
-            "# The table of the seeds\n\nThis page has every number that the papers and slides of \
-             the seeds publish, next to the result of the same experiment in\nWastenot. `make \
-             long-seeds` writes it; do not edit it by hand. {} of {} figures lie in their bands; \
-             {} of {} figures\nwith a formula are within {:.0} % of it.\n\n*Ours* is the median \
-             over the random seeds in the scenario (unless a figure states another statistic), \
-             with the minimum\nand the maximum. *Formula* is a prediction without a simulator, and \
-             the deviation of our result from this prediction.\n*Sensitive to* names the two \
-             parameters that change the figure most. For example, -0.5 means that the figure is \
-             0.5 %\nsmaller if the parameter is 1 % larger (measured at +{:.0} %, seed 1).\n",
+            "# The table of the seeds\n\nThe *seeds* (scenarios/seeds) are scenarios that repeat \
+             published experiments. This page compares every number in the\npapers and slides with \
+             the result of the same experiment in Wastenot. `make long-seeds` writes this page; do \
+             not edit\nit by hand. {} of {} figures lie in their bands; {} of {} figures with a \
+             formula are within {:.0} % of the formula.\n\n*Ours* is the median over the random \
+             seeds in the scenario (unless a figure states another statistic), with the\nminimum \
+             and the maximum. *Formula* gives a prediction without a simulator, and the deviation \
+             of our result from this\nprediction. *Sensitive to* names the two parameters that \
+             change the figure most. For example, -0.5 means that the\nfigure is 0.5 % smaller if \
+             the parameter is 1 % larger (measured at +{:.0} %, seed 1).\n",
             self.inside,
             self.banded,
             self.near,

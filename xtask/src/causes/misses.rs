@@ -20,43 +20,42 @@ const KNOWN: &[Miss] = &[
         found: "scheduler/placement",
         why: "A task is placed on a busy CPU while another CPU is idle. It waits because of this \
               placement, and because balancing does not move it. `check` needs four passes, 4 x (2 \
-              ms x CPUs + 4 ms), to establish a balancing cause: half a second on 64 CPUs, a \
-              quarter of these runs. It misses the cause mostly on 48 and 64 CPUs, and where no \
-              CPU stays idle for so long. Better evidence would be the passes themselves \
-              (`sched_balance_rq`), or that no task moves from some CPUs to some others in the \
-              whole trace.",
+              ms x CPUs + 4 ms), to establish a balancing cause. On 64 CPUs this is half a second, \
+              which is a quarter of the length of these runs. `check` misses the cause mostly on \
+              48 and 64 CPUs, and if no CPU stays idle for so long. Two facts would be better \
+              evidence: the passes themselves (`sched_balance_rq`), or a trace in which no task \
+              ever moves from some CPUs to some other CPUs.",
     },
     Miss {
         class: "scheduler/placement",
         found: "scheduler/balancing",
-        why: "A wakeup searches one cache only, so different tasks are overloaded in turn. A CPU \
-              elsewhere is idle for many passes during this waste, although no task waits for a \
-              millisecond (in a case that was examined). Better evidence would be that each single \
-              wait ends before a tick.",
+        why: "A wakeup searches one cache only, so different tasks are overloaded in turn. During \
+            this waste, a CPU with another cache is idle for many passes, but in the examined case \
+            no task waits for a millisecond. The end of each wait before a tick would be better \
+            evidence.",
     },
     Miss {
         class: "design/reserved",
         found: "scheduler/policy",
-        why: "The policy divides the CPUs into partitions (Rota). A History records the name of \
-              the policy, but not the partitions. Better evidence would be that the tasks of \
-              different cgroups never run on the same CPUs.",
+        why: "The policy divides the CPUs into partitions (Rota). A trace contains the name of the \
+            policy, but not the partitions. Better evidence: the tasks of different cgroups never \
+            run on the same CPUs.",
     },
     Miss {
         class: "configuration/quota",
         found: "host/late-start",
         why: "Balancing moves a task to a CPU where its group has just used up its quota. The task \
-              is held back there without an event about it (a gap in simulated Histories), so the \
-              CPU seems to start the task late. Better evidence would be that other tasks of the \
-              group are held back on that CPU.",
+            is held back there, but simulated traces have no event for this. So the CPU seems to \
+            start the task late. Better evidence: other tasks of the group are held back on that \
+            CPU.",
     },
     Miss {
         class: "configuration/quota",
         found: "scheduler/balancing",
         why: "CPUs where the group has used up its quota are idle, and its tasks wait on CPUs that \
               still have quota. These tasks count as movable, but they would be held back on the \
-              idle CPUs, too. In two cases that were examined this is at least 95 % of the waste. \
-              Better evidence would be that tasks of the same cgroup are held back on the idle \
-              CPU.",
+              idle CPUs, too. In the two examined cases, at least 95 % of the waste arises in this \
+              way. Better evidence: tasks of the same cgroup are held back on the idle CPU.",
     },
     Miss {
         class: "configuration/quota",
@@ -67,8 +66,8 @@ const KNOWN: &[Miss] = &[
         class: "configuration/affinity",
         found: "scheduler/placement",
         why: "Affinities leave few CPUs to the tasks, and on these CPUs the scheduler makes its \
-              usual mistakes. They cost more there than with all CPUs. The fault leads to the \
-              loss, but during each wait an allowed CPU was idle.",
+            usual mistakes. On few CPUs, these mistakes cost more time than on all CPUs. The fault \
+            leads to the loss, but during each wait an allowed CPU was idle.",
     },
     Miss {
         class: "configuration/affinity",
@@ -84,7 +83,7 @@ const KNOWN: &[Miss] = &[
         class: "scheduler/policy",
         found: "configuration/affinity",
         why: "While the wrong policy leaves some CPUs idle, pinned tasks wait on other CPUs. With \
-              the right policy the same pinned tasks wait, but no CPU is idle meanwhile.",
+            the correct policy, the same pinned tasks wait, but no CPU is idle during these waits.",
     },
 ];
 
@@ -109,14 +108,14 @@ pub(super) fn section(page: &mut String, seed: u64, cases: &[Case]) {
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
-    *page += "\n## Misses\n\nThis section lists the largest confusions, the case with the largest \
-              part of each, and the reason where it was examined.\n\n";
+    *page += "\n## Misses\n\nThis section lists the largest confusions. For each confusion, it \
+              gives the case with the largest part, and the reason if we examined it.\n\n";
     for ((class, other), (sum, worst, case)) in sums.into_iter().take(SHOWN) {
         let Case { fault, number, machine, scheduler, .. } = case;
         let why = KNOWN.iter().find(|it| it.class == class && it.found == other);
         let text = format!(
-            "**{class}, found as {other}**: {} s; {} s of it in `causes {seed} {} {number}` \
-             ({machine}, {scheduler}). {}",
+            "**{class}, found as {other}**: {} s. The largest part is {} s, in `causes {seed} {} \
+             {number}` ({machine}, {scheduler}). {}",
             seconds(sum),
             seconds(worst),
             fault.name,
@@ -128,11 +127,11 @@ pub(super) fn section(page: &mut String, seed: u64, cases: &[Case]) {
 }
 
 /// Why a class gets time with its fault off.
-const REST: &str = "**Left with the fault off**: a class has more causes than the fault. With \
-                    `wake-affine-idle` off, wakeups still search one cache only, which is also a \
-                    placement cause. With `groups` and `imbalance` off, balancing still leaves \
-                    tasks waiting for other reasons. Only leaves can separate these causes from \
-                    the fault.";
+const REST: &str = "**Left with the fault off**: a class contains other causes than the fault. \
+                    With `wake-affine-idle` off, wakeups still search only one cache, and this is \
+                    also a placement cause. With `groups` and `imbalance` off, tasks still wait \
+                    because of other faults of balancing. Only leaves can separate these causes \
+                    from the fault.";
 
 /// An entry of a list, in lines of the page's width.
 fn entry(page: &mut String, text: &str) {

@@ -55,43 +55,45 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
     let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
     format!(
         "# Causes, measured\n\nThis page shows how often `check` finds the right \
-         [cause](../reference/causes.md) of lost time. `make long-causes`\nwrites it; do not edit it \
-         by hand.\n\n## How\n\nThe truth comes from interventions. Each case is simulated twice \
-         with the same machine, work, scheduler and seed: once\nwith a planted fault, and once \
-         with only this fault off. Time that is lost only with the fault belongs to the \
-         fault.\nTime that is lost in both runs belongs to no fault under test. The seed chooses \
-         machines, work and numbers at random.\n`check` gets the Histories without the facts that \
-         only a simulator knows: they have no programs, no tunables of the\nscheduler, and \
-         decisions only where this page says so.\n\n- *Lost* time is all time that has causes: \
-         waste, wake delay, idle CPU time kept from tasks by affinities, and task\n  time held \
-         back by quotas. If both runs finished their work, their losses are compared directly. \
-         Otherwise the loss\n  without the fault is scaled to the CPU time of the run with the \
-         fault.\n- *Truth* is the loss with the fault minus the loss without it. A case is \
-         *positive* if its truth is at least {:.0} %\n  of its CPU time.\n- *Found* in a class is \
-         the time that `check` assigns to the class with the fault on, minus the time with the \
-         fault\n  off. Time found in the fault's class is *right*, up to the truth. Time found in \
-         a node above this class, or as\n  `unknown`, is *open*: neither right nor wrong. All \
-         other found time is *wrong*, also in the fault's class beyond the\n  truth.\n- \
-         *Precision* is right / (right + wrong), and *recall* is right / truth. Both use the time \
-         of all cases, so large\n  machines count most. *Mean* is the mean of the positive cases, \
-         where all cases have the same weight.\n- *Left* is the time that the fault's class still \
-         gets with the fault off, per CPU time, as a share of its time with\n  the fault on \
-         (positive cases). The goal is {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases \
-         are positive; otherwise it is *suspected*.\n\nAll parts add up: in every run and view, \
-         the causes of each loss sum to that loss, to the nanosecond.\n\nSeed {seed}: {count} \
-         cases, {} machines, {} schedulers and policies; {positive} cases are positive. \
-         {LOOKED_AT} were examined\nwhile the rules were written. Another seed gives other cases. \
-         The second command prints the scenarios of one case\nfor `wastenot run`:\n\n```sh\ncargo \
-         run --release --package xtask -- causes 7 causes-7.md\ncargo run --release --package \
-         xtask -- causes 7 numa-levels 12\n```\n\nThe file target/causes/SEED.csv has the figures \
-         of each case.\n\n## Result\n\n| | here | goal | reached |\n|---|---|---|---|\n| precision \
-         | {} | {PRECISION} | {} |\n| recall | {} | {RECALL} | {} |\n| classes with that precision \
-         | {precise} of {classes} | all | {} |\n| classes with that recall | {recalled} of \
+         [cause](../reference/causes.md) of lost time. `make long-causes`\nwrites it; do not edit \
+         it by hand.\n\n## How\n\nEach case is simulated twice with the same machine, work, \
+         scheduler and seed: once with a planted fault, and once\nwithout this fault. The \
+         difference between the two runs shows the true cause. If time is lost only with the \
+         fault, the\nfault caused this loss. If time is lost in both runs, the fault did not cause \
+         this loss. The seed chooses machines,\nwork and numbers at random. `check` gets the \
+         traces without the facts that only a simulator knows: the traces have no\nprograms and no \
+         tunables of the scheduler, and they have decisions only where this page says so.\n\n- \
+         *Lost* time is all time that has causes: waste, wake delay, idle CPU time that affinities \
+         keep from tasks, and time\n  for which quotas hold tasks back. If both runs finished \
+         their work, their losses are compared directly. Otherwise\n  the loss without the fault \
+         is scaled to the CPU time of the run with the fault.\n- *Truth* is the loss with the \
+         fault minus the loss without it. A case is *positive* if its truth is at least {:.0} %\n  \
+         of its CPU time.\n- *Found* in a class is the time that `check` assigns to the class with \
+         the fault on, minus the time with the fault\n  off. Time found in the fault's class is \
+         *right*, up to the truth. Time found in a node above this class, or as\n  `unknown`, is \
+         *open*: it counts neither as right nor as wrong. All other found time is *wrong*, and so \
+         is time\n  beyond the truth in the fault's class.\n- *Precision* is right / (right + \
+         wrong), and *recall* is right / truth. Both use the time of all cases, so large\n  \
+         machines count most. *Mean* is the mean of the positive cases, and all these cases have \
+         the same weight.\n- *Left* compares two times, both per CPU time: the time that the \
+         fault's class still gets with the fault off, and its\n  time with the fault on. *Left* is \
+         the first as a share of the second, for positive cases. The goal is {:.0} %.\n- A cause \
+         is *named* if at least {ENOUGH} cases are positive; otherwise it is *suspected*.\n\nIn \
+         every run and view, the times of the causes of a loss add up to the loss, to the \
+         nanosecond.\n\nThis page is for seed {seed}: {count} cases, {} machines, {} schedulers \
+         and policies; {positive} cases are positive.\n{LOOKED_AT} were examined while the rules \
+         were written. The first command tests the cases of another\nseed. The second command \
+         prints the scenarios of one case, for `wastenot run`:\n\n```sh\ncargo run --release \
+         --package xtask -- causes 7 causes-7.md\ncargo run --release --package xtask -- causes 7 \
+         numa-levels 12\n```\n\nThe file target/causes/SEED.csv has the figures of each \
+         case.\n\n## Result\n\n| | here | goal | reached |\n|---|---|---|---|\n| precision | {} | \
+         {PRECISION} | {} |\n| recall | {} | {RECALL} | {} |\n| classes that reach this precision \
+         | {precise} of {classes} | all | {} |\n| classes that reach this recall | {recalled} of \
          {classes} | all | {} |\n| left with the fault off | {:.1} % | {:.0} % | {} |\n| positive \
-         cases with at most that left | {little_left} of {positive} | all | {} |\n\nSome classes \
+         cases that reach this share | {little_left} of {positive} | all | {} |\n\nSome classes \
          are easy: the kind of loss identifies affinity, quota and the host's causes, and the name \
-         of the scheduler\nidentifies policy and design. Balancing and placement are the hard \
-         classes. For these two alone, precision is {} and\nrecall is {}.\n\n",
+         of the\nscheduler identifies policy and design. Balancing and placement are the hard \
+         classes. For these two classes, precision\nis {} and recall is {}.\n\n",
         POSITIVE * 100.0,
         LEFT * 100.0,
         machines.len(),
@@ -113,10 +115,11 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
 
 /// A row for each class.
 fn classes(page: &mut String, scores: &Scores) {
-    *page += "Results by class. The precision of a class uses all time that is found in it for \
-              faults of all classes, so it depends\non the time lost to these faults. For *equal \
-              weight*, the time found in each positive case counts as one.\n\n| class | cases | \
-              positive | truth | precision | recall | open | equal weight | mean recall | left | \
+    *page += "The table has the results by class. The precision of a class uses all time that is \
+              found in this class, for faults of\nall classes. So the precision depends on the \
+              time that these faults cost. For *equal weight*, the time found in each\npositive \
+              case counts as one.\n\n| class | cases | positive | truth | precision | recall | \
+              open | equal weight | mean recall | left | \
               |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (class, score) in &scores.by_class {
         let named = if score.positive >= ENOUGH { "named" } else { "suspected" };
@@ -183,10 +186,11 @@ fn faults(page: &mut String, scores: &Scores) {
 fn leaves(page: &mut String, cases: &[Case]) {
     let views = [View::Whole, View::WithDecisions];
     let scores = views.map(|view| Scores::of(cases, view, Grain::Leaf));
-    *page += "\n## Leaves\n\nIn this section, only the exact cause counts as right. The table \
-              gives precision and recall without the decisions of the\nscheduler, and with them \
-              (`--decisions`). A fault of a policy has no leaf.\n\n| fault | cause | positive | \
-              without | with decisions | left | |\n|---|---|---|---|---|---|---|\n";
+    *page += "\n## Leaves\n\nA *leaf* is a cause without causes below it in the tree. In this \
+              section, only the exact cause counts as right. The\ntable gives precision and recall \
+              without the decisions of the scheduler, and with decisions (`--decisions`). No \
+              leaf\nbelongs to the fault *policy*.\n\n| fault | cause | positive | without | with \
+              decisions | left | |\n|---|---|---|---|---|---|---|\n";
     for fault in FAULTS {
         let Some(leaf) = fault.leaf else { continue };
         let [without, with] = scores.each_ref().map(|it| it.by_fault.get(fault.name));
@@ -208,8 +212,8 @@ fn leaves(page: &mut String, cases: &[Case]) {
     let _ = writeln!(page, "| all | | {} | {} | {} | | |", scores[1].all.positive, all[0], all[1]);
     let _ = writeln!(
         page,
-        "\nThe goal with decisions is a precision of {LEAF_PRECISION} and a recall of \
-         {LEAF_RECALL}: {}.",
+        "\nWith decisions, the goal is a precision of {LEAF_PRECISION} and a recall of \
+         {LEAF_RECALL}. Reached: {}.",
         yes(scores[1].all.precision() >= Some(LEAF_PRECISION)
             && scores[1].all.recall() >= Some(LEAF_RECALL))
     );
@@ -247,11 +251,12 @@ fn found(page: &mut String, cases: &[Case], view: View) {
 
 fn views(page: &mut String, scores: &[Scores]) {
     *page += "\n## With less or more in the trace\n\nIn this section, `check` gets less data or \
-              more data about the same runs. The truth comes from the whole trace. For *a\nthird*, \
-              the truth comes from this third.\n\n- *a third*: the middle third, as `wastenot \
-              convert --from --to` cuts it out\n- *without wakings*: no `sched_waking`, and no \
-              wakers\n- *without affinities*: no affinity of any task\n- *with decisions*: also \
-              the alternatives that the scheduler considered\n\nPrecision and recall:\n\n| class |";
+              more data about the same runs. The truth is computed from the whole trace.\nFor *a \
+              third*, the truth is computed from this third.\n\n- *a third*: the middle third of \
+              the trace, cut out with `wastenot convert --from --to`\n- *without wakings*: no \
+              `sched_waking`, and no wakers\n- *without affinities*: no affinity of any task\n- \
+              *with decisions*: also the alternatives that the scheduler considered\n\nPrecision \
+              and recall:\n\n| class |";
     View::ALL.iter().for_each(|view| *page += &format!(" {} |", view.name()));
     *page += "\n|---|";
     View::ALL.iter().for_each(|_| *page += "---|");

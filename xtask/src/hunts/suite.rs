@@ -177,7 +177,7 @@ fn coverage(all: &[Scene]) -> String {
         let _ = writeln!(text, "| {} | {}{more} |", words(kind), first.join(", "));
     }
     if !missed.is_empty() {
-        let _ = writeln!(text, "\nNo run showed these decisions: {}.", missed.join("; "));
+        let _ = writeln!(text, "\nNo run showed these decisions:\n\n- {}", missed.join("\n- "));
     }
     text
 }

@@ -91,7 +91,9 @@ fn kernels(rows: &[Row]) -> String {
                     let us = row.scan_ns as f64 / 1e3;
                     line(
                         &mut text,
-                        &format!("the same, {us:.0} us per CPU as in {kernel}"),
+                        &format!(
+                            "the same with the newly-idle cost of {kernel}, {us:.0} us per CPU"
+                        ),
                         &priced,
                     );
                 }

@@ -35,22 +35,23 @@ pub(crate) const ARGUMENTS: &[Argument] = &[
         policies: &["cfs", "vrt", "gang", "numa", "osv", "ule"],
         operators: &["elsewhere"],
         sites: &["put"],
-        why: "If the task may run at `t.prev`, `t.prev` is its home. If it may not (its affinity \
-            has changed), the mutant puts it into a queue from which possibly no CPU that may run \
-            it dispatches, so it waits for an idle CPU that balances. Solvers show that each such \
-            CPU finds it, so the task is not lost, and no CPU that may run it stays idle. But it \
-            can starve if those CPUs always have other work. The claim `wait` excludes starvation, \
-            so a policy with this claim refutes the mutants of this operator. The policies below \
-            cannot claim `wait`, because in an ordered queue later tasks may go first, and \
-            periodic balancing moves tasks behind others.",
+        why: "If the task may run on `t.prev`, then `t.prev` is its home. If the affinity of the \
+            task has changed and excludes `t.prev`, the mutant may put the task into a queue from \
+            which no CPU that may run the task dispatches. The task then waits for an idle CPU \
+            that balances. Solvers show that each idle CPU that may run the task finds it. So the \
+            task is not lost, and no CPU that may run it stays idle. But the task can starve if \
+            these CPUs always have other work. The claim `wait` excludes starvation, so the \
+            mutants of this operator are refuted if a policy claims `wait`. The policies below \
+            cannot claim `wait` for two reasons: in an ordered queue, later tasks may run first, \
+            and periodic balancing moves tasks behind other tasks.",
     },
     Argument {
         policies: &["numa"],
         operators: &["negate", "always", "compare", "turn", "off by one"],
         sites: &["balance every: filter"],
-        why: "`steal half(...)` moves no task unless the other queue is longer by two, whatever \
-            the filter, so `settles` holds. The mutant also balances queues whose difference is \
-            below `apart`. That is tuning: the original is proved for every value of `apart`, \
-            including 0.",
+        why: "With any filter, `steal half(...)` moves a task only if the other queue is longer by \
+            at least two. So `settles` holds. The mutant also balances queues if the difference of \
+            their lengths is below `apart`. This change affects only the tuning, because the \
+            original is proved for every value of `apart`, including 0.",
     },
 ];

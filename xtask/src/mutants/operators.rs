@@ -62,7 +62,13 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(Steps, "elsewhere", "a put uses `t.prev` or `here`", statements::put_elsewhere),
         operator(Steps, "retry", "a balance retries 0 times or once", balances::retry_less),
         operator(Steps, "count", "a steal takes 0, 1 or 2 tasks", balances::count_other),
-        operator(Steps, "no rebase", "a key is not carried over", balances::no_rebase),
+        operator(
+            Steps,
+            "no rebase",
+            "a key is not carried over to another \
+                                      queue",
+            balances::no_rebase,
+        ),
         operator(
             Steps,
             "unchecked",
@@ -86,7 +92,13 @@ pub(crate) const OPERATORS: &[Operator] = {
             statements::no_rescan,
         ),
         operator(Order, "no chain", "wakeups are not passed on", statements::no_chain),
-        operator(Footprint, "place", "me and the other CPU are swapped", expressions::other_place),
+        operator(
+            Footprint,
+            "place",
+            "`me` and the other CPU are \
+                                      swapped",
+            expressions::other_place,
+        ),
         operator(
             Footprint,
             "re-check",
@@ -138,10 +150,16 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(
             Choice,
             "near",
-            "an idle CPU is searched near `here` or `home`",
+            "the search for an idle CPU begins near `here` or `home`",
             statements::claim_near,
         ),
-        operator(Choice, "by", "one level of distance is skipped", statements::claim_by),
+        operator(
+            Choice,
+            "by",
+            "the search for an idle CPU skips one level of \
+                                distance",
+            statements::claim_by,
+        ),
         operator(
             Choice,
             "pick",

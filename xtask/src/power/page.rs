@@ -27,7 +27,12 @@ pub(super) fn page(all: &[Judged]) -> String {
     rules.sort_by_key(|(count, _)| usize::MAX - count);
     let rules = rules.into_iter().map(|(count, rule)| format!("{} {count}", rule.name()));
     let rules: Vec<String> = rules.collect();
-    let _ = writeln!(page, "\nRules that the first forbidden step broke: {}.", rules.join(", "));
+    let _ = writeln!(
+        page,
+        "\nThe first forbidden steps of the detected mutants broke these rules: \
+                            {}.",
+        rules.join(", ")
+    );
     let missed = all.iter().filter(|it| it.found.is_none()).map(|it| {
         let (operator, site) = (it.mutant.operator, &it.mutant.site.text);
         format!("{}: {operator}, {site}", it.file)

@@ -107,8 +107,8 @@ the table in the same way as a table of measured overheads.
 
 For each number of tasks, three runs are simulated:
   1. identical tasks with simultaneous releases, which use half of the CPUs,
-  2. random tasks with simultaneous releases, which use nine tenths,
-  3. random tasks with sporadic releases, which use half.
+  2. random tasks with simultaneous releases, which use 9 tenths of the CPUs,
+  3. random tasks with sporadic releases, which use half of the CPUs.
 The maxima are taken over all three runs. The averages are from run 3.
 
 The simulated machine has no tick and does not model the caches of tasks, so the
@@ -159,8 +159,8 @@ EXPERIMENT is a TOML file with the parameters of the task sets and the curves to
 compute (docs/reference/sweep.md). Examples are in scenarios/sweeps.
 
 --resume stores results, so that an interrupted sweep continues where it
-stopped. Several machines can share the work: run one with --shard 1/3, one with
-2/3, and one with 3/3, each with its own RESULTS. Then concatenate the RESULTS:
+stopped. Three machines can share the work: run the sweep with --shard 1/3, 2/3
+and 3/3, each time with another RESULTS. Then concatenate the RESULTS:
   cat one two three > all; wastenot bounds sweep E.toml --resume all
 
 OUT is CSV with one line for each point of each curve. --resume and --shard do
@@ -176,7 +176,7 @@ pub(crate) struct Sweep {
     /// Experiment in TOML; `-` is standard input
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) file: PathBuf,
-    /// Store results in this file, and compute only those that it does not contain
+    /// Store results in this file, and compute only results that it does not contain
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
     /// Divide the points into N shards, and compute only shard I
@@ -249,10 +249,10 @@ TABLE is one of
   - the output of ft-compute-stats from Feather-Trace,
   - samples from ft2csv, in a file with a name such as
     overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
-`calibrate` fits two numbers: how many cache lines are written under the global
-lock, and how often a waiting CPU fetches the lock's cache line. A few figures
-do not determine one pair of numbers, so `calibrate` prints all pairs that fit
-(docs/reference/profile.md).
+`calibrate` fits two numbers: the number of cache lines that are written under
+the global lock, and the number of times that a waiting CPU fetches the cache
+line of the lock. A few figures do not determine both numbers, so `calibrate`
+prints all pairs that fit (docs/reference/profile.md).
 
 Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.
 

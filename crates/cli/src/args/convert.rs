@@ -16,8 +16,8 @@ these tables: events, tasks, spans, waits, violations, episodes, losses
 (docs/reference/tables.md).
 
 --scrub replaces the names of tasks and cgroups with pseudonyms. It removes the
-host name, the file name and the notes of the recorder. Of the kernel version,
-only the number remains. Times, CPUs, thread and process ids, affinities, the
+host name, the file name and the notes of the recorder, and shortens the kernel
+version to its number. Times, CPUs, thread and process ids, affinities, the
 topology, the names of kernel threads, and a /N at the end of a name do not
 change.
 

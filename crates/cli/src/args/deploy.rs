@@ -16,10 +16,10 @@ use super::check::Face;
 #[command(after_help = "\
 `deploy` translates the policy to C, compiles the C with clang, and loads the
 result into the kernel, which verifies it. The policy schedules all tasks of the
-fair class, or only those of COMMAND. `deploy` unloads the policy after the time
-of --for, when the command ends, or after a signal; the kernel unloads it if
-wastenot ends in any other way. When a CPU goes online or offline, `deploy`
-loads the policy again.
+fair class, or only the tasks of COMMAND. `deploy` unloads the policy after the
+time of --for, when the command ends, or after a signal. If wastenot ends in any
+other way, the kernel unloads the policy. When a CPU goes online or offline,
+`deploy` loads the policy again.
 
 Exit codes: 0 the policy ran, or passed --dry-run; 1 the policy has faults, or
 the kernel ended it; 2 failure. With a command, `deploy` returns the exit code

@@ -89,6 +89,8 @@ fn cause(text: &str) -> Result<&'static str, String> {
         .map_err(|error| format!("{error}; `hunt` also accepts {}", OTHERS.join(", ")))?;
     match is_within(node, "scheduler") {
         true => Ok(node),
-        false => Err(format!("{node} is not a loss by a scheduler: give one below `scheduler`")),
+        false => Err(format!(
+            "{node} is not a loss that a scheduler causes: give a cause below `scheduler`"
+        )),
     }
 }

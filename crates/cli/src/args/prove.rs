@@ -31,7 +31,7 @@ runs the saved queries again.
 
 --replay repeats the steps of a counterexample that --cex wrote. It uses the
 policy of the counterexample, or a corrected policy (--scheduler). The report
-shows the first step at which the policy does something else
+shows the first step that has another result than in the counterexample
 (docs/explain/proofs.md).
 
 --conforms takes the steps that a kernel logged under the policy, and replays
@@ -41,8 +41,10 @@ them in the model. The report shows the first step that the model does not allow
 Exit codes: 0 all claims are proved for any number of CPUs; 1 a claim is
 refuted; 2 failure; 3 a claim is unknown or proved for small machines only, or
 the policy has no claim. Code 1 takes precedence over 3.
-With --recheck: the same; 3 also means that a claim is not in the certificate.
-With --replay: 0 the policy does not go wrong; 1 it goes wrong; 2 failure.
+With --recheck: the same codes; code 3 also means that a claim is not in the
+certificate.
+With --replay: 0 the replay shows no fault; 1 the replay shows a fault; 2
+failure.
 With --conforms: 0 the model allows all steps; 1 the model does not allow a
 step; 2 failure; 3 the trace lost steps.
 

@@ -18,9 +18,11 @@ use crate::fail::Stop;
     after_help = "\
 `record` always records all CPUs, because CPU time is wasted when a CPU is idle
 while a task waits for another CPU. Without an option for the length, the
-recording ends at Ctrl-C. With a command, `record` returns the exit code of the
-command. Code 125 means that the recording failed, 126 and 127 that the command
-could not be run, and 128+N that signal N ended the command.
+recording ends at Ctrl-C.
+
+With a command, `record` returns the exit code of the command, or one of these
+codes: 125 the recording failed; 126 or 127 the command could not be run;
+128+N signal N ended the command.
 
 During the recording, the trace is in FILE.part, which can be read at any time.
 With --last, `record` writes the trace at the end.

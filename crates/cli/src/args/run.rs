@@ -85,7 +85,7 @@ pub(crate) struct Run {
     /// Run only this variant; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Vec<String>,
-    /// Run these seeds: 7, 1-20 or 1,5,9 [default: as many as the scenario specifies]
+    /// Run these seeds: 7, 1-20 or 1,5,9 [default: from 1 to the scenario's `seeds`]
     #[arg(long, value_name = "LIST")]
     pub(crate) seed: Option<Seeds>,
     /// Run each variant N times, with seeds 1 to N

@@ -37,7 +37,9 @@ impl FromStr for Scheduler {
             tunables[..n].iter().any(|(before, _)| before == name)
         };
         match tunables.iter().enumerate().find(|&at| twice(at)) {
-            Some((_, (name, _))) => Err(format!("`{name}` is set twice: leave one of them out")),
+            Some((_, (name, _))) => {
+                Err(format!("`{name}` is set twice: remove one of the two settings"))
+            }
             None => Ok(Scheduler(Choice { tunables, ..Choice::named(&name) })),
         }
     }

@@ -74,7 +74,7 @@ pub(crate) struct Watch {
 /// Violations that are reported only with `--also`, because fair schedulers also cause them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Also {
-    /// A task waits longer, or less long, than other tasks of its weight
+    /// A task waits longer or shorter than other tasks with the same weight
     RunTimeDeficit,
     /// A waiting task migrates to a CPU with the same or a higher load
     UselessMigration,

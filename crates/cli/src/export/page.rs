@@ -27,9 +27,9 @@ pub(crate) fn with_worst(
 
 /// The picture of what each CPU ran, with what was found.
 pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
-    let caption = "Each line is a CPU, each colour a task. White means idle; red tint means idle \
-                   while a task waited. A mark below a CPU shows when a task waited there. A frame \
-                   marks a finding.";
+    let caption = "Each line is a CPU, and each colour is a task. White means that the CPU was \
+                   idle. A red tint means that it was idle while a task waited. A mark below a CPU \
+                   shows when a task waited there. A frame marks a finding.";
     let marks = picture::found(check);
     let scene = picture::scene(Picture::Cores, history, look, &marks);
     drawn(&scene, "Tasks on each CPU", caption)

@@ -73,7 +73,9 @@ fn sides(args: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Stop> {
             let name = |file: &PathBuf| open::shown(file);
             let rest: Vec<String> = rest.iter().map(name).collect();
             let count = rest.len() + 1;
-            let what = format!("with {count} files, `--` must separate those before and after");
+            let what = format!(
+                "with {count} files, `--` must separate the files before and after the change"
+            );
             let help = format!("run `wastenot compare {} -- {}`", name(first), rest.join(" "));
             Err(Stop::new(what, help))
         }

@@ -35,7 +35,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     target.write(|file| file.write_all(page.as_bytes()))?;
     if page.len() as u64 > args.size {
         let (has, size) = (page.len(), args.size);
-        out::note(&format!("the page has {has} bytes, not {size}: the text alone is this large"));
+        out::note(&format!(
+            "the page has {has} bytes instead of {size}, because its text alone is \
+                            this large"
+        ));
     }
     if target.is_file() {
         let verdict = report.whole_verdict();

@@ -334,7 +334,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot compare trace.dat", "nothing to compare", "wastenot compare before.dat after.dat"),
     (
         "wastenot compare before.dat after.dat trace.dat",
-        "with 3 files, `--` must separate those before and after",
+        "with 3 files, `--` must separate the files before and after the change",
         "`wastenot compare before.dat -- after.dat trace.dat`",
     ),
     ("wastenot compare trace.dat -- trace.dat --json", "--json follows `--`", "options before"),

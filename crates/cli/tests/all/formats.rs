@@ -20,14 +20,14 @@ const HEAD: &str = "\
 # What each format records
 
 This table is generated: the readers read one file of each format. Another file may contain fewer
-facts; the field `trace.carries` of `wastenot check --json` lists those of a file. A `.wn` file
+facts; the field `trace.carries` of `wastenot check --json` lists the facts of a file. A `.wn` file
 contains the facts of its source.
 
-No tracepoint records on which CPUs a task may run, so a report on a trace without affinities states
-what it assumed. Three options add facts that a file lacks: `--machine` sets the topology,
-`--clock-hz` sets the rate of a clock that counts cycles, and `--shared-queue` declares that all
-CPUs take tasks from one queue. Perfetto's compact form does not record where a woken task waits, so
-its placement is unknown until it runs. Wastenot also reads the text of ftrace and `perf script`.
+No tracepoint records the affinity of a task, so a report on a trace without affinities states its
+assumption. Three options add facts that a file lacks: `--machine` sets the topology, `--clock-hz`
+sets the rate of a clock that counts cycles, and `--shared-queue` declares that all CPUs take tasks
+from one queue. Perfetto's compact form does not record where a woken task waits, so its placement
+is unknown until it runs. Wastenot also reads the text of ftrace and `perf script`.
 
 ";
 

@@ -111,7 +111,7 @@ fn what_cannot_be_hunted_is_refused() {
     for (words, what) in [
         ("--scheduler cfs-6.1 --against cfs-6.1", "--against names the same scheduler"),
         ("--scheduler cfs-6.1 --trials 0", "0 is not in 1.."),
-        ("--scheduler cfs-6.1 --cause host/steal", "not a loss by a scheduler"),
+        ("--scheduler cfs-6.1 --cause host/steal", "not a loss that a scheduler causes"),
         ("--scheduler no-such", "there is no scheduler `no-such`"),
         ("--trials 1", "hunt needs a scheduler"),
     ] {

@@ -75,9 +75,10 @@ fn the_page_on_causes_is_up_to_date() {
     );
     text += json["verdict"].as_str().expect("a verdict");
     text += "\n\nFor each stretch of lost time, `check` goes through this list from the top. The \
-             first cause with matching evidence gets the time. Waste is charged to waiting tasks \
-             that may use an idle CPU: as many tasks as CPUs are idle, those with the longest \
-             waits first. [Measurements](../results/causes.md) show how often each cause is right.\n";
+             first cause with matching evidence gets the time. `check` charges waste to waiting \
+             tasks that may use an idle CPU. It charges as many tasks as CPUs are idle, and \
+             chooses the tasks with the longest waits. [Measurements](../results/causes.md) show \
+             how often each cause is right.\n";
     for row in json["causes"].as_array().expect("rows") {
         let cell = |name: &str| row[name].as_str().expect(name);
         text += &format!("\n## {}\n\nTime was lost because {}.\n\n", cell("cause"), cell("about"));

@@ -39,7 +39,7 @@ fn a_parameter_that_is_set_twice_is_told() {
         let line = format!("{run} --scheduler {name},slice=5ms,slice=6ms");
         let (text, code) = said(&desk.bash(&line));
         assert_eq!(code, 2, "{text}");
-        assert!(text.contains("`slice` is set twice: leave one of them out"), "{text}");
+        assert!(text.contains("`slice` is set twice: remove one of the two settings"), "{text}");
     }
 }
 

@@ -50,13 +50,13 @@ impl Budget {
         let waste = &check.waste;
         if matches!(self, Budget::CpuTime(_)) && !history.head.clock.nanoseconds {
             return Judged::CannotTell(
-                "cannot tell: the clock counts cycles, so CPU time is unknown; give the clock rate \
+                "no verdict: the clock counts cycles, so CPU time is unknown; give the clock rate \
                  with `--clock-hz 2.4GHz`, or give the budget as a share: `--budget 1%`"
                     .to_owned(),
             );
         }
         if waste.known_ns == 0 {
-            let text = "cannot tell: the activity of every CPU is unknown in the whole trace";
+            let text = "no verdict: the trace shows the activity of no CPU";
             return Judged::CannotTell(text.to_owned());
         }
         let (low, high, limit, unit) = match self {
@@ -74,8 +74,8 @@ impl Budget {
         let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
         if high > limit && is_cut(history) {
             Judged::CannotTell(format!(
-                "cannot tell: about {low_words}{of} was wasted, but the file is truncated, so this \
-                 is not a bound; {limit_words} is allowed"
+                "no verdict: about {low_words}{of} was wasted, but the file is truncated, so this \
+                 figure is not a bound; {limit_words} is allowed"
             ))
         } else if low > limit {
             Judged::Over(format!(
@@ -83,7 +83,7 @@ impl Budget {
             ))
         } else if high > limit {
             Judged::CannotTell(format!(
-                "cannot tell: at least {low_words}{of} was wasted, at most {high_words}; \
+                "no verdict: at least {low_words}{of} was wasted, and at most {high_words}; \
                  {limit_words} is allowed"
             ))
         } else {

@@ -10,8 +10,8 @@ use crate::{Finding, Judged, Judgement, Options, Outcome, Scope, Verdict};
 
 /// The assumptions of every proof.
 const ASSUMPTIONS: [&str; 6] = [
-    "tasks enter and leave a queue only under its lock; all other reads take no lock, so a read \
-     may return an older state than an earlier read",
+    "tasks enter and leave a queue only under the lock of this queue; reads without this lock may \
+     return an older state than an earlier read",
     "atomic operations on idle flags and queues are sequentially consistent",
     "a change of affinity takes a waiting task out of its queue and enqueues the task again; no \
      CPU goes online or offline",
@@ -30,11 +30,12 @@ const AS_GIVEN: &str = "as given: the proof uses the values of these parameters 
                         other values, the claim may be false";
 
 /// What `lag` does not bound.
-const LAG: &str = "lag: if a new or woken task is far behind the other tasks of its queue, these \
-                   tasks wait for it, so the claim bounds this distance. The claim does not bound \
-                   how long a task waits. A task keeps its key if it changes its queue because \
-                   its affinity changed, its CPU went offline, or it was displaced. If this key \
-                   is ahead of the others, the task may wait until the other tasks have caught up";
+const LAG: &str = "lag: a new or woken task may be far behind the other tasks of its queue. These \
+                   tasks then wait for it, so the claim bounds this distance. The claim does not \
+                   bound how long a task waits. A task keeps its key if it changes its queue \
+                   because its affinity changed, its CPU went offline, or it was displaced. If \
+                   this key is ahead of the others, the task may wait until the other tasks have \
+                   caught up";
 
 /// The meaning of `explored`.
 const EXPLORED: &str = "explored: without a solver, the prover examined every state of every \
@@ -338,8 +339,8 @@ fn about(name: &str) -> Option<&'static str> {
     Some(match name {
         "served" => "for every enqueued task, some CPU that may run the task looks into its queue",
         "woken" => {
-            "a sleeping CPU that may run an enqueued task and would find it is among the CPUs that \
-             can be woken for it"
+            "if a sleeping CPU may run an enqueued task and would find it, the CPU is among the \
+             CPUs that can be woken for this task"
         }
         "protocol" => "every step of the wakeup protocol preserves the invariant",
         "reached" => "an idle CPU looks into every queue that can hold a task allowed on this CPU",
@@ -424,8 +425,8 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     }
     match options.solvers.as_slice() {
         [] => all.push(
-            "no solver was run: claims that do not follow from the text alone are proved only for \
-             small machines"
+            "no solver was run, so claims are proved only for small machines, unless they follow \
+             from the text alone"
                 .to_owned(),
         ),
         solvers => {
@@ -443,7 +444,7 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
         all.push(LAG.to_owned());
     }
     if judged.iter().filter_map(|it| it.policy).any(|policy| !policy.protocol.is_safe()) {
-        all.push("the policy asks for an unsafe protocol, so its code is never emitted".to_owned());
+        all.push("the policy uses an unsafe protocol, so no code is emitted for it".to_owned());
     }
     if each(judged).any(|(_, verdict)| verdict.obligations.iter().any(is_model_only)) {
         all.push(MODEL_ONLY.to_owned());

@@ -47,8 +47,8 @@ impl Run {
         let (design, cpus) = (self.benchmark.name(), self.on.len());
         let of = |kind: &Overhead| {
             format!(
-                "the figures leave out {} of {design} on {cpus} CPUs, because its threads did not \
-                 meet within this time (increase `--span`)",
+                "the figures leave out {} of {design} on {cpus} CPUs, because the threads of this \
+                 design did not meet within the measured time (increase `--span`)",
                 kind.name()
             )
         };
@@ -176,8 +176,8 @@ impl Here {
              decisions and run no tasks; a kernel has these overheads in addition"
                 .to_owned(),
             "if a thread is interrupted, its current operation takes longer, and other threads \
-             wait longer for it: means and maxima depend on the current load, but medians depend \
-             on the machine"
+             wait longer for this thread. So means and maxima depend on the current load, but \
+             medians depend on the machine"
                 .to_owned(),
             "every figure except `line` includes the time to read the clock once".to_owned(),
         ];

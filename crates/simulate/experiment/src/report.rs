@@ -210,7 +210,7 @@ impl<'e> Benches<'e> {
         format!(
             " The report leaves out completion times{on}, because QEMU counted instructions: \
              programs take a different time there than on hardware. Waits, placements, migrations \
-             and waste do show what the scheduler decided."
+             and waste show the decisions of the scheduler."
         )
     }
 

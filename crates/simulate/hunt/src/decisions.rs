@@ -14,7 +14,7 @@ const MOVES: u32 = 3 * 2 * 2;
 /// A kind of decisions in words.
 pub fn words(kind: u32) -> String {
     let one = |n: u32, of: &[&'static str]| of[n as usize % of.len()];
-    let has = |n: u32| one(n & 1, &["while no CPU is idle", "while other CPUs are idle"]);
+    let has = |n: u32| one(n & 1, &["no other CPU is idle", "other CPUs are idle"]);
     if kind < PLACEMENTS {
         let how =
             one(kind / 16, &["woken task", "new task", "task that woke without CPU selection"]);
@@ -23,13 +23,13 @@ pub fn words(kind: u32) -> String {
             &["on its previous CPU", "in the same cache", "in the same node", "on another node"],
         );
         let onto = one((kind / 2) & 1, &["busy", "idle"]);
-        return format!("{how} placed {far}, on a CPU that is {onto}, {}", has(kind));
+        return format!("{how} placed {far} (the selected CPU is {onto}, and {})", has(kind));
     }
     let kind = kind - PLACEMENTS;
     let far = one(kind / 4, &["within one cache", "within one node", "to another node"]);
-    let to = one((kind / 2) & 1, &["busy", "idle"]);
+    let to = one((kind / 2) & 1, &["a busy", "an idle"]);
     let left = one(kind & 1, &["with no other waiting task", "with other waiting tasks"]);
-    format!("waiting task moved {far}, from a CPU {left}, to a CPU that is {to}")
+    format!("waiting task moved {far}, from a CPU {left} to {to} CPU")
 }
 
 /// The decisions of a run.

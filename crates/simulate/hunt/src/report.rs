@@ -59,7 +59,7 @@ impl Outcome {
             let (cpus, kinds) = (first.genome.machine().cpus(), first.genome.kinds());
             verdict += &format!(
                 ": {} by the search, {} by random trials. Each loss occurs with all three seeds, \
-                 but not in its control. The first loss, on {} with {}: {}",
+                 but not in its control. The first loss occurs on {} with {}: {}",
                 by(&self.search),
                 by(&self.random),
                 if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") },

@@ -86,7 +86,7 @@ impl Exit {
     fn help(&self) -> &'static str {
         match self.reason.as_str() {
             "runnable task stall" => {
-                "run `wastenot explain` on the History of this run (-o DIR/) to see which CPUs \
+                "run `wastenot explain` on the trace of this run (-o DIR/) to see the CPUs that \
                  could have run the task"
             }
             "scx_bpf_error" => {
@@ -248,7 +248,7 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
 /// One of which so many guests died that it was not tried again.
 pub(crate) fn given_up(name: &str, guests: usize) -> Fault {
     Fault {
-        what: format!("not run, because {guests} guests died under {name} before"),
+        what: format!("not run, because {guests} guests died in earlier runs under {name}"),
         help: "see the other runs of this scheduler for the reason".into(),
         after_ns: None,
         dump: None,

@@ -331,7 +331,7 @@ impl Bench for Guests {
         let counted = format!(
             "QEMU counted instructions: each instruction takes {} ns, and the CPUs of a guest take \
              turns. So, compared with the work of tasks, kernel work takes far longer than on \
-             hardware; how much longer depends on the version of QEMU",
+             hardware. The factor depends on the version of QEMU",
             1u32 << self.of.shift
         );
         let unequal = format!(

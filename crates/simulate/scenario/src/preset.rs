@@ -54,8 +54,8 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "bulldozer64-slit",
         arguments: &[],
-        about: "as bulldozer64, with the distances from the firmware table (18 pairs of \
-                neighbours)",
+        about: "like bulldozer64, but with the distances from the firmware table (18 pairs of \
+            neighbours)",
         source: "firmware table of an Opteron 6272 in the topology tests of XenServer",
         make: |_| Grid { slit: BULLDOZER_SLIT, ..BULLDOZER },
     },

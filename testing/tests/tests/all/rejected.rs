@@ -26,9 +26,10 @@ fn message_passing(cpus: usize) -> (usize, f64) {
 
 fn table() -> String {
     let mut text = String::from(
-        "| CPUs | one word: retries of all | of one CPU that is overtaken by 10 events of each \
-         other | order with help: CPUs at a line | lines moved an event | all tell all: messages \
-         an event | message passing: CPUs at a line | messages an event |\n\
+        "| CPUs | one word: retries of all CPUs | one word: retries of one CPU, if each other CPU \
+         overtakes it with 10 events | order with help: CPUs per line | order with help: line \
+         transfers per event | all to all: messages per event | message passing: CPUs per line | \
+         message passing: messages per event |\n\
          |---|---|---|---|---|---|---|---|\n",
     );
     for cpus in [8u32, 16, 32, 64] {

@@ -219,7 +219,7 @@ fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
     }
     let columns = [
         Column::new("event", "event of sched_ext", Unit::None),
-        Column::new("count", "count, or ns of a duration", Unit::None),
+        Column::new("count", "a count, or a duration in ns", Unit::None),
     ];
     let mut table = Table::new("events", "Events counted by sched_ext", columns);
     for (name, count) in seen.events.iter().filter(|(_, count)| **count > 0) {

@@ -88,7 +88,11 @@ fn joined(
                 return Err(not_one(&part.file, "the file has partitions of its own"));
             }
             if let Some((other, _)) = names.iter().find(|(_, name)| **name == policy.name) {
-                let what = format!("the policy has the same name as that of {}", shown(other));
+                let what = format!(
+                    "the policy has the same name as the policy of \
+                                    {}",
+                    shown(other)
+                );
                 return Err(not_one(&part.file, &what));
             }
             text += &source.text;

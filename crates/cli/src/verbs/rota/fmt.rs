@@ -50,6 +50,6 @@ fn refuse(failed: &[(Source, Vec<Diagnostic>)]) -> Result<(), Stop> {
         1 => first.name.clone(),
         files => format!("{} and {} more", first.name, files - 1),
     };
-    let what = format!("{names}: not changed: {} in the syntax", faults(count));
+    let what = format!("{names}: not changed, because the syntax has {}", faults(count));
     Err(Stop::new(what, "fix the faults above, and format again"))
 }

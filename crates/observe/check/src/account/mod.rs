@@ -137,7 +137,7 @@ mod reason {
 
     pub(super) const BUSY: Reason = of("busy", "all CPUs were busy");
     pub(super) const NONE_LEFT: Reason =
-        of("none-left", "other tasks had waited longer for the idle CPUs that it may use");
+        of("none-left", "the idle CPUs that it may use were left to tasks that had waited longer");
     pub(super) const AFFINITY: Reason =
         of("configuration/affinity", "its affinity excludes the idle CPUs");
     pub(super) const NOT_KNOWN: Reason =

@@ -243,8 +243,9 @@ impl Account {
     fn assumptions(&self, history: &History) -> Vec<String> {
         let carries = history.head.carries;
         let mut lines = vec![match self.every {
-            Some(_) => "An activation lasts from a wakeup to the next sleep. Activations that the \
-                        window, a loss or an end of the trace cuts off are not counted."
+            Some(_) => "An activation lasts from a wakeup to the next sleep. If the window, a loss \
+                        or an end of the trace cuts off an activation, this activation does not \
+                        count."
                 .to_owned(),
             None => {
                 "The interval begins with the window, or when the first selected task is created. \

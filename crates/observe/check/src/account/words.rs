@@ -30,7 +30,8 @@ impl Account {
         if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
-                " In {lost} of the waits, CPU time was lost; without this time, the path takes {}.",
+                " In {lost} of the waits, CPU time was lost; without this lost time, the path \
+                 takes {}.",
                 Span(least)
             );
         }
@@ -42,10 +43,10 @@ impl Account {
         let matters = |apart: &Apart| apart.share() >= NOTABLE && apart.may_spin();
         let Some(apart) = self.apart.filter(matters) else { return String::new() };
         format!(
-            " The tasks used {} of CPU time, {} of it while another of these tasks waited for a \
-             CPU. If the tasks spin at barriers, these waits caused at most this much spinning; a \
-             profile (perf record) shows spinning. Dedicated CPUs (cpusets), gang scheduling or \
-             blocking barriers (OMP_WAIT_POLICY=passive) avoid the spinning.",
+            " The tasks used {} of CPU time. During {} of this time, another of these tasks waited \
+             for a CPU. If the tasks spin at barriers, these waits caused at most that much \
+             spinning; a profile (perf record) shows spinning. Dedicated CPUs (cpusets), gang \
+             scheduling or blocking barriers (OMP_WAIT_POLICY=passive) avoid the spinning.",
             Span(apart.ran_ns),
             Span(apart.apart_ns)
         )

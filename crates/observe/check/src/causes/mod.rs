@@ -124,8 +124,9 @@ pub fn listing() -> Report {
     report.verdict = "Each nanosecond of lost time has one of these causes. Lost time is waste, \
                       wake delay, and time lost because of affinities and quotas. If the evidence \
                       fits several causes, the time has the cause above them in the tree. `check \
-                      --cause PATH` lists the stretches of a cause. Reports call a cause suspected \
-                      if too few test cases have shown how often this cause is right."
+                      --cause PATH` lists the stretches of a cause. A report calls a cause \
+                      suspected if too few test cases exist to measure how often this cause is \
+                      right."
         .into();
     let columns = [
         ("cause", "cause"),

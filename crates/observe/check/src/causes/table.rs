@@ -81,8 +81,8 @@ pub static TREE: &[&Cause] = &[
     &Cause {
         path: "scheduler/policy/not-started",
         about: "the policy queued a task on an idle CPU and did not start the task",
-        evidence: "The scheduling policy is not the kernel's. A CPU ran its idle task for longer \
-            than --wake-grace although a task was queued on this CPU.",
+        evidence: "The scheduling policy is not a policy of the kernel itself. A CPU ran its idle \
+            task for longer than --wake-grace although a task was queued on this CPU.",
         refuted_by: "The CPU starts the task within --wake-grace.",
         advice: "Kick the CPU after adding a task to its queue (scx_bpf_kick_cpu with \
             SCX_KICK_IDLE).",
@@ -99,8 +99,8 @@ pub static TREE: &[&Cause] = &[
             time. Time for interrupts and steal time do not count.",
         refuted_by: "The CPU had already left its idle state and ran kernel code.",
         advice: "Avoid deep idle states: hold /dev/cpu_dma_latency open, or use cpupower idle-set. \
-            In a guest, the host has to wake the virtual CPU: let the guest poll before it halts \
-            (cpuidle_haltpoll, kvm.halt_poll_ns).",
+            In a guest, the host has to wake the virtual CPU. To avoid this, let the guest poll \
+            before it halts (cpuidle_haltpoll, kvm.halt_poll_ns).",
         source: "kernel: drivers/cpuidle/cpuidle.c, kernel/sched/idle.c; \
             Documentation/admin-guide/pm/cpuidle.rst, Documentation/virt/guest-halt-polling.rst",
         missing: "The behaviour of the hardware or the hypervisor: see the exit latencies in \
@@ -118,9 +118,9 @@ pub static TREE: &[&Cause] = &[
         path: "host/late-start",
         about: "an idle CPU started a queued task late",
         evidence: "The CPU ran its idle task for longer than --wake-grace although a task was \
-            queued on this CPU, and no quota can explain the delay. No sched_ext scheduler was \
-            active for only some of the tasks or some of the time; such a scheduler may have left \
-            the CPU idle.",
+            queued on this CPU, and no quota can explain the delay. A sched_ext scheduler was \
+            active for all tasks all the time, or never. A scheduler that was active for some \
+            tasks or at some times may have left the CPU idle.",
         refuted_by: "The CPU starts the task within --wake-grace, or a quota may have throttled \
             the task.",
         advice: "Look for deep idle states (cpuidle, /dev/cpu_dma_latency), disabled interrupts, a \
@@ -155,10 +155,11 @@ pub static TREE: &[&Cause] = &[
             deadline or real-time class). The waiting task has no such priority, and another CPU \
             was idle.",
         refuted_by: "The CPU runs a task of the same class as the waiting task.",
-        advice: "Move the real-time task to a CPU of its own, or limit its CPU time \
-            (sched_rt_runtime_us, SCHED_DEADLINE).",
+        advice: "Give the real-time task its own CPU, or limit its CPU time (sched_rt_runtime_us, \
+            SCHED_DEADLINE).",
         source: "sched(7); kernel: kernel/sched/rt.c",
-        missing: "The balancing passes, which would show why the balancer left the task there.",
+        missing: "The balancing passes. They would show the reason why the balancer left the task \
+            there.",
         named: true,
         holds: |it| {
             it.loss == LostTime::Waste && it.ahead == Ahead::HigherClass && !it.balancing.failed()
@@ -182,8 +183,8 @@ pub static TREE: &[&Cause] = &[
     &Cause {
         path: "scheduler/policy/not-taken",
         about: "an idle CPU did not take a task that the policy left waiting",
-        evidence: "The scheduling policy is not the kernel's. A CPU stayed idle for longer than \
-            four balancing intervals while a task that may use this CPU waited.",
+        evidence: "The scheduling policy is not a policy of the kernel itself. A CPU stayed idle \
+            for longer than four balancing intervals while a task that may use this CPU waited.",
         refuted_by: "The CPU soon takes a task.",
         advice: "Prove that the policy is work-conserving: wastenot prove.",
         source: "Lozi et al., EuroSys 2016; docs/explain/proofs.md",
@@ -210,9 +211,9 @@ pub static TREE: &[&Cause] = &[
             CPU is on another node than the waiting task, and no task has moved between nodes \
             since a CPU came online. With decisions (record --decisions), another condition \
             applies: no scheduling domain of the idle CPU contains the CPU of the waiting task. \
-            Time then counts from the next tick on. After that, waste between the same two nodes \
-            counts immediately, until a task moves from the node of the waiting task to the node \
-            of the idle CPU.",
+            The cause then applies from the next tick on. Later waste between the same two nodes \
+            gets this cause immediately, until a task moves from the node of the waiting task to \
+            the node of the idle CPU.",
         refuted_by: "A task moved between nodes after the CPU came online.",
         advice: "Compare the domains before and after the hotplug \
             (/sys/kernel/debug/sched/domains). Update the kernel, or boot with all CPUs online.",
@@ -227,7 +228,8 @@ pub static TREE: &[&Cause] = &[
         about: "the scheduling domains of the idle CPUs did not contain the CPUs where tasks \
             waited",
         evidence: "The trace contains the scheduling domains of the idle CPU, and none of these \
-            domains contains the CPU where the task waited. Time counts from the next tick on.",
+            domains contains the CPU where the task waited. The cause applies from the next tick \
+            on.",
         refuted_by: "A domain of the idle CPU contains the CPU where the task waited.",
         advice: "Look at the domains (/sys/kernel/debug/sched/domains). isolcpus and cpuset \
             partitions divide domains, and kernels before 4.4 lose domain levels when a CPU goes \
@@ -246,10 +248,10 @@ pub static TREE: &[&Cause] = &[
             waited on a node at least two hops away from the idle CPU, and no task waited within \
             one hop of that CPU. With decisions (record --decisions), another condition applies to \
             the smallest domain of the idle CPU that contains both CPUs: the CPU of the task is in \
-            the local group of this domain, or in a group that also contains the idle CPU. Time \
-            then counts from the next tick on. After that, waste between the same two nodes counts \
-            immediately, until a task moves from the node of the waiting task to the node of the \
-            idle CPU.",
+            the local group of this domain, or in a group that also contains the idle CPU. The \
+            cause then applies from the next tick on. Later waste between the same two nodes gets \
+            this cause immediately, until a task moves from the node of the waiting task to the \
+            node of the idle CPU.",
         refuted_by: "Tasks waited within one hop of the idle CPU, or the number of hops is \
             unknown.",
         advice: "Look at the groups of the top-level domain (/sys/kernel/debug/sched/domains). If \
@@ -267,11 +269,11 @@ pub static TREE: &[&Cause] = &[
             another cgroup or session ran on the node of the idle CPU. The load of this other \
             group is divided among fewer tasks, so each of its tasks counts for more in the \
             average load of the node. With decisions (record --decisions), two other conditions \
-            apply. A pass found no busier group, or found a group without the CPU of the waiting \
-            task. And a task of another cgroup or session ran in the local group, or in the group \
-            that the pass found. After that, waste between the same nodes, or the same last-level \
-            caches of a node, counts immediately, until a task moves from the side of the waiting \
-            task to the side of the idle CPU.",
+            apply. First, a pass found no busier group, or found a group without the CPU of the \
+            waiting task. Second, a task of another cgroup or session ran in the local group, or \
+            in the group that the pass found. Later waste between the same two nodes (or \
+            last-level caches of a node) gets this cause immediately, until a task moves from the \
+            side of the waiting task to the side of the idle CPU.",
         refuted_by: "All tasks that ran on that node belong to one cgroup or session.",
         advice: "Try noautogroup or equal cpu.weight. Compare with a kernel that balances by idle \
             CPUs (5.5 and later).",
@@ -287,8 +289,9 @@ pub static TREE: &[&Cause] = &[
             the idle CPU contains the CPU where the task waited. No pass compared the two CPUs for \
             longer than the maximum interval between passes.",
         refuted_by: "A pass compared the two CPUs.",
-        advice: "Compare with nohz=off, because ticks of busy CPUs start the passes of idle CPUs. \
-            Compare the balancing intervals (/sys/kernel/debug/sched/domains).",
+        advice: "Compare with a run under nohz=off: without it, ticks of busy CPUs start the \
+            passes of idle CPUs. Compare the balancing intervals \
+            (/sys/kernel/debug/sched/domains).",
         source: "kernel/sched/fair.c: nohz_balancer_kick, sched_balance_domains, \
             sched_balance_newidle",
         missing: "The reason why no pass ran: nohz_balancer_kick, max_newidle_lb_cost.",
@@ -302,9 +305,9 @@ pub static TREE: &[&Cause] = &[
             idle, there was waste for more than half of the time, and for longer than four \
             balancing intervals. A balancing interval is one tick plus 2 ms for each CPU of a \
             topology level: the lowest level that contains this CPU and the CPU of the waiting \
-            task. Time counts after the first interval. With decisions (record --decisions), \
+            task. The cause applies after the first interval. With decisions (record --decisions), \
             another condition applies: four passes after ticks compared the CPU of the waiting \
-            task with an idle CPU and took no task. Time then counts from the first of these \
+            task with an idle CPU and took no task. The cause then applies from the first of these \
             passes on.",
         refuted_by: "No CPU stayed idle for four balancing intervals while there was waste, or \
             there was waste for less than half of that time.",
@@ -338,8 +341,8 @@ pub static TREE: &[&Cause] = &[
     &Cause {
         path: "scheduler/balancing",
         about: "load balancing did not move the waiting tasks to the idle CPUs",
-        evidence: "No CPU was idle when the wait began, so a CPU that became idle later did not \
-            take the task. Since then, there was waste for longer than four balancing intervals.",
+        evidence: "No CPU was idle when the wait began. A CPU that became idle later did not take \
+            the task. Since then, there was waste for longer than four balancing intervals.",
         refuted_by: "A CPU that the task may use was idle when the wait began, and no CPU stayed \
             idle for four balancing intervals while there was waste.",
         advice: "See the causes below this one: check --cause scheduler/balancing.",
@@ -465,8 +468,8 @@ pub static TREE: &[&Cause] = &[
         advice: "Record with wastenot record: its traces contain the start state, affinities, \
             priorities and throttling.",
         source: "docs/reference/formats.md",
-        missing: "The start of the wait, if it lies before the trace or in a loss. Or throttling, \
-            if the source does not record it.",
+        missing: "The start of the wait, if the wait began before the trace or in a loss. \
+            Throttling, if the source does not record it.",
         named: true,
         holds: |_| true,
     },

@@ -135,8 +135,8 @@ fn verdict(runs: &Comparison) -> String {
     let bars = match runs.bars.is_empty() {
         true => String::new(),
         false => format!(
-            "The runs are not comparable: {}. The tables show their figures anyway, but a \
-             difference may come from this and not from the scheduler. So --worse-than gives no \
+            "The runs are not comparable: {}. The tables show their figures anyway, but these \
+             reasons, and not the scheduler, may cause a difference. So --worse-than gives no \
              verdict unless you add --anyway. ",
             runs.bars.join("; ")
         ),
@@ -174,10 +174,10 @@ fn verdict(runs: &Comparison) -> String {
     };
     let sure = match total.interval {
         Some((low, high)) if low <= 0.0 && high >= 0.0 => {
-            "; this is within the variation of the runs, so it may be noise"
+            "; this change is within the variation of the runs, so it may be noise"
         }
         Some(_) => "",
-        None => "; with one run per side, this may be chance",
+        None => "; with one run per side, this change may be chance",
     };
     format!(
         "{bars}{} {direction} CPU time was wasted{}: {} before, {} after{sure}.{rate}",

@@ -41,7 +41,7 @@ impl Check {
         let Some((cause, ns)) = self.main_cause() else { return String::new() };
         let share = Value::Num(ns as f64 / self.waste.cpu_ns as f64).show(Unit::Share);
         if cause.is_unknown() {
-            return format!(" The cause of {share} is unknown.");
+            return format!(" The cause of {share} of the waste is unknown.");
         }
         let parts = self.causes.iter().flat_map(Causes::iter);
         let parts = parts.filter(|(it, _)| it.is_within(cause.path));
@@ -55,7 +55,7 @@ impl Check {
         let matters = most == cause && self.waste.share() >= NOTABLE;
         let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
         let is = if most.named { "Cause" } else { "Suspected cause" };
-        format!(" {is} of {share}: {why}.{advice}")
+        format!(" {is} of {share} of the waste: {why}.{advice}")
     }
 
     /// The larger causes with what to do about them.

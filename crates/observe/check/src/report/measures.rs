@@ -163,11 +163,12 @@ impl Check {
             let none = landed.on_busy_none_idle;
             report.measure(&format!("{name}.on_busy_none_idle"), "", told(none), Count);
             let some = landed.on_busy_some_idle;
-            let label = sub("  on a busy CPU while another was idle");
+            let label = sub("  on a busy CPU while another CPU was idle");
             report.measure(&format!("{name}.on_busy_some_idle"), &label, told(some), Count);
             // A new task has been nowhere before.
             let shown = landed.on_busy_prev_idle > 0 || name == "placements.wakeups";
-            let label = sub(if shown { "  on a busy CPU, previous CPU idle" } else { "" });
+            let text = "  on a busy CPU while the previous CPU was idle";
+            let label = sub(if shown { text } else { "" });
             let prev = landed.on_busy_prev_idle;
             report.measure(&format!("{name}.on_busy_prev_idle"), &label, told(prev), Count);
         }

@@ -67,13 +67,13 @@ impl Check {
     fn verdict(&self, history: &History) -> String {
         let waste = &self.waste;
         if waste.known_ns == 0 {
-            let text = "Cannot tell: the activity of every CPU is unknown in the whole trace.";
+            let text = "The waste is unknown, because the trace shows the activity of no CPU.";
             return text.to_owned() + &cut_words(history);
         }
         if !history.head.clock.nanoseconds {
             return format!(
-                "Cannot tell in seconds: the clock ({}) counts cycles, and the trace does not \
-                 contain its rate. CPUs idled for {:.2} % of the known CPU time \
+                "The waste in seconds is unknown: the clock ({}) counts cycles, and the trace does \
+                 not contain the rate of the clock. CPUs idled for {:.2} % of the known CPU time \
                  instead of running waiting tasks.",
                 history.head.clock.name,
                 waste.share() * 100.0
@@ -109,11 +109,12 @@ impl Check {
         }
         if !waste.silent.is_empty() {
             let silent = waste.silent.len() as u64;
-            let verb = if silent == 1 { "has" } else { "have" };
+            let (verb, they) =
+                if silent == 1 { ("has", "this CPU was") } else { ("have", "these CPUs were") };
             let figure = Span(waste.cpu_ns_silent_idle);
             let still = if waste.cpu_ns_silent_idle == waste.cpu_ns { "still " } else { "" };
             text += &format!(
-                " {} {verb} no switch; if idle, the waste is {still}{figure}.",
+                " {} {verb} no switch; if {they} idle, the waste is {still}{figure}.",
                 count(silent, "CPU")
             );
         }
@@ -206,9 +207,9 @@ impl Check {
         if Loaded::of(history) != Loaded::Never && !options.shared_queue {
             lines.push(
                 "A sched_ext scheduler was loaded for at least some of the time. A waiting task \
-                 may be in a queue of this scheduler. The CPU that the trace gives for the task \
-                 then means nothing, and if this CPU is idle, its time counts as wake delay. In \
-                 this case, add --shared-queue."
+                 may be in a queue of this scheduler. The trace then gives a CPU for the task, but \
+                 this CPU has no meaning. If it is idle, its idle time counts as wake delay. To \
+                 avoid this, add --shared-queue."
                     .to_owned(),
             );
         }

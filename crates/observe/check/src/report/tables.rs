@@ -123,11 +123,11 @@ impl Check {
 
     pub(super) fn origin_table(&self) -> Table {
         let columns = [
-            Column::new("how", "how the wait began", Unit::None),
+            Column::new("how", "onset of the wait", Unit::None),
             Column::new("count", "violations", Unit::None),
             Column::new("idle_ns", "time with an idle CPU", Unit::Ns),
         ];
-        let mut table = Table::new("origins", "Violations by how the wait began", columns);
+        let mut table = Table::new("origins", "Violations by the onset of the wait", columns);
         for (origin, sum) in &self.violations.by_origin {
             table.push(vec![origin.name().into(), sum.count.into(), sum.idle_ns.into()]);
         }

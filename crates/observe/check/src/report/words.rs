@@ -56,7 +56,7 @@ pub(super) fn sentence(history: &History, it: &Violation) -> String {
         Some(place) if !it.moved => format!("{task} waited {waited} on {place}{how}, {idle}."),
         Some(place) => {
             format!(
-                "{task} waited {waited}{how}, and migrated meanwhile. It was on {place} {idle}."
+                "{task} waited {waited}{how}, and migrated meanwhile. It waited on {place} {idle}."
             )
         }
     }
@@ -68,12 +68,12 @@ fn others(it: &Violation) -> String {
     let others = it.idle.iter().map(|idle| idle.cpu).filter(|&cpu| cpu != it.idle_cpu);
     let others: CpuSet = others.collect();
     match (others.len(), others.iter().next()) {
-        (1, Some(other)) => format!(", as did CPU {other} at times"),
+        (1, Some(other)) => format!("; CPU {other} was also idle at times"),
         (0, _) | (_, None) => String::new(),
-        (2..=SHOWN, _) => format!(", as did CPUs {others} at times"),
+        (2..=SHOWN, _) => format!("; CPUs {others} were also idle at times"),
         (count, _) => {
             let first: CpuSet = others.iter().take(SHOWN).collect();
-            format!(", as did {count} other CPUs at times (CPUs {first}, ...)")
+            format!("; {count} other CPUs were also idle at times (CPUs {first}, ...)")
         }
     }
 }
@@ -97,7 +97,8 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
         history.task_label(it.task),
         it.window.span()
     );
-    let mut help = "a lost wakeup, a late interrupt or vCPU, deep or forced idle".to_owned();
+    let mut help =
+        "a lost wakeup, a late interrupt or vCPU, a deep idle state, or forced idle".to_owned();
     if it.possibly_throttled {
         message += "; the task was possibly throttled";
         help = format!("a quota (the trace does not record throttling), or {help}");

@@ -108,16 +108,16 @@ impl Dump {
         let unlisted: CpuSet = allowed.iter().filter(|cpu| !listed.contains(*cpu)).collect();
         if !unlisted.is_empty() {
             return format!(
-                " The task may use CPUs {allowed}. None of those in the dump was idle; the state \
-                 of CPUs {unlisted} is unknown."
+                " The task may use CPUs {allowed}. None of these CPUs in the dump was idle; the \
+                 state of CPUs {unlisted} is unknown."
             );
         }
         const HIGHER: [&str; 3] = ["rt_sched_class", "dl_sched_class", "stop_sched_class"];
         let mut usable = self.cpus.iter().filter(|cpu| allowed.contains(cpu.cpu)).peekable();
         if usable.peek().is_some() && usable.all(|cpu| HIGHER.contains(&&*cpu.class)) {
             return format!(
-                " All CPUs that the task may use ({allowed}) ran tasks of higher classes. No BPF \
-                 scheduler can preempt these tasks: look at them, not at the scheduler."
+                " All CPUs that the task may use ({allowed}) ran tasks of higher classes. A BPF \
+                 scheduler cannot preempt these tasks, so examine these tasks, not the scheduler."
             );
         }
         format!(

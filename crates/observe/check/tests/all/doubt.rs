@@ -49,7 +49,7 @@ fn each_figure_has_a_label_that_stands_alone() {
         "Wakeup to run, longest",
         "Counted window, from",
         "Counted window, to",
-        "Wakeups placed: on a busy CPU, previous CPU idle",
+        "Wakeups placed: on a busy CPU while the previous CPU was idle",
     ] {
         assert!(labels.iter().any(|it| it == label), "{label}: {labels:?}");
     }

@@ -68,7 +68,7 @@ impl Looks {
             code => Err(Error::Failed {
                 doing: "inspect run queues".into(),
                 why: if code == -1 {
-                    "the run queues are not where this kernel should have them"
+                    "the BPF program found no run queue"
                 } else {
                     "the kernel provides no BPF timer"
                 }

@@ -94,7 +94,7 @@ impl Metrics {
         };
         let help = by_mode(
             "Idle CPU time while tasks waited elsewhere, in confirmed violations",
-            "Idle CPU time while tasks waited that could use the idle CPUs",
+            "Idle CPU time that waiting tasks could have used",
         );
         seconds("wasted_cpu", help, &self.wasted);
         let help = by_mode(

@@ -121,18 +121,18 @@ fn looks(part: &Part<'_>, steps: &[Step], at: usize, inner: &[usize], found: &mu
             _ => continue,
         };
         let Some(place) = place else {
-            let why = format!("CPU {cpu} looks for a task in a queue where its text does not look");
+            let why = format!("CPU {cpu} looks for a task in a queue that is not in the policy");
             return found.judge(Rule::Look, at, Some(why));
         };
         if place < next || (next..place).any(|n| Some(n) != balance && !looked.contains(&n)) {
-            let why = format!("CPU {cpu} does not look for a task in the order of its text");
+            let why = format!("CPU {cpu} does not look into the queues in the order of the policy");
             return found.judge(Rule::Look, at, Some(why));
         }
         looked.insert(place);
         next = place;
     }
     let missed = (0..dispatch.len()).any(|n| Some(n) != balance && !looked.contains(&n));
-    let why = || format!("an attempt of CPU {cpu} fails after it left out a queue of its text");
+    let why = || format!("an attempt of CPU {cpu} fails, but it skipped a queue of the policy");
     found.judge(Rule::Look, at, (attempt.value == 0 && missed).then(why));
 }
 
@@ -324,7 +324,7 @@ impl Replay<'_, '_> {
     ) -> Option<String> {
         let (cpu, name) = (self.cpu, self.name(group));
         let Choose::Best { key, greatest, .. } = &self.balance.choose else {
-            let why = || format!("CPU {cpu} chooses {name} by a key that is not in its text");
+            let why = || format!("CPU {cpu} chooses {name} by a key that is not in the policy");
             return (step.value != 0).then(why);
         };
         let key = |group| match (self.number(view, group, key), greatest) {
@@ -344,7 +344,7 @@ impl Replay<'_, '_> {
         };
         let better = self.victims(level).into_iter().find(is_better)?;
         let better = self.name(better);
-        Some(format!("CPU {cpu} chooses {name}, although the text prefers {better}"))
+        Some(format!("CPU {cpu} chooses {name}, although the policy prefers {better}"))
     }
 
     /// A candidate of a level that surely passes the filter and was not tried.
@@ -379,7 +379,7 @@ impl Replay<'_, '_> {
         let from = part.number_of(self.balance.from, chosen.group);
         let was = self.taken.get(&at).map(|it| it.queue);
         if part.number_of(into, own) != Some(QueueNumber::of(step.queue)) {
-            Some(format!("CPU {cpu} moves a task into a queue that its text does not name"))
+            Some(format!("CPU {cpu} moves a task into a queue that the policy does not name"))
         } else if was.is_some() && was != from {
             Some(format!("CPU {cpu} chose {name}, but moves a task from another queue"))
         } else if filter == Some(false) {
@@ -387,7 +387,7 @@ impl Replay<'_, '_> {
                 "CPU {cpu} moves a task from {name} after the filter has begun to reject it"
             ))
         } else {
-            enough.then(|| format!("CPU {cpu} moves more tasks from {name} than its text allows"))
+            enough.then(|| format!("CPU {cpu} moves more tasks from {name} than the policy allows"))
         }
     }
 

@@ -60,7 +60,7 @@ pub enum Rule {
     Key,
     /// A balance chooses, moves and leaves out candidates as its text says.
     Select,
-    /// No CPU sleeps while a task that it would take waits, and no wakeup is on the way.
+    /// No CPU sleeps while a task that it would take waits, and no wakeup is pending.
     Wakeup,
 }
 
@@ -120,19 +120,18 @@ impl Rule {
             }
             Rule::Claim => "a CPU is claimed only if its idle flag is set, and only once",
             Rule::Search => {
-                "a search for an idle CPU fails only if no idle flag was set during the whole \
-                 search"
+                "a search for an idle CPU fails only if no idle flag was set all the time"
             }
             Rule::Sequence => {
                 "a CPU sets its flag, then looks for a task; after it took a task, it clears the \
                  flag and searches idle CPUs"
             }
-            Rule::Handler => "a handler that places a task follows a path of its text",
+            Rule::Handler => "a handler that places a task follows one of its paths in the policy",
             Rule::Slice => "a task starts to run with a slice that its handler gives",
             Rule::Key => "a task is put with a key that its handlers can give",
-            Rule::Select => "a balance chooses, moves and skips candidates as its text says",
+            Rule::Select => "a balance chooses, moves and skips candidates as the policy states",
             Rule::Wakeup => {
-                "while a task waits and a CPU that would take it sleeps, a wakeup is on the way"
+                "while a task waits and a CPU that would take this task sleeps, a wakeup is pending"
             }
         }
     }

@@ -42,8 +42,8 @@ pub fn report(
     report.measure("windows_share", "Share of time in windows", share(machine, found), Unit::Share);
     report.tables = vec![rules(found), windows(found), context(&model, log, found)];
     report.assumptions = vec![
-        "a step took effect between the two moments of its record; a step counts as forbidden only \
-         if no order of these moments allows it"
+        "a step took effect between the two moments of its record; the report calls a step \
+         forbidden only if the model forbids it in every order of these moments"
             .into(),
         "the log was recorded on the machine that the trace describes, and the scheduler ran from \
          the beginning of the log"
@@ -78,7 +78,8 @@ fn verdict(log: &Log, found: &Conformance) -> String {
             format!("Unknown: {} of {steps} steps were lost.", log.lost)
         }
         (None, _) if is_cut(log, found) => format!(
-            "Unknown: moment {} has no record, and {} of {steps} steps come after it.",
+            "Unknown: the log has no record for moment {}, and {} of {steps} steps come after this \
+             moment.",
             log.certain_until(),
             steps - found.certain
         ),

@@ -1,4 +1,4 @@
-//! Lost wakeups: a CPU sleeps, a task waits that it would take, and no wakeup is on the way.
+//! Lost wakeups: a CPU sleeps, a task waits that it would take, and no wakeup is pending.
 
 use std::collections::BTreeMap;
 
@@ -79,9 +79,8 @@ pub(super) fn check(
             told.push((stay.task, cpu));
             let (task, name) = (stay.task, model.name(stay.queue));
             let at = steps.partition_point(|step| step.end <= *moment).min(steps.len() - 1);
-            let why = format!(
-                "CPU {cpu} sleeps, task {task} waits in {name}, and no wakeup is on the way"
-            );
+            let why =
+                format!("CPU {cpu} sleeps, task {task} waits in {name}, and no wakeup is pending");
             found.breaks.push(super::Break { at, rule: Rule::Wakeup, why });
         }
     }

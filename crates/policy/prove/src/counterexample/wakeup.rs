@@ -17,8 +17,8 @@ impl Lost {
     pub(super) fn why(&self) -> String {
         let (cpu, task) = (self.trace.cpu, self.trace.task);
         format!(
-            "task {task} waits, CPU {cpu} sleeps although it would take the task, and no CPU is on \
-             the way"
+            "task {task} waits, CPU {cpu} sleeps although it would take the task, and no wakeup is \
+             pending"
         )
     }
 

@@ -62,14 +62,14 @@ fn doubtful(policy: &Policy, doubt: Doubt) -> String {
     let name = |queue: usize| &policy.queues[queue].name;
     match doubt {
         Doubt::Put(event, queue) => format!(
-            "it is unknown whether `{}` ever takes every path to its `put` into `{}`",
+            "it is unknown whether `{}` can take every path that leads to its `put` into `{}`",
             event.name(),
             name(queue)
         ),
         Doubt::Run => {
-            "the search found a state that breaks the claim, but no run that reaches this state. A \
-             run that reaches the state would refute the claim; a proof that no run reaches the \
-             state would prove the claim"
+            "the search found a state that breaks the claim, but no run that reaches this state. \
+             Such a run would refute the claim. A proof that no run reaches the state would prove \
+             the claim"
                 .to_owned()
         }
         Doubt::Move(queue) => {

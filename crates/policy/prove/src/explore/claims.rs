@@ -69,8 +69,8 @@ fn all_fail(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Bro
         _ => moves(world, situation).iter().find_map(|moved| all(Some(moved.what())))?,
     };
     let why = format!(
-        "in a whole round no idle CPU takes a task, although task {task} waits and CPU {cpu} is \
-         idle"
+        "no idle CPU takes a task during a whole round, although task {task} waits and CPU {cpu} \
+         is idle"
     );
     Some(Broken { cpu, steps, why })
 }
@@ -175,8 +175,8 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
             }
             if let Some(cpu) = idle.find(|&cpu| takes(cpu)) {
                 let why = format!(
-                    "task {n} waits, and CPU {cpu} sleeps and would take the task, but is never \
-                     woken: the search covers only CPUs of the {} of CPU {}",
+                    "task {n} waits, and CPU {cpu} would take this task. But CPU {cpu} sleeps and \
+                     is never woken, because the search covers only CPUs of the {} of CPU {}",
                     placed.wake.name(),
                     placed.prev
                 );

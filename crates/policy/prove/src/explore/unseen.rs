@@ -16,8 +16,8 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         let balance = policy.idle.as_ref().filter(|balance| !is_plain(balance))?;
         let mut words = Words { from: balance.from, policy, found: Vec::new() };
         asked(balance, &mut words);
-        let what = "the search on small machines examines only which CPU is woken, but a balance \
-                    also depends on other values";
+        let what = "the search on small machines examines only the CPU that is woken, but a \
+                    balance also depends on other values";
         return Some(match words.found.as_slice() {
             [] => what.to_owned(),
             words => format!("{what}: {}", words.join(", ")),

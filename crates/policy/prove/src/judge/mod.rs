@@ -112,8 +112,8 @@ impl Judging<'_> {
             Some(NotProved::Undecided(what, why)) => format!("{what}: {why}"),
             Some(NotProved::Fails(what)) => match asked.or(within) {
                 Some(bounds) => format!(
-                    "a solver finds that this obligation may fail: {what}; but with up to {} and \
-                     {}, the search found no counterexample",
+                    "a solver finds that this obligation may fail: {what}. The search found no \
+                     counterexample with up to {} and {}",
                     many(bounds.cpus, "CPU"),
                     many(bounds.tasks, "task")
                 ),

@@ -96,7 +96,7 @@ impl Outcome {
         match self {
             Outcome::Refuted(found) => Some(found.why()),
             Outcome::Contradicted(what) => {
-                Some(format!("the claim requires this, but the text contradicts it: {what}"))
+                Some(format!("the policy contradicts this requirement of the claim: {what}"))
             }
             Outcome::Proved(_) | Outcome::Unknown(_) => None,
         }

@@ -101,8 +101,8 @@ fn balanced(policy: &Policy, balance: &Balance, meanwhile: Meanwhile) -> Vec<Obl
         Obligation {
             name: "steal_safe",
             what:
-                "a steal takes one waiting task that may run here, or none; this is checked again \
-                 under the lock"
+                "a steal takes at most one waiting task; under the lock, it checks again that the \
+                 task may run here"
                     .into(),
             span: spans.steal,
             question: Question::settled(!policy.protocol.unchecked),
@@ -140,8 +140,8 @@ fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
         span: balance.spans.retry,
         question: Question::settled_or(
             balance.retry.is_none() || no_task_waits,
-            "not all candidates are tried; for arbitrary numbers of CPUs, the prover does not \
-             check whether tasks that may not run there can use up all tries",
+            "not all candidates are tried, and for arbitrary numbers of CPUs, the prover does not \
+             check whether all tries can fail because of tasks that may not run there",
         ),
         model_only: false,
     }

@@ -84,8 +84,8 @@ fn served(
 pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
     let each = sites(policy).into_iter().map(|site| {
         let what = format!(
-            "a sleeping CPU that may run a task of `{}` and would find it is among the CPUs that \
-             can be woken for it",
+            "if a sleeping CPU may run a task of `{}` and would find it, the CPU is among the CPUs \
+             that can be woken for this task",
             site.event.name()
         );
         let question = Question::of(woken(policy, &site));
@@ -178,11 +178,12 @@ fn leads(policy: &Policy) -> Question {
         Endless { perhaps: false, .. } => Question::Holds,
         Endless { given: true, preempts: false, .. } => Question::Fails,
         Endless { preempts: true, .. } => Question::Undecided(
-            "a slice has no end, and the prover does not examine whether tasks with it are always \
-             interrupted",
+            "a slice has no end, and the prover does not examine whether tasks with this slice are \
+             always interrupted",
         ),
         _ => Question::Undecided(
-            "a slice has no end, and the prover does not examine whether a task ever runs with it",
+            "a slice has no end, and the prover does not examine whether a task ever runs with \
+             this slice",
         ),
     }
 }

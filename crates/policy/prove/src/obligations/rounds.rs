@@ -25,7 +25,8 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
             question: Question::settled_or(
                 policy.periodic.is_empty(),
                 "periodic balancing moves tasks, too; for arbitrary numbers of CPUs, the prover \
-                 does not check whether this ever hides a task from all CPUs that look for one",
+                 does not check whether such a move can hide a task from all CPUs that look for a \
+                 task",
             ),
             model_only: false,
         });

@@ -7,10 +7,10 @@ use super::Replay;
 
 /// The assumptions of a replay.
 const ASSUMPTIONS: [&str; 3] = [
-    "the replay keeps the recorded order of reads, tries, puts and moves; the result of each step \
-     follows from the text of this policy",
-    "times and the keys of ordered queues keep their initial values: claims of this kind do not \
-     depend on them",
+    "the replay repeats the recorded order of reads, tries, puts and moves; the policy determines \
+     the result of each step",
+    "times and the keys of ordered queues keep their initial values, because claims of this kind \
+     do not depend on these values",
     "a replay without a fault proves nothing about the policy: run `wastenot prove` for a proof",
 ];
 
@@ -39,7 +39,7 @@ fn verdict(replay: &Replay) -> String {
     }
     let mut sentence = match replay.same < replay.steps.len() {
         true => format!("Step {} differs", replay.same + 1),
-        false => "All steps are as recorded, but the end differs".to_owned(),
+        false => "All steps are the same as recorded, but the end differs".to_owned(),
     };
     if let Some(first) = replay.otherwise.first() {
         sentence += &format!(": {first}");

@@ -12,7 +12,7 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
         "filter_complete" | "filter_sound" => {
             "make the filter true if a task waits: `filter(me, v) = queued(v.ready) >= 1`"
         }
-        "tries_all" => "write `retry untried`, or remove `retry`, which means the same",
+        "tries_all" => "write `retry untried`, or remove `retry`: both have the same meaning",
         "steal_safe" => "remove `steal: unchecked`",
         "blame" => {
             "write only `where me in allowed(t)`: a stricter check may fail although a task that \

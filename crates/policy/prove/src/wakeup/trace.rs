@@ -101,6 +101,6 @@ impl fmt::Display for Trace {
             writeln!(f, "{:>3}. {step}", number + 1)?;
         }
         let (cpu, task) = (self.cpu, self.task);
-        write!(f, "     task {task} waits, cpu {cpu} sleeps, and no CPU is on the way")
+        write!(f, "     task {task} waits, cpu {cpu} sleeps, and no wakeup is pending")
     }
 }

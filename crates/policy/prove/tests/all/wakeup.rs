@@ -141,7 +141,7 @@ fn the_shortest_ways_to_lose_a_wakeup_are_these() {
          \x20 3. cpu 0 finds nothing in queue 0\n\
          \x20 4. task 0 is put into queue 0\n\
          \x20 5. cpu 0 sleeps\n\
-         \x20    task 0 waits, cpu 0 sleeps, and no CPU is on the way"
+         \x20    task 0 waits, cpu 0 sleeps, and no wakeup is pending"
     );
     let no_rescan = way(false, true, Chain::Owed, 1, 1);
     assert!(no_rescan.contains("task 0 is put into queue 0\n"), "{no_rescan}");

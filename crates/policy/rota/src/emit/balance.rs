@@ -99,7 +99,7 @@ impl Writer<'_> {
             ),
         );
         self.define(
-            "one level: candidates are tried until one gives a task or nobody is left",
+            "one level: tries candidates until one gives a task or no candidate is left",
             &format!("static bool {name}_level(struct scan *s, u32 level)"),
             &format!(
                 "\tu32 n = groups_in(s->part, s->from).count;\n\n\
@@ -180,7 +180,7 @@ impl Writer<'_> {
         let text = Quote(self.policy).num(&balance.count);
         let count = self.num(&balance.count);
         self.define(
-            &format!("steal {text}: one by one, each time as things are by then"),
+            &format!("steal {text}: one by one, each time in the current state"),
             &format!("static long {name}(u32 n, struct scan *s)"),
             &format!(
                 "\tu64 id = queue(s->part, {from}, s->best);\n\

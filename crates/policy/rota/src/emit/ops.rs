@@ -44,7 +44,7 @@ impl Parts<'_> {
         format!(
             "/*\n * Which policy it is.\n */\nenum {{ NEW, WAKE, PREEMPT, YIELD }};\n\n\
              {part}\
-             /* Variables begin with what the text says. */\n\
+             /* Variables begin with the values in the policy. */\n\
              static void first_seen(struct frame *f)\n{{\n{first}}}\n\n\
              static void placed(struct frame *f, u32 event)\n{{\n{placed}}}\n\n\
              static bool dispatched(struct frame *f, bool stays)\n{{\n{dispatched}}}\n\n"

@@ -41,9 +41,11 @@ impl Parts<'_> {
         format!(
             "/* SPDX-License-Identifier: MIT OR GPL-2.0-only */\n/*\n\
              \x20* {}: a scheduler for sched_ext, written by `wastenot rota emit`.\n *\n\
-             \x20* Each function of a policy stands under the clause that it comes from. `me` is who\n\
-             \x20* dispatches or balances, `v` whom it may take from, `t` the task. Build it with\n\
-             \x20* `clang -g -O2 -target bpf -mcpu=v3 -c`; a loader fills what is marked RODATA.\n */\n\
+             \x20* Each function of a policy follows a comment with its clause in the policy. In\n\
+             \x20* these functions, `me` is the CPU or group that dispatches or balances, `v` is\n\
+             \x20* the candidate from which it may take tasks, and `t` is the task. Compile this\n\
+             \x20* file with `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the\n\
+             \x20* values marked RODATA.\n */\n\
              enum {{ MAX_CPUS = {MAX_CPUS}, PARTS = {}, PART_ROWS = {} }};\n\n\
              #define NOBODY 0xffffu /* no partition */\n#define ANY ~0u /* any queue */\n\n",
             self.names(", "),

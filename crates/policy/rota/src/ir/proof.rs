@@ -64,11 +64,11 @@ impl ClaimKind {
     pub fn meaning(&self) -> &'static str {
         match self {
             ClaimKind::NoLostTask => {
-                "for every task in a queue, there is a CPU that may run the task and that takes \
-                 tasks from this queue"
+                "for every task in a queue, some CPU may run the task and takes tasks from this \
+                 queue"
             }
             ClaimKind::NoLostWakeup => {
-                "while a task waits and a CPU that would take it sleeps, a wakeup is on the way"
+                "while a task waits and a CPU that would take this task sleeps, a wakeup is pending"
             }
             ClaimKind::WorkConservation => {
                 "if an idle CPU fails k times to find a task while tasks that it may run wait, \
@@ -84,12 +84,12 @@ impl ClaimKind {
                  of tasks that periodic balancing moved"
             }
             ClaimKind::Hierarchy => {
-                "levels are nested, the last level is the whole machine, and leaders are online \
+                "levels are nested, and the last level is the whole machine; leaders are online \
                  and are not delayed forever"
             }
             ClaimKind::Wait => {
-                "a task waits for at most as many dispatches as there are tasks ahead of it, plus \
-                 direct runs"
+                "a task waits for at most this many dispatches: the number of tasks ahead of it, \
+                 plus the number of direct runs"
             }
             ClaimKind::VtMonotone => {
                 "keys of ordered queues never decrease, and the key of a task increases when the \
@@ -104,7 +104,7 @@ impl ClaimKind {
             }
             ClaimKind::Isolation => "no step in one partition changes the state of another",
             ClaimKind::Composition => {
-                "everything that is proved for each partition also holds for the machine"
+                "claims that are proved for every partition hold for the machine"
             }
         }
     }

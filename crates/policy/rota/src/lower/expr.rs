@@ -371,9 +371,9 @@ impl Lowering<'_> {
             return Some(Set::Allowed);
         }
         if self.looks_like_queue(expr) {
-            let help = "count the tasks instead: `queued(v.ready) >= 1`. Only with its lock can a \
-                        queue be searched; the kernel checks whether a task may run here when it \
-                        takes the task";
+            let help = "count the tasks instead: `queued(v.ready) >= 1`. A search needs the lock \
+                        of the queue; the kernel checks whether a task may run here when it takes \
+                        the task";
             let message = "a queue is not a set of CPUs";
             self.fault("R403", expr.span, message, "a queue", help);
             return None;

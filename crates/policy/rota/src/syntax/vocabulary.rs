@@ -349,7 +349,8 @@ pub const CLAIMS: &[Entry] = &[
         "a time",
         "When a task that is new or that slept is queued or started, it is at most this far behind \
          the least key of its queue. It keeps this distance when it moves to another queue. The \
-         claim sets no limit for how far ahead a task is, and so no limit for how long it waits.",
+         claim does not limit the distance of a task that is ahead, so it does not limit the \
+         waiting time of a task.",
         "prove lag(<= 20ms)",
     ),
     entry(

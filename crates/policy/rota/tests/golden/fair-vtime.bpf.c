@@ -2,9 +2,11 @@
 /*
  * vrt: a scheduler for sched_ext, written by `wastenot rota emit`.
  *
- * Each function of a policy stands under the clause that it comes from. `me` is who
- * dispatches or balances, `v` whom it may take from, `t` the task. Build it with
- * `clang -g -O2 -target bpf -mcpu=v3 -c`; a loader fills what is marked RODATA.
+ * Each function of a policy follows a comment with its clause in the policy. In
+ * these functions, `me` is the CPU or group that dispatches or balances, `v` is
+ * the candidate from which it may take tasks, and `t` is the task. Compile this
+ * file with `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the
+ * values marked RODATA.
  */
 enum { MAX_CPUS = 1024, PARTS = 1, PART_ROWS = 1 };
 
@@ -1024,7 +1026,7 @@ static long vrt_balance_idle_step(u32 n, struct scan *s)
 	return 0;
 }
 
-/* one level: candidates are tried until one gives a task or nobody is left */
+/* one level: tries candidates until one gives a task or no candidate is left */
 static bool vrt_balance_idle_level(struct scan *s, u32 level)
 {
 	u32 n = groups_in(s->part, s->from).count;
@@ -1123,7 +1125,7 @@ static bool vrt_pull_every_1_one(struct scan *s, struct bpf_iter_scx_dsq *it,
 	return true;
 }
 
-/* steal min(8, half(queued(v.q) - queued(me.q))): one by one, each time as things are by then */
+/* steal min(8, half(queued(v.q) - queued(me.q))): one by one, each time in the current state */
 static long vrt_pull_every_1(u32 n, struct scan *s)
 {
 	u64 id = queue(s->part, VRT_Q, s->best);
@@ -1172,7 +1174,7 @@ static long vrt_balance_every_1_step(u32 n, struct scan *s)
 	return 0;
 }
 
-/* one level: candidates are tried until one gives a task or nobody is left */
+/* one level: tries candidates until one gives a task or no candidate is left */
 static bool vrt_balance_every_1_level(struct scan *s, u32 level)
 {
 	u32 n = groups_in(s->part, s->from).count;
@@ -1207,7 +1209,7 @@ static u32 part_of_task(struct task_struct *p)
 	return 0;
 }
 
-/* Variables begin with what the text says. */
+/* Variables begin with the values in the policy. */
 static void first_seen(struct frame *f)
 {
 	f->t->vrt_vt = 0;

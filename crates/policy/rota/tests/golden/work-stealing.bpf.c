@@ -2,9 +2,11 @@
 /*
  * ws: a scheduler for sched_ext, written by `wastenot rota emit`.
  *
- * Each function of a policy stands under the clause that it comes from. `me` is who
- * dispatches or balances, `v` whom it may take from, `t` the task. Build it with
- * `clang -g -O2 -target bpf -mcpu=v3 -c`; a loader fills what is marked RODATA.
+ * Each function of a policy follows a comment with its clause in the policy. In
+ * these functions, `me` is the CPU or group that dispatches or balances, `v` is
+ * the candidate from which it may take tasks, and `t` is the task. Compile this
+ * file with `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the
+ * values marked RODATA.
  */
 enum { MAX_CPUS = 1024, PARTS = 1, PART_ROWS = 1 };
 
@@ -846,7 +848,7 @@ static long ws_balance_idle_step(u32 n, struct scan *s)
 	return 0;
 }
 
-/* one level: candidates are tried until one gives a task or nobody is left */
+/* one level: tries candidates until one gives a task or no candidate is left */
 static bool ws_balance_idle_level(struct scan *s, u32 level)
 {
 	u32 n = groups_in(s->part, s->from).count;
@@ -891,7 +893,7 @@ static u32 part_of_task(struct task_struct *p)
 	return 0;
 }
 
-/* Variables begin with what the text says. */
+/* Variables begin with the values in the policy. */
 static void first_seen(struct frame *f)
 {
 }

@@ -166,9 +166,9 @@ impl Calibrated {
         match self.by {
             By::Threads => said.extend([
                 format!(
-                    "the figures are from threads that only make decisions, and the simulation \
-                     does the same: interrupts, switches, and parts of other designs are not in \
-                     the figures and keep their values from {base}"
+                    "the figures are from threads that only make decisions, so the simulation also \
+                     makes only decisions. The figures do not contain interrupts, switches and \
+                     parts of other designs; these values are from {base}"
                 ),
                 "the fitted section includes heap operations and the hand-off of the lock, so \
                  heap_step and hand_off are 0 in the profile. This makes other designs cheaper \
@@ -177,9 +177,9 @@ impl Calibrated {
                     .to_owned(),
             ]),
             By::FeatherTrace => said.push(
-                "the simulation runs four tasks per CPU that use half of the machine: equal tasks \
-                 for maxima, else random periods of 10 to 100 ms; the tasks of the measurement are \
-                 unknown"
+                "the simulation runs four tasks per CPU that use half of the machine. For maxima, \
+                 the tasks are equal; for other statistics, they have random periods of 10 to 100 \
+                 ms. The tasks of the measurement are unknown"
                     .to_owned(),
             ),
         }
@@ -187,8 +187,8 @@ impl Calibrated {
             said.push("observed maxima are not proven worst cases".to_owned());
         }
         said.push(
-            "more lines never take less time, so every number of lines between the ends of a range \
-             counts as fitting"
+            "more lines never take less time. So if both ends of a range fit, all numbers of lines \
+             between them fit, too"
                 .to_owned(),
         );
         said

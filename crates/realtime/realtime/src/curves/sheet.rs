@@ -349,8 +349,8 @@ impl<'l> Sheet<'l> {
                 .to_owned(),
             Some(load) => format!(
                 "Shares are weighted over all {}: the weight of a set is the mean utilization at \
-                 its point (Bastoni, Brandenburg, Anderson 2010); no interval is known for this. \
-                 Tests are only sufficient, so the value is a lower bound.",
+                 its point (Bastoni, Brandenburg, Anderson 2010); no confidence interval is known \
+                 for weighted shares. Tests are only sufficient, so the value is a lower bound.",
                 if load == Column::Total { "totals" } else { "numbers of tasks" }
             ),
         }];

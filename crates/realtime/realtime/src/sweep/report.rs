@@ -80,7 +80,7 @@ impl Swept<'_> {
                 .to_owned(),
             "each interval is a 95 % Wilson interval for one share; `above` and `below` mean that \
              McNemar's exact paired test is significant at 5 %, whether or not the unknown sets \
-             can be scheduled; neither is corrected for multiple comparisons"
+             can be scheduled. Intervals and tests are not corrected for multiple comparisons"
                 .to_owned(),
         ];
         let with = |word: &str| self.sweep.curves.iter().any(|curve| guarantee(curve) == word);

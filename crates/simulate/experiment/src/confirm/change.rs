@@ -180,8 +180,8 @@ impl Change {
                 "CPU time has no limit: change cpu.max of the cgroup and of its ancestors."
             }
             Change::Scheduler(_) => {
-                "A waiting task starts at once on any idle CPU. No release of Linux does this; a \
-                 BPF scheduler can (sched_ext, `wastenot rota emit`)."
+                "A waiting task starts at once on any idle CPU. No release of Linux does this, but \
+                 a BPF scheduler can do it (sched_ext, `wastenot rota emit`)."
             }
         }
     }

@@ -28,7 +28,7 @@ impl Confirmation {
         let name = &self.what_if.name;
         let title = match &self.trial {
             Some(trial) => format!("{name}: {}, before and after", trial.change.label()),
-            None => format!("{name}: no change that removes the loss"),
+            None => format!("{name}: no known change removes the loss"),
         };
         let mut report = Report::new("confirm/1", title);
         report.word = Some(self.verdict().word());
@@ -140,7 +140,7 @@ impl Confirmation {
             _ if trial.gave_up() => format!(
                 "Unknown: some runs did not end within 100 times the recorded time, so their \
                  losses cannot be compared. Run `wastenot what-if --scheduler {}` to see one of \
-                 them.",
+                 these runs.",
                 choice::typed(&trial.changed)
             ),
             _ => format!(
@@ -256,9 +256,10 @@ impl Confirmation {
              two of the sorted values (sign test)"
                 .into(),
             "`confirmed` requires four results: (1) before the change, the model loses between \
-             half and twice the recorded loss; (2) after the change, the interval is below the \
-             interval before, and the median is at most half, for this cause and for all causes; \
-             (3) the control does not differ; (4) the run does not get longer"
+             half and twice the recorded loss; (2) after the change, for this cause and for all \
+             causes, the interval is below the interval before the change, and the median is at \
+             most half of the median before; (3) the control does not differ; (4) the run does not \
+             get longer"
                 .into(),
         ];
         if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {
@@ -367,7 +368,7 @@ impl Trial {
         };
         match (is_below(Arm::cause), is_below(Arm::loss)) {
             (true, true) if self.change.ends_it_by_definition() => {
-                format!("with {change} the run does not get shorter, so the loss did not matter")
+                format!("with {change}, the run does not get shorter, so the loss did not delay it")
             }
             (true, true) => format!("with {change} the run gets longer"),
             (true, false) => format!("with {change} other causes lose as much time"),

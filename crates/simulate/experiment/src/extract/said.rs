@@ -26,8 +26,8 @@ pub(super) fn assumptions(
         },
         format!(
             "a task wakes another task after it has used the same amount of CPU time as in the \
-             trace; a sleeping task handles its wakeups in the order of their arrival{}",
-            if simulated { "" } else { "; no wakeup has the WF_SYNC hint (the waker is about to \
+             trace. A sleeping task handles its wakeups in the order of their arrival{}",
+            if simulated { "" } else { ". No wakeup has the WF_SYNC hint (the waker is about to \
                                         sleep)" }
         ),
     ];
@@ -162,7 +162,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let (held, span) = tally.held;
     if held > 0 {
         said.push(format!(
-            "throttling by quotas is not the scheduler's fault: throttled waits keep their length \
+            "the scheduler does not cause throttling by quotas. Throttled waits keep their length \
              under every scheduler, like sleeps: {held}, {span} in total"
         ));
     }

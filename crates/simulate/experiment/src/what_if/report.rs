@@ -21,12 +21,7 @@ impl WhatIf {
         self.measure_bound(&mut report);
         self.measure_as_recorded(&mut report);
         report.measure("work_cpu_ns", "CPU time of the work", extracted.work, Unit::Ns);
-        report.measure(
-            "awaited_cpu_ns",
-            "  of that, awaited tasks",
-            extracted.awaited_work,
-            Unit::Ns,
-        );
+        report.measure("awaited_cpu_ns", "  awaited tasks", extracted.awaited_work, Unit::Ns);
         let label = if extracted.held > Span::ZERO { "throttled by quotas" } else { "" };
         report.measure("throttled_ns", label, extracted.held, Unit::Ns);
         report.measure("unknown_ns", "", extracted.unknown, Unit::Ns);
@@ -93,8 +88,8 @@ impl WhatIf {
         ];
         if self.is_faster_than_possible() {
             said.push(
-                "if no task waited for a lock in the trace, the simulation does not enforce this \
-                 lock; so the simulated run can end before the lower bound"
+                "if no task waited for a lock in the trace, the simulation does not contain this \
+                 lock. So the simulated run can end before the lower bound"
                     .into(),
             );
         }
@@ -111,7 +106,7 @@ impl WhatIf {
         let span = chain.map(Chain::span);
         report.measure("as_recorded.chain_ns", "longest chain of waits", span, Unit::Ns);
         let sleep = chain.map(|chain| chain.sleep);
-        report.measure("as_recorded.chain_sleep_ns", "  of that, asleep", sleep, Unit::Ns);
+        report.measure("as_recorded.chain_sleep_ns", "  asleep", sleep, Unit::Ns);
         let work = known.map(|known| known.all.span());
         report.measure("as_recorded.work_ns", "", work, Unit::Ns);
         let crowd = known.and_then(|known| known.bound.as_ref());
@@ -257,7 +252,7 @@ impl WhatIf {
         let columns = [
             Column::new("run", "run", Unit::None),
             Column::new("makespan_ns", "makespan", Unit::Ns),
-            Column::new("ratio", "of recorded", Unit::Share),
+            Column::new("ratio", "ratio", Unit::Share),
             Column::new("waste_cpu_ns", "waste", Unit::Ns),
         ];
         let mut table = Table::new("runs", "Runs of the same work", columns);
@@ -281,8 +276,8 @@ impl WhatIf {
             Column::new("name", "task", Unit::None),
             Column::new("tasks", "tasks", Unit::None),
             Column::new("chain_ns", "earliest end", Unit::Ns),
-            Column::new("compute_ns", "of that, CPU time", Unit::Ns),
-            Column::new("sleep_ns", "of that, asleep", Unit::Ns),
+            Column::new("compute_ns", "CPU time", Unit::Ns),
+            Column::new("sleep_ns", "asleep", Unit::Ns),
         ];
         let mut table = Table::new(
             "chains",

@@ -537,7 +537,7 @@ fn row(name: &str, cases: &[&Case]) -> String {
 
 const HEAD: &str = "\
 | construct | programs | median of bound / optimum | minimum of bound / optimum | bound = optimum \
-| median, bound from events only | *as recorded* is above the optimum |
+| median, bound from events only | *recorded order* is above the optimum |
 |---|---|---|---|---|---|---|
 ";
 

@@ -9,8 +9,8 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "make_j",
-    about: "a manager (like make) keeps a fixed number of jobs (NAME-cc) running; after the last \
-            job it links",
+    about: "a manager (like make) keeps a fixed number of jobs (NAME-cc) running, and links after \
+        the last job",
     source: "Lozi et al., EuroSys 2016: make -j64 of the kernel",
     arguments: &[
         argument("parallel", Count(4096), "64", "number of jobs that run at the same time (-j)"),

@@ -41,8 +41,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "osv_timeslice",
-        about: "two threads that compute forever, with an optional third thread that runs very \
-                briefly",
+        about: "two threads that compute forever, and optionally a third thread that wakes often \
+            and runs very briefly",
         source: "OSv, tests/misc-timeslice.cc",
         arguments: &[
             argument("hogs", Count(4096), "2", "number of threads that compute forever"),
@@ -50,7 +50,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "tiny",
                 Count(1),
                 "0",
-                "1 adds a thread that wakes every millisecond; 0 does not",
+                "1: a thread that wakes every millisecond is added; 0: no such thread",
             ),
         ],
         make: |arguments, maker| {

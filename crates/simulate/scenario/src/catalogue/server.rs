@@ -37,7 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         name: "java_h2",
         about: "clients compute and take a lock in turn; collector and compiler threads run in the \
                 background",
-        source: "DaCapo h2, as Lawall's slides on wake_affine_idle ran it",
+        source: "DaCapo h2, as in Lawall's slides on wake_affine_idle",
         arguments: &[
             argument("clients", Count(4096), "128", "clients"),
             argument("requests", Count(1_000_000), "200", "number of requests of each client"),

@@ -171,7 +171,8 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (
         Measure::Waste,
         "waste",
-        "CPU time that CPUs were idle while tasks waited elsewhere; always counted over all tasks",
+        "CPU time for which CPUs were idle while tasks waited elsewhere; it always covers all \
+         tasks",
     ),
     (Measure::Tasks, "tasks", "number of tasks"),
 ];

@@ -44,7 +44,7 @@ pub(crate) const SCENARIO: Section = Section {
     about: "A scenario is one TOML file. Its name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.scenario/1\"", "the version of this schema; required"),
-        key("about", "text", "one sentence that describes the scenario"),
+        key("about", "text", "a short description of the scenario"),
         key("source", "text", "the source of its numbers"),
         key("seeds", "1 to 10000", "the number of seeds to run; default: `5`"),
         key("limit", "TIME", "the simulated time at which a run is stopped; default: `600s`"),
@@ -120,8 +120,8 @@ pub(crate) const COSTS: Section = Section {
             "scan",
             "TIME",
             "the price of newly-idle balancing for each CPU of a domain. Models of Linux skip the \
-             balancing if the CPU's mean idle time is shorter than the price. It takes no CPU \
-             time; default: `100ns`",
+             balancing if the mean idle time of the CPU is shorter than this price. The price \
+             itself uses no CPU time; default: `100ns`",
         ),
         key(
             "remote",
@@ -230,7 +230,7 @@ pub(crate) const TASK: Section = Section {
         key("count", "0 to 100000", "the number of tasks, with `program`; default: `1`"),
         key("at", "TIME", "the time at which the tasks are created; default: `0ns`"),
         key("from", "CPU", "the CPU of the task that creates these tasks; default: `0`"),
-        key("from-node", "node", "as `from`, but by node: the first CPU of this node"),
+        key("from-node", "node", "like `from`, but gives a node: the first CPU of this node"),
         key("nice", "-20 to 19", "the nice value; default: `0`"),
         key(
             "class",
@@ -241,7 +241,7 @@ pub(crate) const TASK: Section = Section {
         ),
         key("group", "group", "the session or cgroup of the tasks; default: the root group"),
         key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which the tasks may run; default: `all`"),
-        key("nodes", "\"1,2\" | \"all\"", "as `cpus`, but by node"),
+        key("nodes", "\"1,2\" | \"all\"", "like `cpus`, but gives nodes"),
         key(
             "job",
             "number",

@@ -234,7 +234,7 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
 fn too_many(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> Wrong {
     let name = &workload.templates[child].name;
     let what = format!("this fork of `{name}` creates too many tasks");
-    let help = format!("fork fewer tasks: a run has at most {TASKS}, including forked tasks");
+    let help = format!("fork fewer tasks: a run has at most {TASKS} tasks, including forked tasks");
     wrong(fork_of(workload, lines, parent, child), what, help)
 }
 

@@ -14,7 +14,7 @@ pub(super) const SWEEP: Section = Section {
     about: "A sweep is one TOML file. Its name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.sweep/1\"", "the version of this schema; required"),
-        key("about", "text", "one sentence that describes the sweep"),
+        key("about", "text", "a short description of the sweep"),
         key("source", "text", "the source of its numbers"),
         key("seed", "whole number from 0", "the seed of the random task sets; default: `1`"),
         key("sets", "1 to 100000", "the number of task sets at each point; default: `100`"),

@@ -46,7 +46,7 @@ pub const UTILIZATIONS: &Names<Utilizations> = &[
     (
         UUniFastDiscard,
         "uunifast-discard",
-        "as randfixedsum, but by trial: it stops with an error after too many failures",
+        "like randfixedsum, but by repeated draws; after too many failures, it stops with an error",
     ),
     (Uniform(Light), "uni-light", "uniform from 0.001 to 0.1"),
     (Uniform(Medium), "uni-medium", "uniform from 0.1 to 0.4"),

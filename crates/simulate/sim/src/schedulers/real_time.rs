@@ -6,15 +6,15 @@ use crate::mechanism::Spin;
 
 const PROFILE: Tunable = Tunable {
     name: "profile",
-    about: "the times of kernel code and hardware: `free` (zero), times assumed for 8 x 8 CPUs at \
-            2 GHz, or a profile file (docs/reference/profile.md)",
+    about: "the times of kernel code and hardware: `free` (no time), times that are assumed for 8 \
+        x 8 CPUs at 2 GHz, or a profile file (docs/reference/profile.md)",
     values: Values::Profile,
     default: "free",
 };
 const LOCKS: Tunable = Tunable {
     name: "locks",
-    about: "how CPUs spin on a lock: as in the profile, each CPU on its own line, or all CPUs on \
-            one line",
+    about: "the way in which CPUs spin on a lock: as in the profile, each CPU on its own line, or \
+        all CPUs on one line",
     values: Values::Words(&["profile", "mcs", "ticket", "test-and-set"]),
     default: "profile",
 };
@@ -52,16 +52,17 @@ pub(super) const GSN_EDF: Scheduler = Scheduler {
 pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
     name: "sched-deadline",
     about: "global EDF with a run queue per CPU, push and pull, and a constant bandwidth server \
-            for each task. A task with an equal deadline never preempts; of waiting tasks with \
-            equal deadlines, the first task in the file runs first",
+        for each task. A task does not preempt a task with an equal deadline. If waiting tasks \
+        have equal deadlines, the first of these tasks in the file runs first",
     source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; v8 of its patches",
     groups: false,
     tunables: &[
         INTERRUPTS,
         Tunable {
             name: "rules",
-            about: "how a task finds another CPU: by a scan of all CPUs, as in the patches of 2013 \
-                    that were measured; or with a heap that has its own lock, as since Linux 3.14",
+            about: "the way in which a task finds another CPU: by a scan of all CPUs, as in the \
+                    patches of 2013 that were measured; or with a heap that has its own lock, as \
+                    since Linux 3.14",
             values: Values::Words(&["v8", "3.14"]),
             default: "3.14",
         },

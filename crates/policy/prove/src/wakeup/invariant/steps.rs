@@ -137,7 +137,7 @@ fn steps_of_scans(variant: Variant) -> Vec<Step> {
         ),
         step(
             "scan-given",
-            "a CPU has found nothing and runs a task that it was given meanwhile",
+            "a CPU has found nothing, and runs a task that another CPU gave it during its search",
             and([s.phase("me", &[SCANS]), local(), all_visited()]),
             vec![phase(BUSY), any("local")],
         ),

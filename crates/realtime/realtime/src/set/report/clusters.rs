@@ -48,9 +48,9 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
     };
     match &outcome.judged.verdict {
         Verdict::Schedulable(_) => format!(
-            "{} The tables list the {} of each task and the test that accepts each.",
+            "{} The tables list the {noun} of each task and the test that accepts each {noun}.",
             words::schedulable(&how, asked),
-            asked.noun()
+            noun = asked.noun()
         ),
         Verdict::Unschedulable(witness) => words::unschedulable(witness, tasks, asked),
         Verdict::Unknown => match outcome.judged.refused {
@@ -58,8 +58,8 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
                 format!("Unknown: {}", words::refused(asked, task, &tasks[task]))
             }
             None => format!(
-                "Unknown: {how}, the tests do not show that jobs meet all deadlines{}, nor that \
-                 every partition misses some. {}",
+                "Unknown: {how}, no test shows that jobs meet all deadlines{}, and no test shows \
+                 that every partition misses a deadline. {}",
                 words::with_overheads(asked),
                 unshown(asked, outcome)
             ),
@@ -93,7 +93,7 @@ fn unshown(asked: &Asked, outcome: &Outcome) -> String {
         }
         Partitioning::WorstFit => ("worst", " First fit finds no partition that the tests accept."),
     };
-    format!("With {by} fit, {noun} {first} is the first that is not accepted: {why}.{other}")
+    format!("With {by} fit, {noun} {first} is the first {noun} that no test accepts: {why}.{other}")
 }
 
 /// What people want to know first.

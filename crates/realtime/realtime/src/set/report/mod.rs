@@ -309,8 +309,9 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
     if asked.table.is_some() {
         if asked.question.tests.contains(&Test::Partitioned) {
             all.push(format!(
-                "partitioned EDF is tested with the C+ of {name}, on the CPUs that run tasks \
-                 there; its own overheads are different (use `--cluster 1` to include them)"
+                "partitioned EDF is tested with the C+ of {name}, on the CPUs that run tasks under \
+                 {name}. Partitioned EDF itself has other overheads (use `--cluster 1` to include \
+                 them)"
             ));
         }
         if outcome.enough.is_some() {

@@ -103,7 +103,7 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
         ),
         words(
             "wake-affine-idle",
-            "whether an idle previous CPU decides which cache is searched (d8fcb81f1acf)",
+            "whether an idle previous CPU determines the cache that is searched (d8fcb81f1acf)",
             &["before", "after"],
             defaults[4],
         ),

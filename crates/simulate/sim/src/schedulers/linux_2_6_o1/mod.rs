@@ -38,8 +38,8 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
         },
         Tunable {
             name: "boost",
-            about: "the rule for the bonus: `sleep`: in proportion to the sleep time; `block`: the \
-                    full bonus after every block, as in Tru64",
+            about: "the rule for the bonus: `sleep` gives a bonus in proportion to the sleep time; \
+                `block` gives the full bonus after every block, as in Tru64",
             values: Values::Words(&["sleep", "block"]),
             default: "sleep",
         },
