@@ -13,7 +13,7 @@ use crate::{Loss, Window};
 pub use number::{number, ranges};
 pub use picture::{Frame, Picture};
 pub use proportion::Proportion;
-pub use table::{Audience, Column, Table};
+pub use table::{Audience, Column, Row, Table};
 pub use text::COLUMNS;
 
 /// What a verb answers.

@@ -1,4 +1,6 @@
 //! Tables: typed columns for people, programs or both, and rows with matching cells.
+//!
+//! Rows of one kind declare their columns: [`Table::of`] has each column on one line with its cell.
 
 use super::{Unit, Value};
 
@@ -29,6 +31,14 @@ pub struct Column {
     pub audience: Audience,
     /// Whether text has its cells below their rows, as wide as the table: sentences.
     pub below: bool,
+}
+
+/// A row under construction. Each method adds a cell and declares its column: its name in JSON, and
+/// its title. A column without a title is for programs only; without a name, for people only.
+#[derive(Debug)]
+pub struct Row<'t> {
+    table: &'t mut Table,
+    cells: Vec<Value>,
 }
 
 /// A table with declared columns.
@@ -113,6 +123,22 @@ impl Table {
         table.shown = usize::MAX;
         table
     }
+    /// A table with a row for each item. It has no columns until it has a row: no face shows them.
+    pub fn of<T>(
+        name: &str,
+        title: &str,
+        items: impl IntoIterator<Item = T>,
+        mut row: impl FnMut(Row<'_>, T) -> Row<'_>,
+    ) -> Table {
+        let mut table = Table::new(name, title, []);
+        items.into_iter().for_each(|item| table.row(|of| row(of, item)));
+        table
+    }
+    /// The same table, of which a text face shows so many rows.
+    pub fn shown(mut self, rows: usize) -> Table {
+        self.shown = rows;
+        self
+    }
     /// The columns that people see, with their places in the rows.
     pub fn shown_columns(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| column.audience.has_people())
@@ -133,6 +159,15 @@ impl Table {
         }
         self.rows.push(row);
     }
+    /// Adds a row. The first one declares the columns.
+    ///
+    /// # Panics
+    /// As [`Table::push`]; in debug builds also if it declares other columns than the first.
+    pub fn row(&mut self, cells: impl FnOnce(Row<'_>) -> Row<'_>) {
+        let row = Row { cells: Vec::with_capacity(self.columns.len()), table: self };
+        let cells = cells(row).cells;
+        self.push(cells);
+    }
     /// Hides columns of which nothing is known from people.
     pub fn hide_unknown(&mut self) {
         for (at, column) in self.columns.iter_mut().enumerate() {
@@ -140,6 +175,60 @@ impl Table {
                 column.audience = column.audience.without_people();
             }
         }
+    }
+}
+
+impl Row<'_> {
+    /// A cell that counts nothing: a name, a count.
+    pub fn cell(self, key: &str, title: &str, cell: impl Into<Value>) -> Self {
+        self.add(key, title, Unit::None, cell)
+    }
+    /// A length of time.
+    pub fn ns(self, key: &str, title: &str, cell: impl Into<Value>) -> Self {
+        self.add(key, title, Unit::Ns, cell)
+    }
+    /// An instant.
+    pub fn at(self, key: &str, title: &str, cell: impl Into<Value>) -> Self {
+        self.add(key, title, Unit::At, cell)
+    }
+    /// A fraction of 1.
+    pub fn share(self, key: &str, title: &str, cell: impl Into<Value>) -> Self {
+        self.add(key, title, Unit::Share, cell)
+    }
+    /// Numbers in words.
+    pub fn words(self, key: &str, title: &str, cell: impl Into<Value>) -> Self {
+        self.add(key, title, Unit::Words, cell)
+    }
+    /// Sentences, which text has below their rows.
+    pub fn below(self, key: &str, title: &str, cell: impl Into<Value>) -> Self {
+        let row = self.add(key, title, Unit::None, cell);
+        row.table.columns[row.cells.len() - 1].below = true;
+        row
+    }
+    /// People see the last column only if `shown`.
+    pub fn shown_if(self, shown: bool) -> Self {
+        let column = &mut self.table.columns[self.cells.len() - 1];
+        if !shown {
+            column.audience = column.audience.without_people();
+        }
+        self
+    }
+    fn add(mut self, key: &str, title: &str, unit: Unit, cell: impl Into<Value>) -> Self {
+        if self.table.rows.is_empty() {
+            let column = match (key, title) {
+                ("", title) => Column::for_people(title, unit),
+                (key, "") => Column::for_programs(key, unit),
+                (key, title) => Column::new(key, title, unit),
+            };
+            self.table.columns.push(column);
+        }
+        let column = self.table.columns.get(self.cells.len());
+        debug_assert!(
+            column.is_some_and(|it| (&*it.key, &*it.title, it.unit) == (key, title, unit)),
+            "a row declares {key} ({title}), not {column:?}"
+        );
+        self.cells.push(cell.into());
+        self
     }
 }
 
@@ -171,6 +260,29 @@ mod tests {
         table.push(vec!["make".into(), 5_u64.into()]);
         table.push(vec![7.into(), Value::Unknown]);
         assert_eq!(table.rows.len(), 2);
+    }
+
+    #[test]
+    fn a_column_that_a_row_declares_is_for_who_has_a_word_for_it() {
+        let table = Table::of("t", "Table", [None, Some(1)], |row, it| {
+            row.cell("all", "all", "a").ns("program", "", it).at("", "people", it)
+        });
+        let columns = [
+            Column::new("all", "all", Unit::None),
+            Column::for_programs("program", Unit::Ns),
+            Column::for_people("people", Unit::At),
+        ];
+        let mut pushed = Table::new("t", "Table", columns);
+        pushed.push(vec!["a".into(), Value::Unknown, Value::Unknown]);
+        pushed.push(vec!["a".into(), 1.into(), 1.into()]);
+        assert_eq!(table, pushed);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "a row declares b (B)")]
+    fn a_row_with_another_column_than_the_first_is_a_bug() {
+        Table::of("t", "Table", ["a", "b"], |row, it| row.cell(it, &it.to_uppercase(), it));
     }
 
     #[test]

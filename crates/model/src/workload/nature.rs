@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Group, GroupId, Template};
-use crate::report::Unit;
-use crate::{Annex, Column, History, Span, Table, Time, Value};
+use crate::{Annex, History, Span, Table, Time, Value};
 
 /// The deepest nesting that is accepted.
 const DEPTH: usize = 32;
@@ -113,64 +112,38 @@ impl Natures {
             tables.push(self.synchrony_table());
         }
         if self.ipi > Span::ZERO {
-            let columns = [Column::new("ipi_ns", "IPI", Unit::Ns)];
-            let mut table = Table::new("costs", "Costs outside the CPU time of tasks", columns);
-            table.push(vec![self.ipi.into()]);
-            tables.push(table);
+            let mut costs = Table::new("costs", "Costs outside the CPU time of tasks", []);
+            costs.row(|row| row.ns("ipi_ns", "IPI", self.ipi));
+            tables.push(costs);
         }
         tables.into_iter().map(|table| Annex { table }).collect()
     }
 
     fn group_table(&self) -> Table {
-        let columns = [
-            Column::new("name", "name", Unit::None),
-            Column::new("parent", "parent", Unit::None),
-            Column::new("session", "session", Unit::None),
-            Column::new("shares", "shares", Unit::None),
-        ];
-        let mut table = Table::new("groups", "Sessions and cgroups", columns);
-        for group in &self.groups {
-            let parent = group.parent.map(|parent| parent.0);
-            let name = group.name.as_str();
-            table.push(vec![name.into(), parent.into(), group.session.into(), group.shares.into()]);
-        }
-        table
+        Table::of("groups", "Sessions and cgroups", &self.groups, |row, group| {
+            row.cell("name", "name", group.name.as_str())
+                .cell("parent", "parent", group.parent.map(|parent| parent.0))
+                .cell("session", "session", group.session)
+                .cell("shares", "shares", group.shares)
+        })
     }
 
     fn task_table(&self) -> Table {
-        let columns = [
-            Column::new("tid", "tid", Unit::None),
-            Column::new("group", "group", Unit::None),
-            Column::new("kthread", "kernel thread", Unit::None),
-            Column::new("awaited", "awaited", Unit::None),
-            Column::new("priority", "priority", Unit::None),
-            Column::new("job", "job", Unit::None),
-        ];
-        let mut table = Table::new("tasks", "Properties of tasks", columns);
-        for (&tid, nature) in &self.tasks {
-            table.push(vec![
-                tid.into(),
-                nature.group.0.into(),
-                nature.kthread.into(),
-                nature.awaited.into(),
-                nature.priority.into(),
-                nature.job.into(),
-            ]);
-        }
-        table
+        Table::of("tasks", "Properties of tasks", &self.tasks, |row, (&tid, nature)| {
+            row.cell("tid", "tid", tid)
+                .cell("group", "group", nature.group.0)
+                .cell("kthread", "kernel thread", nature.kthread)
+                .cell("awaited", "awaited", nature.awaited)
+                .cell("priority", "priority", nature.priority)
+                .cell("job", "job", nature.job)
+        })
     }
 
     fn synchrony_table(&self) -> Table {
-        let columns = [
-            Column::new("at_ns", "from", Unit::At),
-            Column::new("tid", "tid", Unit::None),
-            Column::new("sync", "wakers are about to sleep", Unit::None),
-        ];
-        let mut table = Table::new("synchrony", "Tasks with synchronous wakeups", columns);
-        for it in &self.synchrony {
-            table.push(vec![it.at.into(), it.tid.into(), it.sync.into()]);
-        }
-        table
+        Table::of("synchrony", "Tasks with synchronous wakeups", &self.synchrony, |row, it| {
+            let row = row.at("at_ns", "from", it.at).cell("tid", "tid", it.tid);
+            row.cell("sync", "wakers are about to sleep", it.sync)
+        })
     }
 }
 

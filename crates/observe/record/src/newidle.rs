@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use wastenot_model::{Annex, Column, Span, Table, Unit, Value};
+use wastenot_model::{Annex, Table};
 
 /// Where kernels show it: in debugfs since 5.13, before in /proc.
 const ROOTS: [&str; 2] = ["/sys/kernel/debug/sched/domains", "/proc/sys/kernel/sched_domain"];
@@ -36,20 +36,14 @@ impl Newidle {
 
     /// Both moments side by side; `None` if nothing is known.
     pub(crate) fn since(&self, before: &Newidle) -> Option<Annex> {
-        let columns = [
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("domain", "domain", Unit::None),
-            Column::new("name", "name", Unit::None),
-            Column::new("start_ns", "cost at the start", Unit::Ns),
-            Column::new("end_ns", "cost at the end", Unit::Ns),
-        ];
-        let mut table = Table::new("newidle", "Cost of newly-idle balancing", columns);
-        for (key, (name, now)) in &self.0 {
-            let was: Value = before.0.get(key).map(|(_, was)| Span(*was)).into();
-            let row =
-                vec![key.0.into(), key.1.into(), name.as_str().into(), was, Span(*now).into()];
-            table.push(row);
-        }
+        let title = "Cost of newly-idle balancing";
+        let table = Table::of("newidle", title, &self.0, |row, (key, (name, now))| {
+            row.cell("cpu", "CPU", key.0)
+                .cell("domain", "domain", key.1)
+                .cell("name", "name", name.as_str())
+                .ns("start_ns", "cost at the start", before.0.get(key).map(|(_, was)| *was))
+                .ns("end_ns", "cost at the end", *now)
+        });
         (!table.rows.is_empty()).then_some(Annex { table })
     }
 }
@@ -66,6 +60,8 @@ fn numbered(root: &Path, prefix: &str) -> Vec<(u16, std::path::PathBuf)> {
 
 #[cfg(test)]
 mod tests {
+    use wastenot_model::{Span, Value};
+
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 
 use wastenot_host::read;
 use wastenot_host::sched_ext::{self, ROOT};
-use wastenot_model::{Annex, Column, Table, Time, Unit, Value};
+use wastenot_model::{Annex, Table, Time};
 
 /// A dump has some lines for each CPU and task; schedulers may be loaded and ejected many times.
 const LINES: usize = 1 << 16;
@@ -44,20 +44,16 @@ impl SchedExt {
 
     /// Both moments side by side; `None` if the kernel has no sched_ext.
     pub(crate) fn since(&self, before: &SchedExt) -> Option<Annex> {
-        let columns = [
-            Column::new("what", "name", Unit::None),
-            Column::new("start", "at the start", Unit::None),
-            Column::new("end", "at the end", Unit::None),
-        ];
-        let mut table = Table::new("sched_ext", "sched_ext", columns);
         let mut names: Vec<&String> = before.0.keys().chain(self.0.keys()).collect();
         names.sort_unstable();
         names.dedup();
-        for name in names {
-            let of = |all: &SchedExt| all.0.get(name).map(|text| Value::from(text.as_str()));
-            let [start, end] = [of(before), of(self)].map(|it| it.unwrap_or(Value::Unknown));
-            table.push(vec![Value::from(name.as_str()), start, end]);
-        }
+        let table =
+            Table::of("sched_ext", "sched_ext", names, |row, name| {
+                let of = |all: &SchedExt| all.0.get(name).cloned();
+                row.cell("what", "name", name.as_str())
+                    .cell("start", "at the start", of(before))
+                    .cell("end", "at the end", of(self))
+            });
         (!table.rows.is_empty()).then_some(Annex { table })
     }
 }
@@ -81,18 +77,19 @@ impl Dump {
 
     /// What was dumped during the recording, if anything was.
     pub(crate) fn finish(&mut self) -> Option<Annex> {
-        let columns =
-            [Column::new("time_ns", "at", Unit::At), Column::new("line", "line", Unit::None)];
-        let mut table = Table::new("sched_ext_dump", "Dumps of sched_ext", columns);
-        for (time, line) in self.lines.drain(..) {
-            table.push(vec![time.into(), Value::from(line.as_str())]);
-        }
+        let lines = self.lines.drain(..);
+        let table =
+            Table::of("sched_ext_dump", "Dumps of sched_ext", lines, |row, (time, line)| {
+                row.at("time_ns", "at", time).cell("line", "line", line)
+            });
         (!table.rows.is_empty()).then_some(Annex { table })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use wastenot_model::Value;
+
     use super::*;
 
     #[test]

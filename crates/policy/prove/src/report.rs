@@ -1,7 +1,6 @@
 //! The verdicts as a Report.
 
-use wastenot_model::report::Unit;
-use wastenot_model::{Column, Report, Table, Value};
+use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::{ClaimKind, Policy};
 
 use crate::explore::Bounds;
@@ -130,26 +129,7 @@ fn so_far(Bounds { cpus, tasks, .. }: Bounds) -> String {
 }
 
 fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
-    let columns = [
-        Column::new("policy", "policy", Unit::None),
-        Column::new("line", "line", Unit::None),
-        Column::new("claim", "claim", Unit::None),
-        Column::for_programs("outcome", Unit::None),
-        Column::for_programs("scope", Unit::None),
-        Column::for_programs("model_only", Unit::None),
-        Column::for_people("answer", Unit::None),
-        Column::for_programs("as_given", Unit::None),
-        Column::for_programs("why", Unit::None),
-        Column::for_people("explored", Unit::None),
-        Column::for_programs("explored_cpus", Unit::None),
-        Column::for_programs("explored_tasks", Unit::None),
-        Column::for_programs("situations", Unit::None),
-        Column::new("time_ns", "time", Unit::Ns),
-        Column::for_programs("meaning", Unit::None),
-    ];
-    let mut table = Table::new("claims", "Claims", columns);
-    table.shown = usize::MAX;
-    for (name, verdict) in each(judged) {
+    Table::of("claims", "Claims", each(judged), |row, (name, verdict)| {
         let (outcome, scope, why) = match &verdict.outcome {
             Outcome::Proved(scope) => ("proved", Some(label(*scope)), None),
             Outcome::Unknown(why) => ("unknown", None, Some(why.clone())),
@@ -166,25 +146,23 @@ fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             shown += &format!(", `{as_given}` as given");
         }
         let explored = verdict.explored.filter(|_| !matches!(verdict.outcome, Outcome::Refuted(_)));
-        table.push(vec![
-            name.into(),
-            line(verdict.claim.span.start).into(),
-            verdict.claim.kind.name().into(),
-            outcome.into(),
-            scope.into(),
-            model_only.into(),
-            shown.into(),
-            as_given.into(),
-            why.into(),
-            explored.map_or_else(|| "-".to_owned(), so_far).into(),
-            explored.map(|bounds| bounds.cpus).into(),
-            explored.map(|bounds| bounds.tasks).into(),
-            verdict.looked.into(),
-            Value::from(verdict.took.as_nanos() as u64),
-            verdict.claim.kind.meaning().into(),
-        ]);
-    }
-    table
+        row.cell("policy", "policy", name)
+            .cell("line", "line", line(verdict.claim.span.start))
+            .cell("claim", "claim", verdict.claim.kind.name())
+            .cell("outcome", "", outcome)
+            .cell("scope", "", scope)
+            .cell("model_only", "", model_only)
+            .cell("", "answer", shown)
+            .cell("as_given", "", as_given)
+            .cell("why", "", why)
+            .cell("", "explored", explored.map_or_else(|| "-".to_owned(), so_far))
+            .cell("explored_cpus", "", explored.map(|bounds| bounds.cpus))
+            .cell("explored_tasks", "", explored.map(|bounds| bounds.tasks))
+            .cell("situations", "", verdict.looked)
+            .ns("time_ns", "time", verdict.took.as_nanos() as u64)
+            .cell("meaning", "", verdict.claim.kind.meaning())
+    })
+    .shown(usize::MAX)
 }
 
 /// The parameters whose values in the text a proof needs.
@@ -201,26 +179,17 @@ fn as_given(verdict: &Verdict) -> Vec<String> {
 
 /// The warnings: for each its place in the text, and its evidence.
 fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
-    let columns = [
-        Column::for_programs("policy", Unit::None),
-        Column::new("line", "line", Unit::None),
-        Column::new("code", "warning", Unit::None),
-        Column::new("what", "finding", Unit::None),
-        Column::new("evidence", "evidence", Unit::None),
-        Column::new("help", "suggestion", Unit::None),
-    ];
-    let mut table = Table::new("warnings", "Warnings", columns);
-    table.shown = usize::MAX;
+    let mut table = Table::new("warnings", "Warnings", []).shown(usize::MAX);
     for (policy, warnings) in judged.iter().filter_map(|it| Some((it.policy?, &it.warnings))) {
         for warning in warnings {
-            table.push(vec![
-                policy.name.as_str().into(),
-                line(warning.span.start).into(),
-                warning.code.into(),
-                warning.what.as_str().into(),
-                warning.evidence.as_str().into(),
-                warning.help.into(),
-            ]);
+            table.row(|row| {
+                row.cell("policy", "", policy.name.as_str())
+                    .cell("line", "line", line(warning.span.start))
+                    .cell("code", "warning", warning.code)
+                    .cell("what", "finding", warning.what.as_str())
+                    .cell("evidence", "evidence", warning.evidence.as_str())
+                    .cell("help", "suggestion", warning.help)
+            });
         }
     }
     (!table.rows.is_empty()).then_some(table)
@@ -228,13 +197,7 @@ fn warned(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Tabl
 
 /// For people: why a claim without a counterexample is not proved.
 fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
-    let columns = [
-        Column::for_people("claim", Unit::None),
-        Column::for_people("line", Unit::None),
-        Column::for_people("reason", Unit::None),
-    ];
-    let mut table = Table::new("", "Not proved", columns);
-    table.shown = usize::MAX;
+    let mut table = Table::new("", "Not proved", []).shown(usize::MAX);
     for (_, verdict) in each(judged) {
         let why = match &verdict.outcome {
             Outcome::Unknown(why) => Some(why.clone()),
@@ -248,42 +211,37 @@ fn not_shown(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<T
         let of = || verdict.obligations.iter();
         let at = of().find(fails).or_else(|| of().find(open)).map(|it| it.obligation.span);
         let at = line(at.unwrap_or(verdict.claim.span).start);
-        table.push(vec![verdict.claim.kind.name().into(), at.into(), why.into()]);
+        table.row(|row| {
+            row.cell("", "claim", verdict.claim.kind.name())
+                .cell("", "line", at)
+                .cell("", "reason", why)
+        });
     }
     (!table.rows.is_empty()).then_some(table)
 }
 
 /// What to write where an obligation fails. Each advice appears once.
 fn instead(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Option<Table> {
-    let columns = [
-        Column::for_people("obligation", Unit::None),
-        Column::for_people("line", Unit::None),
-        Column::for_people("suggestion", Unit::None),
-    ];
-    let mut table = Table::new("", "How to fix the policy", columns);
-    table.shown = usize::MAX;
+    let mut rows = Vec::new();
     for (_, judged, _) in told(judged).filter(|(_, it, _)| it.finding == Finding::Fails) {
         let Some(hint) = hint(judged.obligation.name) else { continue };
         let line = line(judged.obligation.span.start);
-        let row = vec![judged.obligation.name.into(), line.into(), hint.into()];
-        if !table.rows.contains(&row) {
-            table.push(row);
+        let row = (judged.obligation.name, line, hint);
+        if !rows.contains(&row) {
+            rows.push(row);
         }
     }
+    let table = Table::of("", "How to fix the policy", rows, |row, (name, line, hint)| {
+        row.cell("", "obligation", name).cell("", "line", line).cell("", "suggestion", hint)
+    });
+    let table = table.shown(usize::MAX);
     (!table.rows.is_empty()).then_some(table)
 }
 
 /// For people: obligations of one name that all hold share a row, and so do those that all have no
 /// answer. Each obligation that fails has a row of its own.
 fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
-    let columns = [
-        Column::for_people("obligation", Unit::None),
-        Column::for_people("line", Unit::None),
-        Column::for_people("answer", Unit::None),
-        Column::for_people("statement", Unit::None),
-    ];
-    let mut table = Table::new("", "Obligations behind the claims", columns);
-    table.shown = usize::MAX;
+    let mut table = Table::new("", "Obligations behind the claims", []).shown(usize::MAX);
     let needless: Vec<&Judged> = each(judged).flat_map(|(_, it)| &it.remarks).collect();
     let all: Vec<&Judged> = told(judged).map(|(_, it, _)| it).collect();
     for (n, one) in all.iter().enumerate() {
@@ -329,7 +287,12 @@ fn follows(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
             false => &one.obligation.what,
         };
         let name = one.obligation.name;
-        table.push(vec![name.into(), lines.join(", ").into(), answer.into(), what.into()]);
+        table.row(|row| {
+            row.cell("", "obligation", name)
+                .cell("", "line", lines.join(", "))
+                .cell("", "answer", answer)
+                .cell("", "statement", what)
+        });
     }
     table
 }
@@ -355,22 +318,7 @@ fn about(name: &str) -> Option<&'static str> {
 
 /// For programs: all obligations.
 fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {
-    let columns = [
-        Column::for_programs("policy", Unit::None),
-        Column::for_programs("claim", Unit::None),
-        Column::for_programs("obligation", Unit::None),
-        Column::for_programs("line", Unit::None),
-        Column::for_programs("holds", Unit::None),
-        Column::for_programs("scope", Unit::None),
-        Column::for_programs("needed", Unit::None),
-        Column::for_programs("model_only", Unit::None),
-        Column::for_programs("why", Unit::None),
-        Column::for_programs("what", Unit::None),
-        Column::for_programs("help", Unit::None),
-        Column::for_programs("time_ns", Unit::Ns),
-    ];
-    let mut table = Table::new("obligations", "", columns);
-    for ((name, verdict), judged, needed) in told(judged) {
+    Table::of("obligations", "", told(judged), |row, ((name, verdict), judged, needed)| {
         let (holds, why) = match &judged.finding {
             Finding::Holds => (Value::Bool(true), None),
             Finding::Fails => (Value::Bool(false), None),
@@ -379,22 +327,19 @@ fn obligations(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table 
         let obligation = &judged.obligation;
         let scope = (judged.finding == Finding::Holds).then(|| label(Scope::Any));
         let help = hint(obligation.name).filter(|_| judged.finding == Finding::Fails);
-        table.push(vec![
-            name.into(),
-            verdict.claim.kind.name().into(),
-            obligation.name.into(),
-            line(obligation.span.start).into(),
-            holds,
-            scope.into(),
-            needed.into(),
-            obligation.model_only.into(),
-            why.into(),
-            obligation.what.clone().into(),
-            help.into(),
-            Value::from(judged.took.as_nanos() as u64),
-        ]);
-    }
-    table
+        row.cell("policy", "", name)
+            .cell("claim", "", verdict.claim.kind.name())
+            .cell("obligation", "", obligation.name)
+            .cell("line", "", line(obligation.span.start))
+            .cell("holds", "", holds)
+            .cell("scope", "", scope)
+            .cell("needed", "", needed)
+            .cell("model_only", "", obligation.model_only)
+            .cell("why", "", why)
+            .cell("what", "", obligation.what.clone())
+            .cell("help", "", help)
+            .ns("time_ns", "", judged.took.as_nanos() as u64)
+    })
 }
 
 /// `several`: the file has other policies too.
@@ -404,18 +349,15 @@ fn counterexample(policy: &Policy, verdict: &Verdict, several: bool) -> Option<T
     let of = if several { format!(" of {}", policy.name) } else { String::new() };
     let key = if several { format!("_{}", policy.name) } else { String::new() };
     let label = format!("Counterexample to {name}{of}, on {}", found.machine());
-    let columns =
-        [Column::new("step", "step", Unit::None), Column::new("what", "what happens", Unit::None)];
-    let mut table = Table::new(&format!("against_{name}{key}"), &label, columns);
-    table.shown = usize::MAX;
-    for words in found.situation_in_words(policy) {
-        table.push(vec!["at first".into(), words.into()]);
-    }
-    for (n, words) in found.steps_in_words(policy).into_iter().enumerate() {
-        table.push(vec![(n + 1).to_string().into(), words.into()]);
-    }
-    table.push(vec!["so".into(), found.why().into()]);
-    Some(table)
+    let first = found.situation_in_words(policy).into_iter();
+    let first = first.map(|words| ("at first".to_owned(), words));
+    let steps = found.steps_in_words(policy).into_iter().zip(1..);
+    let steps = steps.map(|(words, n)| (n.to_string(), words));
+    let rows = first.chain(steps).chain([("so".to_owned(), found.why())]);
+    let table = Table::of(&format!("against_{name}{key}"), &label, rows, |row, (step, what)| {
+        row.cell("step", "step", step).cell("what", "what happens", what)
+    });
+    Some(table.shown(usize::MAX))
 }
 
 fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wastenot_measure::{Benchmark, Row, clock, measure, usable};
 use wastenot_model::machine::from_sys;
 use wastenot_model::report::Unit;
-use wastenot_model::{Column, CpuId, CpuSet, Machine, Report, Span, Table};
+use wastenot_model::{CpuId, CpuSet, Machine, Report, Span, Table};
 use wastenot_scenario::measured::{Measured, Origin};
 use wastenot_sim::Overhead;
 
@@ -237,35 +237,19 @@ fn model(cpuinfo: &str, arch: &str) -> String {
 }
 
 fn table(lines: &[Measured]) -> Table {
-    let columns = [
-        Column::new("design", "design", Unit::None),
-        Column::new("cpus", "CPUs", Unit::None),
-        Column::for_programs("sockets", Unit::None),
-        Column::new("kind", "kind", Unit::None),
-        Column::new("samples", "samples", Unit::None),
-        Column::new("mean_ns", "mean", Unit::Ns),
-        Column::new("median_ns", "median", Unit::Ns),
-        Column::new("p99_ns", "99 %", Unit::Ns),
-        Column::for_programs("p999_ns", Unit::Ns),
-        Column::new("max_ns", "max", Unit::Ns),
-    ];
-    let mut table = Table::new("figures", "Measured times", columns);
-    table.shown = usize::MAX;
-    for it in lines {
-        table.push(vec![
-            it.design.as_str().into(),
-            it.cpus.into(),
-            it.sockets.into(),
-            it.kind.as_str().into(),
-            it.samples.into(),
-            it.mean_ns.into(),
-            it.median_ns.into(),
-            it.p99_ns.into(),
-            it.p999_ns.into(),
-            it.max_ns.into(),
-        ]);
-    }
-    table
+    Table::of("figures", "Measured times", lines, |row, it| {
+        row.cell("design", "design", it.design.as_str())
+            .cell("cpus", "CPUs", it.cpus)
+            .cell("sockets", "", it.sockets)
+            .cell("kind", "kind", it.kind.as_str())
+            .cell("samples", "samples", it.samples)
+            .ns("mean_ns", "mean", it.mean_ns)
+            .ns("median_ns", "median", it.median_ns)
+            .ns("p99_ns", "99 %", it.p99_ns)
+            .ns("p999_ns", "", it.p999_ns)
+            .ns("max_ns", "max", it.max_ns)
+    })
+    .shown(usize::MAX)
 }
 
 #[cfg(test)]

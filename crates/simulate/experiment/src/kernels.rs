@@ -1,8 +1,8 @@
 //! What schedulers did in real kernels, side by side: those that failed, who waited longest and why
 //! time was lost, and which figures differ by more than chance.
 
-use wastenot_model::report::{Unit, number};
-use wastenot_model::{Column, Distribution, Span, Table};
+use wastenot_model::report::number;
+use wastenot_model::{Distribution, Span, Table};
 use wastenot_scenario::scenario::{Figure, Measure, Over};
 
 use crate::cell::{Cell, Wait};
@@ -52,44 +52,34 @@ fn kernel(experiment: &Experiment) -> &str {
 
 /// Every run whose scheduler was refused or ended.
 pub(crate) fn faults_table(all: &[Experiment]) -> Table {
-    let columns = [
-        Column::new("bench", "on", Unit::None),
-        Column::new("variant", "variant", Unit::None),
-        Column::new("seed", "seed", Unit::None),
-        Column::new("after_ns", "after", Unit::Ns),
-        Column::new("what", "what happened", Unit::None),
-        Column::for_programs("dump", Unit::None),
-        Column::for_programs("help", Unit::None),
-        Column::for_programs("lines", Unit::None),
-    ];
-    let mut table = Table::new("faults", "Schedulers that failed", columns);
+    let mut table = Table::new("faults", "Schedulers that failed", []);
     for (experiment, variant, seed, cell) in cells(all) {
         let Some(fault) = &cell.fault else { continue };
-        table.push(vec![
-            experiment.bench.as_str().into(),
-            variant.name.as_str().into(),
-            seed.into(),
-            fault.after_ns.into(),
-            fault.what.as_str().into(),
-            fault.dump.clone().into(),
-            fault.help.as_str().into(),
-            fault.lines.clone().into(),
-        ]);
+        table.row(|row| {
+            row.cell("bench", "on", experiment.bench.as_str())
+                .cell("variant", "variant", variant.name.as_str())
+                .cell("seed", "seed", seed)
+                .ns("after_ns", "after", fault.after_ns)
+                .cell("what", "what happened", fault.what.as_str())
+                .cell("dump", "", fault.dump.clone())
+                .cell("help", "", fault.help.as_str())
+                .cell("lines", "", fault.lines.clone())
+        });
     }
     table
 }
 
 /// The lines that decide, of the first run that failed on each bench.
 pub(crate) fn lines_table(all: &[Experiment]) -> Table {
-    let columns = [Column::for_people("on", Unit::None), Column::for_people("line", Unit::None)];
-    let mut table =
-        Table::new("", "Last messages of the scheduler's program and the kernel", columns);
-    table.shown = usize::MAX;
+    let mut table = Table::new("", "Last messages of the scheduler's program and the kernel", [])
+        .shown(usize::MAX);
     for experiment in all {
         let mut cells = experiment.variants.iter().flat_map(|it| &it.cells);
         let Some(fault) = cells.find_map(|cell| cell.fault.as_ref()) else { continue };
         for line in &fault.lines {
-            table.push(vec![experiment.bench.as_str().into(), line.as_str().into()]);
+            table.row(|row| {
+                row.cell("", "on", experiment.bench.as_str()).cell("", "line", line.as_str())
+            });
         }
     }
     table
@@ -119,43 +109,29 @@ fn cells(all: &[Experiment]) -> impl Iterator<Item = (&Experiment, &Outcome, u64
 }
 
 /// Who waited how long, and by which causes time was wasted; of real tasks.
-pub(crate) fn waits_table(all: &[Experiment]) -> Table {
-    let columns = [
-        Column::new("bench", "on", Unit::None),
-        Column::new("variant", "variant", Unit::None),
-        Column::new("p99_ns", "p99 wait", Unit::Ns),
-        Column::new("max_ns", "longest", Unit::Ns),
-        Column::new("longest", "task", Unit::None),
-        Column::new("busy_wakeups", "wakeups onto busy CPUs", Unit::None),
-        Column::new("causes", "causes of the waste", Unit::None),
-    ];
-    let mut table = Table::new("waits", "Waits for a CPU, and wakeups onto busy CPUs", columns);
-    table.shown = 40;
-    for experiment in all {
-        for variant in &experiment.variants {
-            table.rows.extend(waits_row(&experiment.bench, variant));
-        }
-    }
-    table
-}
-
-fn waits_row(bench: &str, variant: &Outcome) -> Option<Vec<wastenot_model::Value>> {
-    let mut waits = Distribution::default();
-    let kinds = || variant.sound().flat_map(|cell| &cell.kinds);
-    kinds().for_each(|kind| waits.merge(&kind.waits));
-    let longest = variant.sound().filter_map(|cell| cell.longest.as_ref());
-    let longest = longest.max_by_key(|wait| wait.ns)?;
-    let busy = kinds().map(|kind| kind.busy_wakeups).sum::<u64>();
-    let runs = variant.sound().count() as u64;
-    Some(vec![
-        bench.into(),
-        variant.name.as_str().into(),
-        waits.quantile(0.99).into(),
-        longest.ns.into(),
-        of_wait(longest).into(),
-        number(busy as f64 / runs.max(1) as f64, None).into(),
-        causes(variant).into(),
-    ])
+pub(crate) fn waits_table<'e>(all: &'e [Experiment]) -> Table {
+    let waited = |experiment: &'e Experiment| {
+        experiment.variants.iter().filter_map(|variant| {
+            let longest = variant.sound().filter_map(|cell| cell.longest.as_ref());
+            Some((experiment.bench.as_str(), variant, longest.max_by_key(|wait| wait.ns)?))
+        })
+    };
+    let title = "Waits for a CPU, and wakeups onto busy CPUs";
+    Table::of("waits", title, all.iter().flat_map(waited), |row, (bench, variant, longest)| {
+        let mut waits = Distribution::default();
+        let kinds = || variant.sound().flat_map(|cell| &cell.kinds);
+        kinds().for_each(|kind| waits.merge(&kind.waits));
+        let busy = kinds().map(|kind| kind.busy_wakeups).sum::<u64>();
+        let busy = busy as f64 / variant.sound().count().max(1) as f64;
+        row.cell("bench", "on", bench)
+            .cell("variant", "variant", variant.name.as_str())
+            .ns("p99_ns", "p99 wait", waits.quantile(0.99))
+            .ns("max_ns", "longest", longest.ns)
+            .cell("longest", "task", of_wait(longest))
+            .cell("busy_wakeups", "wakeups onto busy CPUs", number(busy, None))
+            .cell("causes", "causes of the waste", causes(variant))
+    })
+    .shown(40)
 }
 
 fn of_wait(wait: &Wait) -> String {
@@ -295,21 +271,7 @@ pub(crate) fn too_few(before: &Experiment, after: &Experiment) -> Option<String>
 
 /// What differs between schedulers.
 pub(crate) fn compared_table(all: &[Compared]) -> Table {
-    let columns = [
-        Column::for_programs("before", Unit::None),
-        Column::new("after", "on", Unit::None),
-        Column::new("figure", "figure", Unit::None),
-        Column::for_people("before", Unit::None),
-        Column::for_people("after", Unit::None),
-        Column::for_programs("before_range", Unit::None),
-        Column::for_programs("after_range", Unit::None),
-        Column::new("p", "p", Unit::None),
-        Column::new("change", "change", Unit::None),
-    ];
-    let mut table =
-        Table::new("compared", "Each scheduler compared with the previous one", columns);
-    table.shown = 60;
-    for it in all {
+    Table::of("compared", "Each scheduler compared with the previous one", all, |row, it| {
         let [before, after] = &it.benches;
         let [(was, was_range), (is, is_range)] = &it.shown;
         let change = match it.change {
@@ -318,17 +280,15 @@ pub(crate) fn compared_table(all: &[Compared]) -> Table {
             Change::Other => "different",
             Change::NotTold => "",
         };
-        table.push(vec![
-            before.as_str().into(),
-            after.as_str().into(),
-            it.figure.as_str().into(),
-            was.as_str().into(),
-            is.as_str().into(),
-            was_range.as_str().into(),
-            is_range.as_str().into(),
-            it.chance.into(),
-            change.into(),
-        ]);
-    }
-    table
+        row.cell("before", "", before.as_str())
+            .cell("after", "on", after.as_str())
+            .cell("figure", "figure", it.figure.as_str())
+            .cell("", "before", was.as_str())
+            .cell("", "after", is.as_str())
+            .cell("before_range", "", was_range.as_str())
+            .cell("after_range", "", is_range.as_str())
+            .cell("p", "p", it.chance)
+            .cell("change", "change", change)
+    })
+    .shown(60)
 }

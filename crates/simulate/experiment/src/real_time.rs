@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wastenot_model::report::Unit;
-use wastenot_model::{Column, Span, Table, Workload};
+use wastenot_model::{Span, Table, Workload};
 use wastenot_sim::Overhead;
 use wastenot_sim::edf::{Done, Pending, Ran};
 
@@ -204,17 +203,7 @@ pub(crate) fn tables(variants: &[Outcome]) -> Vec<Table> {
 
 /// Of each variant and kind of tasks, all seeds together.
 fn deadlines(variants: &[&Outcome]) -> Table {
-    let columns = [
-        Column::new("variant", "variant", Unit::None),
-        Column::new("tasks", "tasks", Unit::None),
-        Column::new("jobs", "jobs", Unit::None),
-        Column::new("missed", "missed", Unit::None),
-        Column::for_programs("overdue", Unit::None),
-        Column::new("tardiness_ns_max", "max tardiness", Unit::Ns),
-        Column::new("response_ns_max", "max response", Unit::Ns),
-    ];
-    let mut table = Table::new("deadlines", "Deadlines", columns);
-    table.shown = 40;
+    let mut table = Table::new("deadlines", "Deadlines", []).shown(40);
     for variant in variants {
         let mut kinds: Vec<(&str, Deadlines)> = Vec::new();
         for (name, more) in variant
@@ -229,15 +218,15 @@ fn deadlines(variants: &[&Outcome]) -> Table {
             }
         }
         for (name, all) in kinds {
-            table.push(vec![
-                variant.name.as_str().into(),
-                name.into(),
-                all.jobs.into(),
-                all.missed.into(),
-                all.overdue.into(),
-                all.tardiness_ns().map(Span).into(),
-                all.response_ns().map(Span).into(),
-            ]);
+            table.row(|row| {
+                row.cell("variant", "variant", variant.name.as_str())
+                    .cell("tasks", "tasks", name)
+                    .cell("jobs", "jobs", all.jobs)
+                    .cell("missed", "missed", all.missed)
+                    .cell("overdue", "", all.overdue)
+                    .ns("tardiness_ns_max", "max tardiness", all.tardiness_ns().map(Span))
+                    .ns("response_ns_max", "max response", all.response_ns().map(Span))
+            });
         }
     }
     table
@@ -245,15 +234,7 @@ fn deadlines(variants: &[&Outcome]) -> Table {
 
 /// Of each variant and kind of overhead that took anything, all seeds together.
 fn overheads(variants: &[&Outcome]) -> Table {
-    let columns = [
-        Column::new("variant", "variant", Unit::None),
-        Column::new("kind", "overhead", Unit::None),
-        Column::new("samples", "samples", Unit::None),
-        Column::new("mean_ns", "mean", Unit::Ns),
-        Column::new("max_ns", "longest", Unit::Ns),
-    ];
-    let mut table = Table::new("overheads", "Overheads", columns);
-    table.shown = 40;
+    let mut table = Table::new("overheads", "Overheads", []).shown(40);
     for variant in variants {
         for kind in Overhead::ALL {
             let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
@@ -268,13 +249,13 @@ fn overheads(variants: &[&Outcome]) -> Table {
             );
             if all.max_ns > 0 {
                 let mean_ns = all.sum_ns / all.samples;
-                table.push(vec![
-                    variant.name.as_str().into(),
-                    kind.name().into(),
-                    all.samples.into(),
-                    Span(mean_ns).into(),
-                    Span(all.max_ns).into(),
-                ]);
+                table.row(|row| {
+                    row.cell("variant", "variant", variant.name.as_str())
+                        .cell("kind", "overhead", kind.name())
+                        .cell("samples", "samples", all.samples)
+                        .ns("mean_ns", "mean", Span(mean_ns))
+                        .ns("max_ns", "longest", Span(all.max_ns))
+                });
             }
         }
     }
@@ -283,31 +264,20 @@ fn overheads(variants: &[&Outcome]) -> Table {
 
 /// Of each variant in which a CPU waited for a lock or a line travelled, all seeds together.
 fn locks(variants: &[&Outcome]) -> Table {
-    let columns = [
-        Column::new("variant", "variant", Unit::None),
-        Column::new("locks", "locks", Unit::None),
-        Column::new("taken", "acquired", Unit::None),
-        Column::new("waited", "contended", Unit::None),
-        Column::for_programs("wait_ns", Unit::Ns),
-        Column::new("wait_ns_max", "longest wait", Unit::Ns),
-        Column::new("contenders_max", "max waiters", Unit::None),
-        Column::new("transfers", "line transfers", Unit::None),
-    ];
-    let mut table = Table::new("locks", "Locks in the scheduler", columns);
-    table.shown = 40;
+    let mut table = Table::new("locks", "Locks in the scheduler", []).shown(40);
     for variant in variants {
         let all = Waited::of_all(variant);
         if all.wait_ns > 0 || all.transfers > 0 {
-            table.push(vec![
-                variant.name.as_str().into(),
-                all.locks.into(),
-                all.taken.into(),
-                all.waited.into(),
-                Span(all.wait_ns).into(),
-                Span(all.wait_ns_max).into(),
-                all.contenders_max.into(),
-                all.transfers.into(),
-            ]);
+            table.row(|row| {
+                row.cell("variant", "variant", variant.name.as_str())
+                    .cell("locks", "locks", all.locks)
+                    .cell("taken", "acquired", all.taken)
+                    .cell("waited", "contended", all.waited)
+                    .ns("wait_ns", "", Span(all.wait_ns))
+                    .ns("wait_ns_max", "longest wait", Span(all.wait_ns_max))
+                    .cell("contenders_max", "max waiters", all.contenders_max)
+                    .cell("transfers", "line transfers", all.transfers)
+            });
         }
     }
     table
@@ -315,22 +285,15 @@ fn locks(variants: &[&Outcome]) -> Table {
 
 /// The histogram of each variant in which a CPU waited for a lock, all seeds together.
 fn lock_waits(variants: &[&Outcome]) -> Table {
-    let columns = [
-        Column::new("variant", "variant", Unit::None),
-        Column::new("from_ns", "from", Unit::Ns),
-        Column::new("to_ns", "to", Unit::Ns),
-        Column::new("waits", "waits", Unit::None),
-    ];
-    let mut table = Table::new("lock_waits", "Waits for locks in the scheduler", columns);
-    table.shown = 40;
+    let mut table = Table::new("lock_waits", "Waits for locks in the scheduler", []).shown(40);
     for variant in variants {
         for (from, to, waits) in Waited::of_all(variant).histogram() {
-            table.push(vec![
-                variant.name.as_str().into(),
-                Span(from).into(),
-                Span(to).into(),
-                waits.into(),
-            ]);
+            table.row(|row| {
+                row.cell("variant", "variant", variant.name.as_str())
+                    .ns("from_ns", "from", Span(from))
+                    .ns("to_ns", "to", Span(to))
+                    .cell("waits", "waits", waits)
+            });
         }
     }
     table

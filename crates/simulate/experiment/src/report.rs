@@ -1,7 +1,7 @@
 //! An experiment in words and tables.
 
-use wastenot_model::report::{Unit, ranges};
-use wastenot_model::{Column, Machine, Report, Span, Table, Value};
+use wastenot_model::report::{Row, Unit, ranges};
+use wastenot_model::{Machine, Report, Span, Table, Value};
 
 use crate::cell::Cell;
 use crate::experiment::{Experiment, Outcome, Worked};
@@ -217,13 +217,6 @@ impl<'e> Benches<'e> {
     /// Who scheduled what where: each scheduler once, with its variants.
     fn schedulers_table(&self) -> Table {
         const SHOWN: usize = 4;
-        let columns = [
-            Column::for_people("scheduler", Unit::None),
-            Column::for_people("machine", Unit::None),
-            Column::for_people("variants", Unit::None),
-        ];
-        let mut table = Table::new("", "Schedulers", columns);
-        table.shown = usize::MAX;
         let mut rows: Vec<(&str, &Machine, Vec<&str>)> = Vec::new();
         for (_, it) in self.variants() {
             let is = |row: &&mut (&str, &Machine, Vec<&str>)| {
@@ -234,7 +227,7 @@ impl<'e> Benches<'e> {
                 None => rows.push((&it.scheduler, &it.machine, names(it))),
             }
         }
-        for (scheduler, machine, variants) in rows {
+        Table::of("", "Schedulers", rows, |row, (scheduler, machine, variants)| {
             let machine = match machine.name.as_str() {
                 "" => counted(machine.len(), "CPU"),
                 name => format!("{name} ({})", counted(machine.len(), "CPU")),
@@ -244,65 +237,34 @@ impl<'e> Benches<'e> {
                 0 => shown,
                 more => format!("{shown} and {more} more"),
             };
-            table.push(vec![scheduler.into(), machine.into(), variants.into()]);
-        }
-        table
+            row.cell("", "scheduler", scheduler)
+                .cell("", "machine", machine)
+                .cell("", "variants", variants)
+        })
+        .shown(usize::MAX)
     }
 
     fn variants_table(&self) -> Table {
-        let several = self.all.iter().any(|it| it.seeds.len() > 1);
-        let columns = [
-            Column::new("bench", "on", Unit::None).shown_if(self.are_several()),
-            Column::for_programs("name", Unit::None),
-            Column::for_programs("same", Unit::None),
-            Column::for_programs("scheduler", Unit::None),
-            Column::for_programs("machine", Unit::None),
-            Column::for_programs("cpus", Unit::None),
-            Column::for_people("variant", Unit::None),
-            Column::for_programs("completion_ns", Unit::None),
-            Column::for_programs("waste", Unit::None),
-            Column::for_people("completion", Unit::Ns),
-            Column::for_people("min to max", Unit::None).shown_if(several),
-            Column::for_people("waste", Unit::Ns),
-            Column::new("migrations", "migrations", Unit::None),
-            Column::new("rows", "events", Unit::None),
-            Column::for_programs("digest", Unit::None),
-        ];
-        let mut table = Table::new("variants", "Variants", columns);
-        table.shown = 40;
-        for (bench, variant) in self.variants() {
-            table.push(variant_row(bench, variant));
-        }
-        table
+        let (several, varied) = (self.are_several(), self.all.iter().any(|it| it.seeds.len() > 1));
+        Table::of("variants", "Variants", self.variants(), |row, (bench, variant)| {
+            variant_row(row.cell("bench", "on", bench).shown_if(several), variant, varied)
+        })
+        .shown(40)
     }
 
     fn figures_table(&self) -> Table {
         // Of what no figure has people need no column.
-        let optional = |title, has: fn(&Worked) -> bool| {
-            Column::for_people(title, Unit::None).shown_if(self.figures().any(|it| has(it.1)))
-        };
-        let banded = |worked: &Worked| worked.figure.band.is_some();
-        let columns = [
-            Column::new("bench", "on", Unit::None).shown_if(self.are_several()),
-            Column::new("name", "figure", Unit::None),
-            Column::for_programs("value", Unit::None),
-            Column::for_programs("min", Unit::None),
-            Column::for_programs("max", Unit::None),
-            Column::for_programs("published", Unit::None),
-            Column::for_programs("formula", Unit::None),
-            Column::for_programs("band", Unit::None),
-            Column::for_programs("in_band", Unit::None),
-            Column::for_people("value", Unit::None),
-            optional("min to max", |it| it.show_range().is_some()),
-            optional("published", |it| it.figure.published.is_some()),
-            optional("formula", |it| it.figure.formula.is_some()),
-            optional("band", banded),
-            optional("in band", banded),
+        let any = |has: fn(&Worked) -> bool| self.figures().any(|it| has(it.1));
+        let has = [
+            any(|it| it.show_range().is_some()),
+            any(|it| it.figure.published.is_some()),
+            any(|it| it.figure.formula.is_some()),
+            any(|it| it.figure.band.is_some()),
         ];
-        let mut table = Table::new("figures", "Figures", columns);
-        table.shown = 60;
-        self.figures().for_each(|(bench, worked)| table.push(figure_row(bench, worked)));
-        table
+        Table::of("figures", "Figures", self.figures(), |row, (bench, worked)| {
+            figure_row(row.cell("bench", "on", bench).shown_if(self.are_several()), worked, has)
+        })
+        .shown(60)
     }
 }
 
@@ -336,7 +298,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn variant_row(bench: &str, variant: &Outcome) -> Vec<Value> {
+fn variant_row<'t>(row: Row<'t>, variant: &Outcome, varied: bool) -> Row<'t> {
     let is_told = |cell: &Cell| cell.done && !cell.untimed;
     let done = variant.sound().map(|cell| is_told(cell).then_some(cell.time_ns));
     let times: Option<Vec<u64>> = done.collect();
@@ -354,26 +316,25 @@ fn variant_row(bench: &str, variant: &Outcome) -> Vec<Value> {
     let ends = min.zip(max).map(|(min, max)| (Span(min).to_string(), Span(max).to_string()));
     let ends = ends.filter(|(min, max)| min != max);
     let spread = ends.map_or(String::new(), |(min, max)| format!("{min} to {max}"));
-    vec![
-        bench.into(),
-        variant.name.as_str().into(),
-        variant.same.clone().into(),
-        variant.scheduler.as_str().into(),
-        variant.machine.name.as_str().into(),
-        variant.machine.len().into(),
-        names(variant).join(", ").into(),
-        map(&[("median", middle), ("min", min), ("max", max)]),
-        map(&[("cpu_ns", waste)]),
-        middle.into(),
-        spread.into(),
-        waste.into(),
-        median(migrations.collect()).into(),
-        median(rows.collect()).into(),
-        variant.cells.first().map(|cell| format!("{:016x}", cell.digest)).into(),
-    ]
+    row.cell("name", "", variant.name.as_str())
+        .cell("same", "", variant.same.clone())
+        .cell("scheduler", "", variant.scheduler.as_str())
+        .cell("machine", "", variant.machine.name.as_str())
+        .cell("cpus", "", variant.machine.len())
+        .cell("", "variant", names(variant).join(", "))
+        .cell("completion_ns", "", map(&[("median", middle), ("min", min), ("max", max)]))
+        .cell("waste", "", map(&[("cpu_ns", waste)]))
+        .ns("", "completion", middle)
+        .cell("", "min to max", spread)
+        .shown_if(varied)
+        .ns("", "waste", waste)
+        .cell("migrations", "migrations", median(migrations.collect()))
+        .cell("rows", "events", median(rows.collect()))
+        .cell("digest", "", variant.cells.first().map(|cell| format!("{:016x}", cell.digest)))
 }
 
-fn figure_row(bench: &str, worked: &Worked) -> Vec<Value> {
+/// `has`: whether any figure has a range, a published value, a formula, a band.
+fn figure_row<'t>(row: Row<'t>, worked: &Worked, has: [bool; 4]) -> Row<'t> {
     let (figure, range) = (&worked.figure, worked.range());
     let formula = figure.formula.as_ref().map(|formula| formula.value);
     let given = |value: Option<f64>| value.map_or(String::new(), |it| worked.show_given(it));
@@ -383,23 +344,27 @@ fn figure_row(bench: &str, worked: &Worked) -> Vec<Value> {
         (_, Some(true)) => "yes",
         (_, Some(false)) => "no",
     };
-    vec![
-        bench.into(),
-        figure.name.as_str().into(),
-        worked.value.into(),
-        range.map(|(low, _)| low).into(),
-        range.map(|(_, high)| high).into(),
-        figure.published.into(),
-        formula.into(),
-        figure.band.map(|(low, high)| vec![low, high]).into(),
-        worked.in_band().into(),
-        worked.value.map_or("unknown".to_owned(), |value| worked.show(value)).into(),
-        worked.show_range().unwrap_or_default().into(),
-        given(figure.published).into(),
-        given(formula).into(),
-        worked.show_band().unwrap_or_default().into(),
-        inside.into(),
-    ]
+    let value = worked.value.map_or("unknown".to_owned(), |value| worked.show(value));
+    let [has_range, has_published, has_formula, has_band] = has;
+    row.cell("name", "figure", figure.name.as_str())
+        .cell("value", "", worked.value)
+        .cell("min", "", range.map(|(low, _)| low))
+        .cell("max", "", range.map(|(_, high)| high))
+        .cell("published", "", figure.published)
+        .cell("formula", "", formula)
+        .cell("band", "", figure.band.map(|(low, high)| vec![low, high]))
+        .cell("in_band", "", worked.in_band())
+        .cell("", "value", value)
+        .cell("", "min to max", worked.show_range().unwrap_or_default())
+        .shown_if(has_range)
+        .cell("", "published", given(figure.published))
+        .shown_if(has_published)
+        .cell("", "formula", given(formula))
+        .shown_if(has_formula)
+        .cell("", "band", worked.show_band().unwrap_or_default())
+        .shown_if(has_band)
+        .cell("", "in band", inside)
+        .shown_if(has_band)
 }
 
 /// As figures have it: the one in the middle, or half way between the two there.

@@ -4,7 +4,7 @@
 //! stays as it is, so the shift is the price of what the kernel does. A figure that moves with it
 //! says more about the emulator than about the scheduler.
 
-use wastenot_model::{Column, Table, Unit};
+use wastenot_model::Table;
 
 use crate::experiment::{Experiment, Worked};
 use crate::kernels::least_runs;
@@ -39,14 +39,7 @@ enum Found {
 
 /// Each figure of each kernel that ran with several shifts.
 pub(crate) fn table(all: &[Experiment]) -> Table {
-    let columns = [
-        Column::new("bench", "on", Unit::None),
-        Column::new("figure", "figure", Unit::None),
-        Column::new("values", "at 1, 2, 4 ... ns per instruction", Unit::None),
-        Column::new("found", "result", Unit::None),
-    ];
-    let mut table = Table::new("shifts", "Figures for several instruction times", columns);
-    table.shown = 60;
+    let mut table = Table::new("shifts", "Figures for several instruction times", []).shown(60);
     let mut done: Vec<String> = Vec::new();
     for experiment in all {
         let (bench, _) = read(&experiment.bench);
@@ -61,18 +54,17 @@ pub(crate) fn table(all: &[Experiment]) -> Table {
             .collect();
         same.sort_by_key(|(shift, _)| *shift);
         if same.len() > 1 {
-            table.rows.extend(rows(&bench, &same));
+            rows(&mut table, &bench, &same);
         }
         done.push(bench);
     }
     table
 }
 
-fn rows(bench: &str, same: &[(u8, &Experiment)]) -> Vec<Vec<wastenot_model::Value>> {
-    let of = |figure: &Worked| {
-        let all: Option<Vec<&Worked>> =
-            same.iter().map(|(_, it)| it.figure(&figure.figure.name)).collect();
-        let all = all?;
+fn rows(table: &mut Table, bench: &str, same: &[(u8, &Experiment)]) {
+    for figure in &same[0].1.figures {
+        let all = same.iter().map(|(_, it)| it.figure(&figure.figure.name));
+        let Some(all) = all.collect::<Option<Vec<&Worked>>>() else { continue };
         let shown: Vec<String> = all
             .iter()
             .map(|it| it.value.map_or_else(|| "unknown".to_owned(), |value| it.show(value)))
@@ -84,10 +76,13 @@ fn rows(bench: &str, same: &[(u8, &Experiment)]) -> Vec<Vec<wastenot_model::Valu
             Found::Stands => "no difference".to_owned(),
             Found::TooFew(least) => format!("unknown: use --repeat {least}"),
         };
-        let name = figure.figure.name.as_str();
-        Some(vec![bench.into(), name.into(), shown.join(", ").into(), found.into()])
-    };
-    same[0].1.figures.iter().filter_map(of).collect()
+        table.row(|row| {
+            row.cell("bench", "on", bench)
+                .cell("figure", "figure", figure.figure.name.as_str())
+                .cell("values", "at 1, 2, 4 ... ns per instruction", shown.join(", "))
+                .cell("found", "result", found)
+        });
+    }
 }
 
 /// Whether a figure depends on it, by its values at each shift; `None` if they are too few.

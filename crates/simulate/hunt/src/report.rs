@@ -2,7 +2,7 @@
 
 use wastenot_experiment::label;
 use wastenot_model::report::Unit;
-use wastenot_model::{Column, Report, Table, Value};
+use wastenot_model::{Report, Table};
 
 use crate::decisions;
 use crate::finding::Finding;
@@ -90,64 +90,35 @@ impl Outcome {
     }
 
     fn findings(&self) -> Table {
-        let mut table = Table::new(
-            "found",
-            "Losses",
-            [
-                Column::new("cause", "cause", Unit::None),
-                Column::new("kind", "kind", Unit::None),
-                Column::new("share", "wasted", Unit::Share),
-                Column::new("longest_ns", "longest", Unit::Ns),
-                Column::new("cpus", "CPUs", Unit::None),
-                Column::new("programs", "programs", Unit::None),
-                Column::new("steps", "steps", Unit::None),
-                Column::below("control", "disappears with"),
-            ],
-        );
-        table.shown = usize::MAX;
-        for it in &self.shrunk {
+        Table::of("found", "Losses", &self.shrunk, |row, it| {
             let by_cause = it.kind == Kind::Worse && it.cause.starts_with("scheduler");
             let wastes = it.kind.is_waste() || by_cause;
-            table.push(vec![
-                it.cause.as_str().into(),
-                it.kind.name().into(),
-                wastes.then_some(it.share).into(),
-                Some(it.longest_ns).filter(|ns| *ns > 0).into(),
-                it.genome.machine().cpus().into(),
-                it.genome.kinds().into(),
-                it.genome.longest().into(),
-                format!("disappears with {}", it.control.words()).into(),
-            ]);
-        }
-        table
+            let control = format!("disappears with {}", it.control.words());
+            row.cell("cause", "cause", it.cause.as_str())
+                .cell("kind", "kind", it.kind.name())
+                .share("share", "wasted", wastes.then_some(it.share))
+                .ns("longest_ns", "longest", Some(it.longest_ns).filter(|ns| *ns > 0))
+                .cell("cpus", "CPUs", it.genome.machine().cpus())
+                .cell("programs", "programs", it.genome.kinds())
+                .cell("steps", "steps", it.genome.longest())
+                .below("control", "disappears with", control)
+        })
+        .shown(usize::MAX)
     }
 
     /// After how many trials each arm found each cause.
     fn arms(&self) -> Table {
-        let mut table = Table::new(
-            "trials",
-            "Number of trials until a cause was found",
-            [
-                Column::new("cause", "cause", Unit::None),
-                Column::for_programs("search", Unit::None),
-                Column::for_people("search", Unit::None),
-                Column::for_programs("random", Unit::None),
-                Column::for_people("random", Unit::None),
-                Column::new("candidates", "candidates", Unit::None),
-            ],
-        );
-        for cause in self.confirmed() {
-            let mut row: Vec<Value> = vec![cause.into()];
-            for arm in [&self.search, &self.random] {
+        let title = "Number of trials until a cause was found";
+        Table::of("trials", title, self.confirmed(), |row, cause| {
+            let mut row = row.cell("cause", "cause", cause);
+            for (name, arm) in [("search", &self.search), ("random", &self.random)] {
                 let after = arm.finding(cause).map(|(_, trials)| *trials);
                 let words =
                     after.map_or_else(|| format!("more than {}", arm.trials), |it| it.to_string());
-                row.extend([after.into(), words.into()]);
+                row = row.cell(name, "", after).cell("", name, words);
             }
             let all = [&self.search, &self.random].map(|arm| arm.candidates.get(cause));
-            row.push(all.into_iter().flatten().sum::<u64>().into());
-            table.push(row);
-        }
-        table
+            row.cell("candidates", "candidates", all.into_iter().flatten().sum::<u64>())
+        })
     }
 }

@@ -10,7 +10,7 @@ use std::{fs, io, process};
 use wastenot_deploy::{Error, Loaded, Scheduler, Verified, compile};
 use wastenot_host::{Hierarchy, Share, sched_ext};
 use wastenot_lab::runner::class;
-use wastenot_model::{Builder, Column, Head, Help, Machine, Report, Span, Table, Unit};
+use wastenot_model::{Builder, Head, Help, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::{Options, digest};
 use wastenot_rota::steps::Log;
 
@@ -180,15 +180,10 @@ fn verified(report: &mut Report, loaded: &Loaded) {
     report.verdict = format!("The kernel verified the policy, in {all} instructions.");
     report.measure("deploy.programs", "Programs", programs.len(), Unit::None);
     report.measure("deploy.instructions", "Verified instructions", all, Unit::None);
-    let columns = [
-        Column::new("name", "program", Unit::None),
-        Column::new("instructions", "verified instructions", Unit::None),
-    ];
-    let mut table = Table::new("programs", "Programs", columns);
-    for it in &programs {
-        table.push(vec![it.name.as_str().into(), it.instructions.into()]);
-    }
-    report.tables.push(table);
+    report.tables.push(Table::of("programs", "Programs", &programs, |row, it| {
+        let row = row.cell("name", "program", it.name.as_str());
+        row.cell("instructions", "verified instructions", it.instructions)
+    }));
 }
 
 /// Writes the log of steps as a History without events.
@@ -217,14 +212,11 @@ fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
         report.measure("steps.logged", "Steps logged", log.steps.len(), Unit::None);
         report.measure("steps.lost", "Steps lost", log.lost, Unit::None);
     }
-    let columns = [
-        Column::new("event", "event of sched_ext", Unit::None),
-        Column::new("count", "a count, or a duration in ns", Unit::None),
-    ];
-    let mut table = Table::new("events", "Events counted by sched_ext", columns);
-    for (name, count) in seen.events.iter().filter(|(_, count)| **count > 0) {
-        table.push(vec![name.as_str().into(), (*count).into()]);
-    }
+    let rows = seen.events.iter().filter(|(_, count)| **count > 0);
+    let table = Table::of("events", "Events counted by sched_ext", rows, |row, (name, count)| {
+        let row = row.cell("event", "event of sched_ext", name.as_str());
+        row.cell("count", "a count, or a duration in ns", *count)
+    });
     if !table.rows.is_empty() {
         report.tables.push(table);
     }

@@ -5,8 +5,7 @@ use wastenot_experiment::shifts::USUAL;
 use wastenot_experiment::{Grid, Options, Worked};
 use wastenot_lab::bisect::{End, bisect};
 use wastenot_lab::kernels::{Kernels, Lists, Package};
-use wastenot_model::report::Unit;
-use wastenot_model::{Column, Report, Table};
+use wastenot_model::{Report, Table};
 use wastenot_scenario::Scenario;
 
 use super::super::check::print;
@@ -43,30 +42,20 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     let mut report = Report::new("bisect/1", format!("{}: {}", scenario.name, args.figure));
     let (text, answer) = verdict(found.end, &versions);
     report.verdict = text;
-    let columns = [
-        Column::new("version", "Linux", Unit::None),
-        Column::new("suite", "suite", Unit::None),
-        Column::for_people("min", Unit::None),
-        Column::for_people("median", Unit::None),
-        Column::for_people("max", Unit::None),
-        Column::for_programs("values", Unit::None),
-    ];
-    let mut table = Table::new("versions", "Versions that were tried", columns);
-    table.shown = usize::MAX;
-    for (version, values) in &found.tried {
+    let title = "Versions that were tried";
+    let table = Table::of("versions", title, &found.tried, |row, (version, values)| {
         let package = &versions[*version];
         let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
         let at = |n: usize| sorted.get(n).copied().and_then(shown);
-        table.push(vec![
-            package.version.kernel().into(),
-            package.suite.as_str().into(),
-            at(0).into(),
-            at((sorted.len() - 1) / 2).into(),
-            at(sorted.len() - 1).into(),
-            values.clone().into(),
-        ]);
-    }
+        row.cell("version", "Linux", package.version.kernel())
+            .cell("suite", "suite", package.suite.as_str())
+            .cell("", "min", at(0))
+            .cell("", "median", at((sorted.len() - 1) / 2))
+            .cell("", "max", at(sorted.len() - 1))
+            .cell("values", "", values.clone())
+    })
+    .shown(usize::MAX);
     report.tables.push(table);
     print(&report, &args.face)?;
     Ok(answer)

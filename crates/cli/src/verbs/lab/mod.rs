@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wastenot_lab::kernels::{Image, Kernels, Lists, Offer, Version};
 use wastenot_lab::{Guests, Options, Qemu};
-use wastenot_model::{Column, Report, Table, Unit};
+use wastenot_model::{Report, Table};
 
 use super::check::print;
 use super::signals;
@@ -142,17 +142,6 @@ fn list(args: &List) -> Result<Answer, Stop> {
     let kernels = Kernels::of_user()?;
     let offer = offer(&kernels, lists(args.refresh))?;
     let cached = kernels.cached();
-    let columns = [
-        Column::new("version", "version", Unit::None),
-        Column::new("suite", "suite", Unit::None),
-        Column::new("release", "release", Unit::None),
-        Column::new("policies", "runs policies", Unit::None),
-        Column::for_programs("package", Unit::None),
-        Column::for_programs("fetched", Unit::None),
-        Column::for_people("", Unit::None),
-    ];
-    let mut table = Table::new("kernels", "Kernels", columns);
-    table.shown = usize::MAX;
     let mut packages = offer.kernels.clone();
     for kernel in &cached {
         // The archive drops old versions, but the cache keeps them.
@@ -161,18 +150,17 @@ fn list(args: &List) -> Result<Answer, Stop> {
         }
     }
     packages.sort_by(|a, b| b.version.cmp(&a.version));
-    for package in &packages {
+    let table = Table::of("kernels", "Kernels", &packages, |row, package| {
         let is_here = cached.iter().any(|it| it.package.release == package.release);
-        table.push(vec![
-            package.version.kernel().into(),
-            package.suite.as_str().into(),
-            package.release.as_str().into(),
-            runs_policies(&package.version).into(),
-            package.name.as_str().into(),
-            is_here.into(),
-            if is_here { "fetched" } else { "" }.into(),
-        ]);
-    }
+        row.cell("version", "version", package.version.kernel())
+            .cell("suite", "suite", package.suite.as_str())
+            .cell("release", "release", package.release.as_str())
+            .cell("policies", "runs policies", runs_policies(&package.version))
+            .cell("package", "", package.name.as_str())
+            .cell("fetched", "", is_here)
+            .cell("", "", if is_here { "fetched" } else { "" })
+    })
+    .shown(usize::MAX);
     let mut report = Report::new("lab/1", "Kernels");
     report.verdict = format!("{} kernels; the cache has {} of them.", packages.len(), cached.len());
     report.tables.push(table);

@@ -1,6 +1,6 @@
 //! Accounts as Reports.
 
-use wastenot_model::{Carries, Column, History, Proportion, Report, Span, Table, Unit};
+use wastenot_model::{Carries, History, Proportion, Report, Span, Table, Unit};
 
 use super::words::{more, others, sum_of};
 use super::{Account, Kind, Part};
@@ -103,121 +103,69 @@ impl Account {
     }
 
     fn part_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::new("kind", "kind", Unit::None),
-            Column::for_people("task or cause", Unit::None),
-            Column::for_programs("cause", Unit::None),
-            Column::for_programs("about", Unit::None),
-            Column::for_programs("task", Unit::None),
-            Column::new("ns", "time", Unit::Ns),
-            Column::new("share", "share", Unit::Share),
-            Column::new("longest_ns", "longest", Unit::Ns),
-            Column::new("longest_from_ns", "longest at", Unit::At),
-        ];
-        let mut table = Table::new("parts", "Time by kind", columns);
         let parts = self.all_parts();
         let whole = sum_of(&parts).max(1) as f64;
-        for part in &parts {
+        Table::of("parts", "Time by kind", &parts, |row, part| {
             let task = part.other.map(|task| history.task_label(task));
             let about = part.reason.map(|reason| reason.about);
             let of = task.as_deref().or(about).unwrap_or("");
-            table.push(vec![
-                part.kind.name().into(),
-                of.into(),
-                part.reason.map(|reason| reason.name).into(),
-                about.into(),
-                task.clone().into(),
-                part.ns.into(),
-                (part.ns as f64 / whole).into(),
-                part.longest.span().into(),
-                part.longest.from.into(),
-            ]);
-        }
-        table
+            row.cell("kind", "kind", part.kind.name())
+                .cell("", "task or cause", of)
+                .cell("cause", "", part.reason.map(|reason| reason.name))
+                .cell("about", "", about)
+                .cell("task", "", task.clone())
+                .ns("ns", "time", part.ns)
+                .share("share", "share", part.ns as f64 / whole)
+                .ns("longest_ns", "longest", part.longest.span())
+                .at("longest_from_ns", "longest at", part.longest.from)
+        })
     }
 
     fn path_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::new("from_ns", "from", Unit::At),
-            Column::new("ns", "time", Unit::Ns),
-            Column::new("kind", "kind", Unit::None),
-            Column::new("task", "task", Unit::None),
-            Column::new("cpu", "CPU", Unit::None),
-            Column::for_people("cause", Unit::None),
-            Column::for_programs("cause", Unit::None),
-        ];
         let title = match self.every {
             Some(_) => "Path of the slowest activation",
             None => "Critical path",
         };
-        let mut table = Table::new("path", title, columns);
-        table.shown = 30;
-        for step in &self.path {
-            table.push(vec![
-                step.window.from.into(),
-                step.window.span().into(),
-                step.kind.name().into(),
-                history.task_label(step.task).into(),
-                step.cpu.into(),
-                step.reason.map_or("", |reason| reason.about).into(),
-                step.reason.map(|reason| reason.name).into(),
-            ]);
-        }
-        table
+        Table::of("path", title, &self.path, |row, step| {
+            row.at("from_ns", "from", step.window.from)
+                .ns("ns", "time", step.window.span())
+                .cell("kind", "kind", step.kind.name())
+                .cell("task", "task", history.task_label(step.task))
+                .cell("cpu", "CPU", step.cpu)
+                .cell("", "cause", step.reason.map_or("", |reason| reason.about))
+                .cell("cause", "", step.reason.map(|reason| reason.name))
+        })
+        .shown(30)
     }
 
     fn other_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::new("task", "task", Unit::None),
-            Column::new("ns", "time", Unit::Ns),
-            Column::new("share", "share", Unit::Share),
-            Column::new("run_ns", "ran", Unit::Ns),
-            Column::new("wait_ns", "waited", Unit::Ns),
-            Column::new("sleep_ns", "slept", Unit::Ns),
-        ];
-        let mut table = Table::new("others", "Tasks that the path waited for", columns);
         let whole = self.window.span().0.max(1) as f64;
-        for (task, [run, wait, sleep]) in others(self) {
+        let title = "Tasks that the path waited for";
+        Table::of("others", title, others(self), |row, (task, [run, wait, sleep])| {
             let ns = run + wait + sleep;
-            table.push(vec![
-                history.task_label(task).into(),
-                ns.into(),
-                (ns as f64 / whole).into(),
-                run.into(),
-                wait.into(),
-                sleep.into(),
-            ]);
-        }
-        table
+            row.cell("task", "task", history.task_label(task))
+                .ns("ns", "time", ns)
+                .share("share", "share", ns as f64 / whole)
+                .ns("run_ns", "ran", run)
+                .ns("wait_ns", "waited", wait)
+                .ns("sleep_ns", "slept", sleep)
+        })
     }
 
     fn meanwhile_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::for_people("task", Unit::None),
-            Column::for_programs("command", Unit::None),
-            Column::new("tasks", "tasks", Unit::None),
-            Column::new("run_ns", "CPU time", Unit::Ns),
-        ];
-        let mut table = Table::new("meanwhile", "Tasks that used the CPU during waits", columns);
-        for it in &self.meanwhile {
-            let name = history.task_name(it.task);
-            table.push(vec![it.who(history).into(), name.into(), it.tasks.into(), it.ns.into()]);
-        }
-        table
+        let title = "Tasks that used the CPU during waits";
+        Table::of("meanwhile", title, &self.meanwhile, |row, it| {
+            row.cell("", "task", it.who(history))
+                .cell("command", "", history.task_name(it.task))
+                .cell("tasks", "tasks", it.tasks)
+                .ns("run_ns", "CPU time", it.ns)
+        })
     }
 
     /// The slowest activation beside the median.
     fn every_table(&self) -> Table {
-        let columns = [
-            Column::new("kind", "kind", Unit::None),
-            Column::for_people("cause", Unit::None),
-            Column::for_programs("cause", Unit::None),
-            Column::new("median_ns", "median", Unit::Ns),
-            Column::new("slowest_ns", "slowest", Unit::Ns),
-            Column::new("more_ns", "difference", Unit::Ns),
-        ];
         let title = "Slowest activation compared with the median";
-        let mut table = Table::new("slowest", title, columns);
+        let mut table = Table::new("slowest", title, []);
         let Some((_, median)) = self.every.as_ref().and_then(|every| every.median.as_ref()) else {
             return table;
         };
@@ -228,14 +176,14 @@ impl Account {
         rows.extend(gone.map(|it| (*it, 0)));
         for (part, slowest) in rows {
             let median = median.iter().find(|it| it.is_like(&part)).map_or(0, |it| it.ns);
-            table.push(vec![
-                part.kind.name().into(),
-                part.reason.map_or("", |reason| reason.about).into(),
-                part.reason.map(|reason| reason.name).into(),
-                median.into(),
-                slowest.into(),
-                (slowest as i64).saturating_sub(median as i64).into(),
-            ]);
+            table.row(|row| {
+                row.cell("kind", "kind", part.kind.name())
+                    .cell("", "cause", part.reason.map_or("", |reason| reason.about))
+                    .cell("cause", "", part.reason.map(|reason| reason.name))
+                    .ns("median_ns", "median", median)
+                    .ns("slowest_ns", "slowest", slowest)
+                    .ns("more_ns", "difference", (slowest as i64).saturating_sub(median as i64))
+            });
         }
         table
     }

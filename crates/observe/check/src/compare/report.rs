@@ -1,6 +1,6 @@
 //! The differences as a Report.
 
-use wastenot_model::{Column, Report, Table, Unit, Value};
+use wastenot_model::{Report, Table, Unit, Value};
 
 use super::Difference;
 use super::runs::{Comparison, Run};
@@ -32,75 +32,45 @@ fn title(runs: &Comparison) -> String {
 
 /// The compared runs.
 fn run_table(runs: &Comparison) -> Table {
-    let columns = [
-        Column::for_programs("side", Unit::None),
-        Column::new("file", "file", Unit::None),
-        Column::for_programs("kernel", Unit::None),
-        Column::new("release", "kernel", Unit::None),
-        Column::new("cpus", "CPUs", Unit::None),
-        Column::new("length_ns", "counted", Unit::Ns),
-        Column::new("lost_events", "lost events", Unit::None),
-        Column::new("known_share", "known", Unit::Share),
-    ];
-    let mut table = Table::new("runs", "Runs: before, then after", columns);
-    table.shown = usize::MAX;
     let before = runs.before.iter().map(|run| ("before", run));
-    for (side, run) in before.chain(runs.after.iter().map(|run| ("after", run))) {
+    let rows = before.chain(runs.after.iter().map(|run| ("after", run)));
+    Table::of("runs", "Runs: before, then after", rows, |row, (side, run)| {
         let Run { name, kernel, cpus, length_ns, lost, known_share, .. } = run;
-        table.push(vec![
-            side.into(),
-            name.as_str().into(),
-            kernel.clone().into(),
-            run.release().map(str::to_owned).into(),
-            (*cpus).into(),
-            (*length_ns).into(),
-            (*lost).into(),
-            (*known_share).into(),
-        ]);
-    }
-    table
+        row.cell("side", "", side)
+            .cell("file", "file", name.as_str())
+            .cell("kernel", "", kernel.clone())
+            .cell("release", "kernel", run.release().map(str::to_owned))
+            .cell("cpus", "CPUs", *cpus)
+            .ns("length_ns", "counted", *length_ns)
+            .cell("lost_events", "lost events", *lost)
+            .share("known_share", "known", *known_share)
+    })
+    .shown(usize::MAX)
 }
 
 fn table(name: &str, label: &str, differences: &[Difference]) -> Table {
-    let columns = [
-        Column::for_programs("measure", Unit::None),
-        Column::for_programs("label", Unit::None),
-        Column::for_programs("before", Unit::None),
-        Column::for_programs("after", Unit::None),
-        Column::for_programs("change", Unit::None),
-        Column::for_programs("relative", Unit::Share),
-        Column::for_programs("low", Unit::None),
-        Column::for_programs("high", Unit::None),
-        // For people: with units, and short.
-        Column::new("shown", "measure", Unit::None),
-        Column::new("before_shown", "before", Unit::None),
-        Column::new("after_shown", "after", Unit::None),
-        Column::new("relative_shown", "change", Unit::None),
-        Column::new("interval_shown", "95 %", Unit::None),
-    ];
-    let mut table = Table::new(name, label, columns);
-    table.shown = usize::MAX;
-    for it in differences {
+    Table::of(name, label, differences, |row, it| {
         let show = |value: f64| signed(value, it.unit);
         let interval = it.interval.map(|(low, high)| format!("{} .. {}", show(low), show(high)));
+        let (low, high) = it.interval.unzip();
+        let end = |end: Option<f64>| end.map(|end| whole(end, it.unit));
         let relative = it.relative.map(|relative| format!("{:+.1} %", relative * 100.0));
-        table.push(vec![
-            it.name.clone().into(),
-            it.label.clone().into(),
-            whole(it.before, it.unit),
-            whole(it.after, it.unit),
-            whole(it.change, it.unit),
-            it.relative.into(),
-            it.interval.map_or(Value::Unknown, |interval| whole(interval.0, it.unit)),
-            it.interval.map_or(Value::Unknown, |interval| whole(interval.1, it.unit)),
-            it.label.trim().to_owned().into(),
-            show(it.before).into(),
-            show(it.after).into(),
-            relative.unwrap_or_else(|| show(it.change)).into(),
-            interval.unwrap_or_default().into(),
-        ]);
-    }
-    table
+        row.cell("measure", "", it.name.clone())
+            .cell("label", "", it.label.clone())
+            .cell("before", "", whole(it.before, it.unit))
+            .cell("after", "", whole(it.after, it.unit))
+            .cell("change", "", whole(it.change, it.unit))
+            .share("relative", "", it.relative)
+            .cell("low", "", end(low))
+            .cell("high", "", end(high))
+            // For people: with units, and short.
+            .cell("shown", "measure", it.label.trim().to_owned())
+            .cell("before_shown", "before", show(it.before))
+            .cell("after_shown", "after", show(it.after))
+            .cell("relative_shown", "change", relative.unwrap_or_else(|| show(it.change)))
+            .cell("interval_shown", "95 %", interval.unwrap_or_default())
+    })
+    .shown(usize::MAX)
 }
 
 /// The class of causes with the largest change in the direction of the total, if it is more than

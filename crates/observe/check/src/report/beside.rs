@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{Column, History, NameId, Report, Span, Table, Unit, Value};
+use wastenot_model::{History, NameId, Report, Span, Table, Unit, Value};
 
 use crate::Check;
 use crate::causes::{Causes, LostTime, Part};
@@ -103,85 +103,44 @@ impl Check {
     }
 
     pub(super) fn kept_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::new("task", "task", Unit::None),
-            Column::new("tid", "tid", Unit::None),
-            Column::new("cpus", "allowed CPUs", Unit::None),
-            Column::new("kept_ns", "excluded for", Unit::Ns),
-            Column::new("longest_ns", "longest", Unit::Ns),
-            Column::new("from_ns", "wait began at", Unit::At),
-            Column::for_programs("to_ns", Unit::At),
-            Column::new("how", "reason", Unit::None),
-        ];
-        let mut table =
-            Table::new("kept_tasks", "Tasks that affinity excluded from idle CPUs", columns);
-        let tid = |task| Value::from(history.task(task).map(|task| task.tid));
-        for it in self.waste.kept.iter().flat_map(|kept| &kept.tasks) {
-            table.push(vec![
-                history.task_name(it.task).into(),
-                tid(it.task),
-                history.mask(it.mask).map(ToString::to_string).into(),
-                it.kept_ns.into(),
-                it.longest_ns.into(),
-                it.window.from.into(),
-                it.window.to.into(),
-                "affinity".into(),
-            ]);
-        }
-        for task in &self.stayed_put {
+        let kept = self.waste.kept.iter().flat_map(|kept| &kept.tasks);
+        let kept = kept.map(|it| (it.task, Some(it), Some(it.kept_ns), "affinity"));
+        let put = self.stayed_put.iter().map(|task| {
             let sum = self.violations.by_task.iter().find(|(other, _)| other == task);
-            table.push(vec![
-                history.task_name(*task).into(),
-                tid(*task),
-                Value::Unknown,
-                sum.map(|(_, sum)| sum.idle_ns).into(),
-                Value::Unknown,
-                Value::Unknown,
-                Value::Unknown,
-                "probably pinned".into(),
-            ]);
-        }
+            (*task, None, sum.map(|(_, sum)| sum.idle_ns), "probably pinned")
+        });
+        let title = "Tasks that affinity excluded from idle CPUs";
+        let mut table = Table::of("kept_tasks", title, kept.chain(put), |row, it| {
+            let (task, kept, kept_ns, how) = it;
+            let mask = kept.and_then(|it| history.mask(it.mask));
+            row.cell("task", "task", history.task_name(task))
+                .cell("tid", "tid", history.task(task).map(|task| task.tid))
+                .cell("cpus", "allowed CPUs", mask.map(ToString::to_string))
+                .ns("kept_ns", "excluded for", kept_ns)
+                .ns("longest_ns", "longest", kept.map(|it| it.longest_ns))
+                .at("from_ns", "wait began at", kept.map(|it| it.window.from))
+                .at("to_ns", "", kept.map(|it| it.window.to))
+                .cell("how", "reason", how)
+        });
         table.hide_unknown();
         table
     }
 
     pub(super) fn throttled_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::new("task", "task", Unit::None),
-            Column::new("tid", "tid", Unit::None),
-            Column::new("cgroup", "cgroup", Unit::None),
-            Column::new("held_ns", "held back for", Unit::Ns),
-            Column::new("count", "times", Unit::None),
-            Column::new("longest_ns", "longest", Unit::Ns),
-        ];
-        let mut table = Table::new("throttled_tasks", "Tasks held back by quotas", columns);
-        for (task, group, held) in self.throttled.iter().flat_map(|found| &found.by_task) {
-            table.push(vec![
-                history.task_name(*task).into(),
-                history.task(*task).map(|task| task.tid).into(),
-                group.map(|group| history.name(group)).into(),
-                held.held_ns.into(),
-                held.count.into(),
-                held.longest_ns.into(),
-            ]);
-        }
-        table
+        let rows = self.throttled.iter().flat_map(|found| &found.by_task);
+        let title = "Tasks held back by quotas";
+        Table::of("throttled_tasks", title, rows, |row, (task, group, held)| {
+            row.cell("task", "task", history.task_name(*task))
+                .cell("tid", "tid", history.task(*task).map(|task| task.tid))
+                .cell("cgroup", "cgroup", group.map(|group| history.name(group)))
+                .ns("held_ns", "held back for", held.held_ns)
+                .cell("count", "times", held.count)
+                .ns("longest_ns", "longest", held.longest_ns)
+        })
     }
 
     /// What events tell of cgroups, beside what the kernel counted over the whole recording.
     pub(super) fn cgroup_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::new("cgroup", "cgroup", Unit::None),
-            Column::new("held_ns", "held tasks back for", Unit::Ns),
-            Column::new("count", "times", Unit::None),
-            Column::for_programs("longest_ns", Unit::Ns),
-            Column::new("quota_ns", "quota", Unit::Ns),
-            Column::new("period_ns", "period", Unit::Ns),
-            Column::for_programs("kernel_periods", Unit::None),
-            Column::for_programs("kernel_throttled", Unit::None),
-            Column::new("kernel_throttled_ns", "throttled (kernel)", Unit::Ns),
-        ];
-        let mut table = Table::new("throttled_cgroups", "Cgroups with quotas", columns);
         let told = |&(name, held): &(NameId, Held)| (history.name(name), held);
         let found = self.throttled.iter().flat_map(|found| found.by_cgroup.iter().map(told));
         let mut rows: BTreeMap<&str, (Option<Held>, [Option<&Value>; 5])> =
@@ -193,59 +152,48 @@ impl Check {
             }
         }
         let none = self.throttled.is_some().then(Held::default);
-        for (cgroup, (held, kernel)) in rows {
-            let held = held.or(none);
-            let mut row: Vec<Value> = vec![
-                cgroup.into(),
-                held.map(|held| held.held_ns).into(),
-                held.map(|held| held.count).into(),
-                held.map(|held| held.longest_ns).into(),
-            ];
-            row.extend(kernel.map(|cell| cell.cloned().unwrap_or(Value::Unknown)));
-            table.push(row);
-        }
+        let title = "Cgroups with quotas";
+        let mut table =
+            Table::of("throttled_cgroups", title, rows, |row, (cgroup, (held, kernel))| {
+                let held = held.or(none);
+                let [quota, period, periods, throttled, throttled_ns] =
+                    kernel.map(|cell| cell.cloned());
+                row.cell("cgroup", "cgroup", cgroup)
+                    .ns("held_ns", "held tasks back for", held.map(|held| held.held_ns))
+                    .cell("count", "times", held.map(|held| held.count))
+                    .ns("longest_ns", "", held.map(|held| held.longest_ns))
+                    .ns("quota_ns", "quota", quota)
+                    .ns("period_ns", "period", period)
+                    .cell("kernel_periods", "", periods)
+                    .cell("kernel_throttled", "", throttled)
+                    .ns("kernel_throttled_ns", "throttled (kernel)", throttled_ns)
+            });
         table.hide_unknown();
         table
     }
 
     pub(super) fn stolen_table(&self) -> Table {
-        let columns = [
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("steal_ns", "steal time", Unit::Ns),
-        ];
         let label = "CPU time taken by the hypervisor";
-        let mut table = Table::new("stolen", label, columns);
-        for (cpu, ns) in self.stolen.iter().flatten() {
-            table.push(vec![(*cpu).into(), (*ns).into()]);
-        }
-        table
+        Table::of("stolen", label, self.stolen.iter().flatten(), |row, (cpu, ns)| {
+            row.cell("cpu", "CPU", *cpu).ns("steal_ns", "steal time", *ns)
+        })
     }
 
     pub(super) fn served_table(&self) -> Table {
-        let columns = [
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("kind", "kind", Unit::None),
-            Column::new("name", "name", Unit::None),
-            Column::new("served_ns", "CPU time", Unit::Ns),
-        ];
-        let mut table = Table::new("served", "CPU time of interrupts and softirqs", columns);
-        for it in self.interrupts.iter().flatten() {
-            let (kind, name) = (Value::from(it.kind.as_str()), Value::from(it.name.as_str()));
-            table.push(vec![it.cpu.into(), kind, name, it.ns.into()]);
-        }
-        table
+        let title = "CPU time of interrupts and softirqs";
+        Table::of("served", title, self.interrupts.iter().flatten(), |row, it| {
+            row.cell("cpu", "CPU", it.cpu)
+                .cell("kind", "kind", it.kind.as_str())
+                .cell("name", "name", it.name.as_str())
+                .ns("served_ns", "CPU time", it.ns)
+        })
     }
 
     pub(super) fn idle_states_table(&self) -> Table {
-        let columns = [
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("state", "state", Unit::None),
-            Column::new("idle_ns", "time in state", Unit::Ns),
-        ];
-        let mut table = Table::new("idle_states", "Time in idle states", columns);
-        for it in self.idle_states.iter().flatten() {
-            table.push(vec![it.cpu.into(), it.name.as_str().into(), it.ns.into()]);
-        }
-        table
+        let title = "Time in idle states";
+        Table::of("idle_states", title, self.idle_states.iter().flatten(), |row, it| {
+            let row = row.cell("cpu", "CPU", it.cpu).cell("state", "state", it.name.as_str());
+            row.ns("idle_ns", "time in state", it.ns)
+        })
     }
 }

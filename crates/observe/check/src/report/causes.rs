@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use wastenot_model::{Column, Finding, History, Report, Span, Table, Unit, Value, Window};
+use wastenot_model::{Finding, History, Report, Span, Table, Unit, Value, Window};
 
 use super::beside::NOTABLE;
-use crate::causes::{self, Cause, Causes, LostTime, Stretch, TREE};
+use crate::causes::{self, Cause, Causes, LostTime, TREE};
 use crate::{Check, Options};
 
 impl Check {
@@ -119,29 +119,12 @@ impl Check {
     }
 
     pub(super) fn cause_table(&self, history: &History) -> Table {
-        let columns = [
-            Column::new("cause", "cause", Unit::None),
-            Column::new("loss", "kind", Unit::None),
-            Column::new("ns", "lost time", Unit::Ns),
-            Column::new("share", "share", Unit::Share),
-            Column::new("worst_ns", "longest", Unit::Ns),
-            Column::new("worst_from_ns", "at", Unit::At),
-            Column::for_programs("worst_to_ns", Unit::At),
-            Column::for_programs("worst_task", Unit::None),
-            Column::for_programs("worst_cpu", Unit::None),
-            Column::for_programs("about", Unit::None),
-            Column::for_programs("advice", Unit::None),
-            Column::for_programs("missing", Unit::None),
-            Column::for_programs("named", Unit::None),
-            Column::below("next_step", "next step"),
-        ];
         let parties = self.party_words();
         let title = match parties.is_empty() {
             true => "Causes of lost time".to_owned(),
             false => format!("Causes of lost time (shares of CPU time: {parties})"),
         };
-        let mut table = Table::new("causes", &title, columns);
-        table.shown = usize::MAX;
+        let mut table = Table::new("causes", &title, []).shown(usize::MAX);
         let none = Causes::default();
         let causes = self.causes.as_ref().unwrap_or(&none);
         for loss in LostTime::ALL {
@@ -154,23 +137,23 @@ impl Check {
                 let ns = part.ns[loss as usize];
                 let share = ns as f64 / whole.max(1) as f64;
                 let worst = part.worst[loss as usize];
-                let of = |figure: fn(Stretch) -> Value| worst.map_or(Value::Unknown, figure);
-                table.push(vec![
-                    cause.path.into(),
-                    loss.name().into(),
-                    ns.into(),
-                    share.into(),
-                    of(|it| Span(it.ns).into()),
-                    of(|it| it.window.from.into()),
-                    of(|it| it.window.to.into()),
-                    worst.map(|it| history.task_label(it.task)).into(),
-                    of(|it| it.cpu.into()),
-                    cause.about.into(),
-                    cause.advice.into(),
-                    cause.missing.into(),
-                    cause.named.into(),
-                    (share >= LEAST).then(|| cause.next_step()).into(),
-                ]);
+                let next_step = (share >= LEAST).then(|| cause.next_step());
+                table.row(|row| {
+                    row.cell("cause", "cause", cause.path)
+                        .cell("loss", "kind", loss.name())
+                        .ns("ns", "lost time", ns)
+                        .share("share", "share", share)
+                        .ns("worst_ns", "longest", worst.map(|it| it.ns))
+                        .at("worst_from_ns", "at", worst.map(|it| it.window.from))
+                        .at("worst_to_ns", "", worst.map(|it| it.window.to))
+                        .cell("worst_task", "", worst.map(|it| history.task_label(it.task)))
+                        .cell("worst_cpu", "", worst.map(|it| it.cpu))
+                        .cell("about", "", cause.about)
+                        .cell("advice", "", cause.advice)
+                        .cell("missing", "", cause.missing)
+                        .cell("named", "", cause.named)
+                        .below("next_step", "next step", next_step)
+                });
             }
         }
         table
@@ -178,18 +161,8 @@ impl Check {
 
     /// The stretches of the cause that was asked for.
     pub(super) fn stretch_table(&self, history: &History, options: &Options) -> Table {
-        let columns = [
-            Column::new("task", "task", Unit::None),
-            Column::for_programs("tid", Unit::None),
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("from_ns", "from", Unit::At),
-            Column::new("length_ns", "length", Unit::Ns),
-            Column::new("ns", "lost time", Unit::Ns),
-            Column::new("loss", "kind", Unit::None),
-            Column::new("cause", "cause", Unit::None),
-        ];
         let title = options.of_cause.map_or(String::new(), |it| format!("Lost time by {it}"));
-        let mut table = Table::new("stretches", &title, columns);
+        let mut table = Table::new("stretches", &title, []);
         table.first = options.of_cause.is_some();
         let Some((asked, causes)) = options.of_cause.zip(self.causes.as_ref()) else {
             return table;
@@ -198,16 +171,16 @@ impl Check {
         let mut within: Vec<_> = within.collect();
         within.sort_by_key(|(_, _, it)| (Reverse(it.ns), it.window.from, it.task));
         for (cause, loss, it) in within.into_iter().take(options.limit) {
-            table.push(vec![
-                history.task_name(it.task).into(),
-                history.task(it.task).map(|task| task.tid).into(),
-                it.cpu.into(),
-                it.window.from.into(),
-                it.window.span().into(),
-                Span(it.ns).into(),
-                loss.name().into(),
-                cause.path.into(),
-            ]);
+            table.row(|row| {
+                row.cell("task", "task", history.task_name(it.task))
+                    .cell("tid", "", history.task(it.task).map(|task| task.tid))
+                    .cell("cpu", "CPU", it.cpu)
+                    .at("from_ns", "from", it.window.from)
+                    .ns("length_ns", "length", it.window.span())
+                    .ns("ns", "lost time", it.ns)
+                    .cell("loss", "kind", loss.name())
+                    .cell("cause", "cause", cause.path)
+            });
         }
         table
     }

@@ -1,6 +1,6 @@
 //! The content of a dump as a Report.
 
-use wastenot_model::{Column, CpuSet, Report, Table, Unit, Value};
+use wastenot_model::{CpuSet, Report, Table, Unit};
 
 use super::{Cpu, Dump, Task};
 
@@ -127,49 +127,27 @@ impl Dump {
     }
 
     fn cpu_table(&self) -> Table {
-        let columns = [
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("current", "ran", Unit::None),
-            Column::new("class", "class", Unit::None),
-            Column::new("runnable", "runnable tasks", Unit::None),
-        ];
-        let mut table = Table::new("cpus", "CPUs", columns);
-        for cpu in &self.cpus {
-            table.push(vec![
-                cpu.cpu.into(),
-                format!("{}:{}", cpu.current.name, cpu.current.tid).into(),
-                cpu.class.as_str().into(),
-                cpu.tasks.len().into(),
-            ]);
-        }
-        table
+        Table::of("cpus", "CPUs", &self.cpus, |row, cpu| {
+            row.cell("cpu", "CPU", cpu.cpu)
+                .cell("current", "ran", format!("{}:{}", cpu.current.name, cpu.current.tid))
+                .cell("class", "class", cpu.class.as_str())
+                .cell("runnable", "runnable tasks", cpu.tasks.len())
+        })
     }
 
     fn task_table(&self) -> Table {
-        let columns = [
-            Column::new("task", "task", Unit::None),
-            Column::new("tid", "tid", Unit::None),
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("runs", "runs", Unit::None),
-            Column::new("runnable_ns", "runnable for", Unit::Ns),
-            Column::new("place", "place", Unit::None),
-            Column::new("cpus", "allowed CPUs", Unit::None),
-        ];
-        let mut table = Table::new("tasks", "Runnable tasks, longest first", columns);
         let tasks = self.cpus.iter().flat_map(|cpu| cpu.tasks.iter().map(move |task| (cpu, task)));
         let mut tasks: Vec<_> = tasks.collect();
         tasks.sort_by_key(|(_, task)| std::cmp::Reverse(task.runnable));
-        for (cpu, task) in tasks {
-            table.push(vec![
-                task.task.name.as_str().into(),
-                task.task.tid.into(),
-                cpu.cpu.into(),
-                task.runs.into(),
-                task.runnable.into(),
-                task.place.filter(|_| !task.runs).map_or(Value::Unknown, |it| it.words().into()),
-                task.cpus.as_ref().map(CpuSet::to_string).into(),
-            ]);
-        }
-        table
+        Table::of("tasks", "Runnable tasks, longest first", tasks, |row, (cpu, task)| {
+            let place = task.place.filter(|_| !task.runs);
+            row.cell("task", "task", task.task.name.as_str())
+                .cell("tid", "tid", task.task.tid)
+                .cell("cpu", "CPU", cpu.cpu)
+                .cell("runs", "runs", task.runs)
+                .ns("runnable_ns", "runnable for", task.runnable)
+                .cell("place", "place", place.map(|it| it.words()))
+                .cell("cpus", "allowed CPUs", task.cpus.as_ref().map(CpuSet::to_string))
+        })
     }
 }

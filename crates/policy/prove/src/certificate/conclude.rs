@@ -1,7 +1,6 @@
 //! The conclusion from a certificate whose queries were run again, as a Report.
 
-use wastenot_model::report::Unit;
-use wastenot_model::{Column, Report, Table, Value};
+use wastenot_model::{Report, Table};
 
 use super::{Again, Rechecked, Standing};
 use crate::Error;
@@ -96,47 +95,24 @@ fn stands(shown: Option<bool>, outcome: Option<&Outcome>) -> (String, Conclusion
 }
 
 fn claims_of(about: &str, standings: &[Stands<'_>]) -> Table {
-    let columns = [
-        Column::new("policy", "policy", Unit::None),
-        Column::new("claim", "claim", Unit::None),
-        Column::new("standing", "result", Unit::None),
-    ];
-    let mut table = Table::new("claims", &format!("Claims of {about}"), columns);
-    table.shown = usize::MAX;
-    for Stands { of, words, .. } in standings {
-        table.push(vec![
-            of.policy.as_str().into(),
-            of.claim.as_str().into(),
-            words.as_str().into(),
-        ]);
-    }
-    table
+    Table::of("claims", &format!("Claims of {about}"), standings, |row, it| {
+        row.cell("policy", "policy", it.of.policy.as_str())
+            .cell("claim", "claim", it.of.claim.as_str())
+            .cell("standing", "result", it.words.as_str())
+    })
+    .shown(usize::MAX)
 }
 
 fn queries(all: &[Rechecked]) -> Table {
-    let columns = [
-        Column::new("policy", "policy", Unit::None),
-        Column::new("claim", "claim", Unit::None),
-        Column::for_programs("obligation", Unit::None),
-        Column::new("file", "file", Unit::None),
-        Column::new("solver", "solver", Unit::None),
-        Column::new("expected", "expected", Unit::None),
-        Column::new("answer", "answer", Unit::None),
-        Column::new("time_ns", "time", Unit::Ns),
-    ];
-    let mut table = Table::new("obligations", "Obligations", columns);
-    table.shown = usize::MAX;
-    for one in all {
-        table.push(vec![
-            one.policy.as_str().into(),
-            one.claim.as_str().into(),
-            one.name.as_str().into(),
-            one.file.as_str().into(),
-            one.solver.as_str().into(),
-            one.expected.word().into(),
-            one.answer.word().into(),
-            Value::from(one.took.as_nanos() as u64),
-        ]);
-    }
-    table
+    Table::of("obligations", "Obligations", all, |row, one| {
+        row.cell("policy", "policy", one.policy.as_str())
+            .cell("claim", "claim", one.claim.as_str())
+            .cell("obligation", "", one.name.as_str())
+            .cell("file", "file", one.file.as_str())
+            .cell("solver", "solver", one.solver.as_str())
+            .cell("expected", "expected", one.expected.word())
+            .cell("answer", "answer", one.answer.word())
+            .ns("time_ns", "time", one.took.as_nanos() as u64)
+    })
+    .shown(usize::MAX)
 }

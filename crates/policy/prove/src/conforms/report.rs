@@ -1,7 +1,7 @@
 //! What came of a replay, as a Report.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Column, Machine, Report, Table};
+use wastenot_model::{Machine, Report, Table};
 use wastenot_rota::ir::Program;
 use wastenot_rota::steps::Log;
 
@@ -104,71 +104,42 @@ fn share(machine: &Machine, found: &Conformance) -> Option<f64> {
 }
 
 fn rules(found: &Conformance) -> Table {
-    let columns = [
-        Column::new("rule", "rule", Unit::None),
-        Column::new("judged", "checked steps", Unit::None),
-        Column::new("open", "undecided", Unit::None),
-        Column::new("broken", "violations", Unit::None),
-        Column::new("says", "meaning", Unit::None),
-    ];
-    let mut table = Table::new("rules", "Rules", columns);
-    table.shown = usize::MAX;
-    for (rule, count) in Rule::ALL.iter().zip(&found.counts) {
+    Table::of("rules", "Rules", Rule::ALL.iter().zip(&found.counts), |row, (rule, count)| {
         let broken = found.breaks.iter().filter(|it| it.rule == *rule).count();
-        table.push(vec![
-            rule.name().into(),
-            count.judged.into(),
-            count.open.into(),
-            broken.into(),
-            rule.says().into(),
-        ]);
-    }
-    table
+        row.cell("rule", "rule", rule.name())
+            .cell("judged", "checked steps", count.judged)
+            .cell("open", "undecided", count.open)
+            .cell("broken", "violations", broken)
+            .cell("says", "meaning", rule.says())
+    })
+    .shown(usize::MAX)
 }
 
 fn windows(found: &Conformance) -> Table {
-    let columns = [
-        Column::new("kind", "window", Unit::None),
-        Column::new("count", "count", Unit::None),
-        Column::new("longest_ns", "longest", Unit::Ns),
-        Column::new("most_ns", "limit", Unit::Ns),
-        Column::new("sum_ns", "total", Unit::Ns),
-    ];
-    let mut table = Table::new("windows", "Windows", columns);
-    table.shown = usize::MAX;
-    for kind in Kind::ALL {
+    Table::of("windows", "Windows", Kind::ALL, |row, kind| {
         let all = found.windows.iter().filter(|it| it.kind == kind).map(|it| it.span_ns);
-        table.push(vec![
-            kind.name().into(),
-            all.clone().count().into(),
-            all.clone().max().unwrap_or(0).into(),
-            kind.most_ns().into(),
-            all.sum::<u64>().into(),
-        ]);
-    }
-    table
+        row.cell("kind", "window", kind.name())
+            .cell("count", "count", all.clone().count())
+            .ns("longest_ns", "longest", all.clone().max().unwrap_or(0))
+            .ns("most_ns", "limit", kind.most_ns())
+            .ns("sum_ns", "total", all.sum::<u64>())
+    })
+    .shown(usize::MAX)
 }
 
 fn context(model: &Model<'_>, log: &Log, found: &Conformance) -> Table {
-    let columns = [
-        Column::new("step", "step", Unit::None),
-        Column::new("at_ns", "time", Unit::At),
-        Column::new("begin", "first moment", Unit::None),
-        Column::new("end", "last moment", Unit::None),
-        Column::new("what", "what happened", Unit::None),
-    ];
-    let mut table = Table::new("context", "The forbidden step and the steps before it", columns);
-    table.shown = usize::MAX;
+    let mut table =
+        Table::new("context", "The forbidden step and the steps before it", []).shown(usize::MAX);
     let Some(first) = found.breaks.first() else { return table };
     let from = first.at.saturating_sub(CONTEXT);
     for (n, step) in log.steps.iter().enumerate().take(first.at + 1).skip(from) {
-        table.push(vec![
-            (n + 1).into(),
-            step.time_ns.into(),
-            step.begin.into(),
-            step.end.into(),
-            words(model, step).into(),
-        ]);
+        table.row(|row| {
+            row.cell("step", "step", n + 1)
+                .at("at_ns", "time", step.time_ns)
+                .cell("begin", "first moment", step.begin)
+                .cell("end", "last moment", step.end)
+                .cell("what", "what happened", words(model, step))
+        });
     }
     table
 }

@@ -1,7 +1,7 @@
 //! The result of forcing a counterexample, as a Report.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Column, Report, Table, Value};
+use wastenot_model::{Report, Table};
 
 use super::Replay;
 
@@ -56,36 +56,27 @@ fn verdict(replay: &Replay) -> String {
 }
 
 fn steps(replay: &Replay) -> Table {
-    let columns = [
-        Column::new("step", "step", Unit::None),
-        Column::new("now", "now", Unit::None),
-        Column::new("what", "recorded step", Unit::None),
-    ];
-    let mut table = Table::new("recorded", "Steps", columns);
-    table.shown = usize::MAX;
-    for words in &replay.at_first {
-        table.push(vec!["at first".into(), "".into(), words.clone().into()]);
-    }
-    for (n, words) in replay.steps.iter().enumerate() {
-        let now: Value = match n.cmp(&replay.same) {
-            std::cmp::Ordering::Less => "same".into(),
-            std::cmp::Ordering::Equal => "not so".into(),
-            std::cmp::Ordering::Greater => "".into(),
+    let first = replay.at_first.iter().map(|words| ("at first".to_owned(), "", words));
+    let steps = replay.steps.iter().enumerate().map(|(n, words)| {
+        let now = match n.cmp(&replay.same) {
+            std::cmp::Ordering::Less => "same",
+            std::cmp::Ordering::Equal => "not so",
+            std::cmp::Ordering::Greater => "",
         };
-        table.push(vec![(n + 1).to_string().into(), now, words.clone().into()]);
-    }
-    if replay.is_reached() {
-        table.push(vec!["so".into(), "same".into(), replay.why.clone().into()]);
-    }
-    table
+        ((n + 1).to_string(), now, words)
+    });
+    let end = replay.is_reached().then(|| ("so".to_owned(), "same", &replay.why));
+    let rows = first.chain(steps).chain(end);
+    Table::of("recorded", "Steps", rows, |row, (step, now, words)| {
+        let row = row.cell("step", "step", step).cell("now", "now", now);
+        row.cell("what", "recorded step", words.clone())
+    })
+    .shown(usize::MAX)
 }
 
 fn otherwise(replay: &Replay) -> Table {
-    let columns = [Column::new("what", "what happens", Unit::None)];
-    let mut table = Table::new("otherwise", "Instead", columns);
-    table.shown = usize::MAX;
-    for words in &replay.otherwise {
-        table.push(vec![words.clone().into()]);
-    }
-    table
+    Table::of("otherwise", "Instead", &replay.otherwise, |row, words| {
+        row.cell("what", "what happens", words.clone())
+    })
+    .shown(usize::MAX)
 }

@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Spin;
 use wastenot_model::report::{Unit, number};
-use wastenot_model::{Column, Report, Table};
+use wastenot_model::{Report, Table};
 use wastenot_scenario::measured::By;
 
 use super::question::{Calibrated, FETCHES};
@@ -87,66 +87,42 @@ impl Calibrated {
     }
 
     fn fitting(&self) -> Table {
-        let columns = [
-            Column::new("fetches", "fetches", Unit::None),
-            Column::new("lines_from", "lines from", Unit::None),
-            Column::new("lines_to", "to", Unit::None),
-            Column::new("lines", "nearest", Unit::None),
-            Column::new("work_ns", "work", Unit::Ns),
-            Column::new("off", "error", Unit::Share),
-        ];
-        let mut table = Table::new("pairs_by_fetches", "Pairs that fit", columns);
-        table.shown = usize::MAX;
+        let mut table = Table::new("pairs_by_fetches", "Pairs that fit", []).shown(usize::MAX);
         for (pair, range) in &self.pairs {
             let Some(range) = range else { continue };
-            table.push(vec![
-                pair.fetches.into(),
-                (*range.start()).into(),
-                (*range.end()).into(),
-                pair.lines.into(),
-                pair.profile.coarse.work.into(),
-                pair.off().into(),
-            ]);
+            table.row(|row| {
+                row.cell("fetches", "fetches", pair.fetches)
+                    .cell("lines_from", "lines from", *range.start())
+                    .cell("lines_to", "to", *range.end())
+                    .cell("lines", "nearest", pair.lines)
+                    .ns("work_ns", "work", pair.profile.coarse.work)
+                    .share("off", "error", pair.off())
+            });
         }
         table
     }
 
     /// Of the nearest pair.
     fn residuals(&self) -> Table {
-        let columns = [
-            Column::new("cpus", "CPUs", Unit::None),
-            Column::new("sockets", "sockets", Unit::None),
-            Column::new("spin", "lock", Unit::None),
-            Column::for_programs("of", Unit::None),
-            Column::new("measured_ns", "figure", Unit::Ns),
-            Column::new("simulated_ns", "simulated", Unit::Ns),
-            Column::new("residual", "error", Unit::Share),
-        ];
-        let mut table = Table::new(
-            "residuals",
-            "Measured figures and simulation with the nearest pair",
-            columns,
-        );
-        table.shown = usize::MAX;
         let nearest = self.nearest();
         let simulated = nearest.simulated_ns.iter().zip(&nearest.residuals);
-        for (point, (ns, residual)) in self.fit.points.iter().zip(simulated) {
+        let title = "Measured figures and simulation with the nearest pair";
+        let rows = self.fit.points.iter().zip(simulated);
+        Table::of("residuals", title, rows, |row, (point, (ns, residual))| {
             let spin = match point.spin.unwrap_or(nearest.profile.spin) {
                 Spin::Own => "own",
                 Spin::Ticket => "ticket",
                 Spin::TestAndSet => "test-and-set",
             };
-            table.push(vec![
-                point.cpus.into(),
-                point.sockets.into(),
-                spin.into(),
-                point.of.name().into(),
-                (point.ns.round() as u64).into(),
-                (ns.round() as u64).into(),
-                (*residual).into(),
-            ]);
-        }
-        table
+            row.cell("cpus", "CPUs", point.cpus)
+                .cell("sockets", "sockets", point.sockets)
+                .cell("spin", "lock", spin)
+                .cell("of", "", point.of.name())
+                .ns("measured_ns", "figure", point.ns.round() as u64)
+                .ns("simulated_ns", "simulated", ns.round() as u64)
+                .share("residual", "error", *residual)
+        })
+        .shown(usize::MAX)
     }
 
     fn assumptions(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! What people see of a sweep: two short tables for each number of CPUs and each criterion.
 
 use wastenot_model::report::Unit;
-use wastenot_model::{Column, Table, Value};
+use wastenot_model::{Table, Value};
 
 /// What programs get of each curve.
 pub(super) const CURVES: [&str; 11] = [
@@ -76,40 +76,20 @@ fn parts(curves: &Table) -> Vec<(Value, Value)> {
     parts
 }
 
-/// A table for people.
-fn table(title: &str, columns: Vec<Column>) -> Table {
-    let mut table = Table::new("", title, columns);
-    table.shown = usize::MAX;
-    table
-}
-
 fn accepted(title: &str, rows: &[Vec<Value>]) -> Table {
     let is_cut = rows.iter().any(|row| row[9] != Value::from(0));
-    let mut columns = vec![
-        Column::for_people("curve", Unit::None),
-        Column::for_people("cache delay", Unit::Words),
-        Column::for_people("accepted", Unit::Words),
-        Column::for_people("95 % interval", Unit::Words),
-        Column::for_people("weighted", Unit::Words),
-    ];
-    if is_cut {
-        columns.push(Column::for_people("unknown", Unit::None));
-    }
-    let mut table = table(title, columns);
-    for row in rows {
+    Table::of("", title, rows, |row, it| {
         // Without overheads there is no cache delay.
-        let counts = matches!(&row[GUARANTEE], Value::Text(it) if it.starts_with("none"));
-        let delay = if counts { factor(&row[3]) } else { "-".into() };
-        let interval = format!("{} - {} %", per_cent(&row[6]), per_cent(&row[7]));
-        let share = |share: &Value| Value::from(format!("{} %", per_cent(share)));
-        let mut cells =
-            vec![row[1].clone(), delay, share(&row[5]), interval.into(), share(&row[8])];
-        if is_cut {
-            cells.push(row[9].clone());
-        }
-        table.push(cells);
-    }
-    table
+        let counts = matches!(&it[GUARANTEE], Value::Text(it) if it.starts_with("none"));
+        let row = row
+            .cell("", "curve", it[1].clone())
+            .words("", "cache delay", if counts { factor(&it[3]) } else { "-".into() })
+            .words("", "accepted", format!("{} %", per_cent(&it[5])))
+            .words("", "95 % interval", format!("{} - {} %", per_cent(&it[6]), per_cent(&it[7])))
+            .words("", "weighted", format!("{} %", per_cent(&it[8])));
+        if is_cut { row.cell("", "unknown", it[9].clone()) } else { row }
+    })
+    .shown(usize::MAX)
 }
 
 /// Without its sign, to the tenth.
@@ -130,30 +110,20 @@ fn factor(delay: &Value) -> Value {
 
 fn above(title: &str, rows: &[Vec<Value>]) -> Table {
     let is_cut = rows.iter().any(|row| row[8] != Value::from(0));
-    let mut columns = vec![
-        Column::for_people("curve", Unit::None),
-        Column::for_people("cache delay", Unit::Words),
-        Column::for_people("is", Unit::None),
-        Column::for_people("compared with", Unit::None),
-        Column::for_people("only this curve accepts", Unit::None),
-        Column::for_people("only the other accepts", Unit::None),
-        Column::for_people("p", Unit::Words),
-    ];
-    if is_cut {
-        columns.insert(6, Column::for_people("unknown", Unit::None));
-    }
-    let mut table = table(title, columns);
-    for row in rows {
-        let p = match row[9] {
-            Value::Num(p) if p < 0.001 => "< 0.001".into(),
-            ref p => p.show(Unit::None).into(),
+    Table::of("", title, rows, |row, it| {
+        let p = match it[9] {
+            Value::Num(p) if p < 0.001 => "< 0.001".to_owned(),
+            ref p => p.show(Unit::None),
         };
-        let [curve, than, is, only_it, only_other] = [1, 4, 5, 6, 7].map(|n| row[n].clone());
-        let mut cells = vec![curve, factor(&row[3]), is, than, only_it, only_other, p];
-        if is_cut {
-            cells.insert(6, row[8].clone());
-        }
-        table.push(cells);
-    }
-    table
+        let row = row
+            .cell("", "curve", it[1].clone())
+            .words("", "cache delay", factor(&it[3]))
+            .cell("", "is", it[5].clone())
+            .cell("", "compared with", it[4].clone())
+            .cell("", "only this curve accepts", it[6].clone())
+            .cell("", "only the other accepts", it[7].clone());
+        let row = if is_cut { row.cell("", "unknown", it[8].clone()) } else { row };
+        row.words("", "p", p)
+    })
+    .shown(usize::MAX)
 }

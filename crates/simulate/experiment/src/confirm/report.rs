@@ -2,7 +2,7 @@
 
 use wastenot_check::causes::LostTime;
 use wastenot_model::report::{COLUMNS, Unit};
-use wastenot_model::{Column, Report, Span, Table, Value};
+use wastenot_model::{Report, Span, Table};
 
 use super::{Arm, Change, Confirmation, Lost, Median, Sample, Trial, VARIED, Verdict};
 use crate::choice;
@@ -154,27 +154,20 @@ impl Confirmation {
 
     /// The recorded run and the three arms.
     fn runs(&self) -> Table {
-        let columns = [
-            Column::for_programs("figure", Unit::None),
-            Column::for_people("", Unit::None),
-            Column::new("run", "run", Unit::None),
-            Column::new("median_ns", "median", Unit::Ns),
-            Column::for_programs("low_ns", Unit::Ns),
-            Column::for_programs("high_ns", Unit::Ns),
-            Column::for_people("95 % interval", Unit::Words),
-        ];
-        let mut table = Table::new("runs", "Before and after", columns);
-        table.shown = usize::MAX;
+        let mut table = Table::new("runs", "Before and after", []).shown(usize::MAX);
         let Some(trial) = &self.trial else { return table };
         for (figure, words, one, of) in figures(trial.lost.loss) {
             let mut row = |words: &str, run: &str, median: Option<u64>, ends: Option<Median>| {
                 let interval = ends.map(|it| format!("{} .. {}", Span(it.low), Span(it.high)));
-                let mut cells: Vec<Value> = vec![figure.into(), words.into(), run.into()];
-                cells.extend(
-                    [median, ends.map(|it| it.low), ends.map(|it| it.high)].map(Value::from),
-                );
-                cells.push(interval.unwrap_or_default().into());
-                table.push(cells);
+                table.row(|row| {
+                    row.cell("figure", "", figure)
+                        .cell("", "", words)
+                        .cell("run", "run", run)
+                        .ns("median_ns", "median", median)
+                        .ns("low_ns", "", ends.map(|it| it.low))
+                        .ns("high_ns", "", ends.map(|it| it.high))
+                        .words("", "95 % interval", interval.unwrap_or_default())
+                });
             };
             row(&words, "recorded", one(&trial.recorded), None);
             let arms =
@@ -189,37 +182,23 @@ impl Confirmation {
 
     /// What was considered.
     fn tried(&self) -> Table {
-        let columns = [
-            Column::new("change", "change", Unit::None),
-            Column::new("cause_ns", "by this cause", Unit::Ns),
-            Column::new("loss_ns", "by all causes", Unit::Ns),
-            Column::new("makespan_ns", "makespan", Unit::Ns),
-        ];
-        let title = "Changes tried, with one run each";
-        let mut table = Table::new("tried", title, columns);
-        table.shown = usize::MAX;
-        for tried in self.trial.iter().flat_map(|trial| &trial.tried) {
-            let Sample { cause_ns, loss_ns, makespan_ns } = tried.sample;
-            let change = tried.change.map_or("none".to_owned(), |it| it.label());
-            let cells = vec![change.into(), cause_ns.into(), loss_ns.into(), makespan_ns.into()];
-            table.push(cells);
-        }
-        table
+        let rows = self.trial.iter().flat_map(|trial| &trial.tried);
+        Table::of("tried", "Changes tried, with one run each", rows, |row, tried| {
+            row.cell("change", "change", tried.change.map_or("none".to_owned(), |it| it.label()))
+                .ns("cause_ns", "by this cause", tried.sample.cause_ns)
+                .ns("loss_ns", "by all causes", tried.sample.loss_ns)
+                .ns("makespan_ns", "makespan", tried.sample.makespan_ns)
+        })
+        .shown(usize::MAX)
     }
 
     /// What was lost by which cause.
     fn losses(&self) -> Table {
-        let columns = [
-            Column::new("cause", "cause", Unit::None),
-            Column::new("loss", "kind", Unit::None),
-            Column::new("ns", "lost time", Unit::Ns),
-        ];
-        let mut table = Table::new("lost", "Time lost in the recorded run", columns);
-        table.shown = 6;
-        for lost in &self.lost {
-            table.push(vec![lost.cause.into(), kind(lost.loss).into(), lost.ns.into()]);
-        }
-        table
+        Table::of("lost", "Time lost in the recorded run", &self.lost, |row, lost| {
+            let row = row.cell("cause", "cause", lost.cause).cell("loss", "kind", kind(lost.loss));
+            row.ns("ns", "lost time", lost.ns)
+        })
+        .shown(6)
     }
 
     /// What repeats it.
@@ -314,20 +293,19 @@ fn spread(of: Median) -> String {
 fn lines(commands: &[String]) -> Table {
     const INDENT: &str = "    ";
     let room = COLUMNS - 4;
-    let mut table = Table::new("", "Reproduce", [Column::for_people("", Unit::None)]);
-    table.shown = usize::MAX;
+    let mut table = Table::new("", "Reproduce", []).shown(usize::MAX);
     for command in commands {
         let mut words = command.split(" --");
         let mut line = words.next().unwrap_or_default().to_owned();
         for word in words {
             if line.chars().count() + " --".len() + word.chars().count() > room {
-                table.push(vec![format!("{line} \\").into()]);
+                table.row(|row| row.cell("", "", format!("{line} \\")));
                 line = format!("{INDENT}--{word}");
             } else {
                 line = format!("{line} --{word}");
             }
         }
-        table.push(vec![line.into()]);
+        table.row(|row| row.cell("", "", line));
     }
     table
 }

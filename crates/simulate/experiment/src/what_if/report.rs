@@ -2,7 +2,7 @@
 
 use crate::extract::{Basis, Chain, Crowd, Wakers};
 use wastenot_model::report::Unit;
-use wastenot_model::{Column, Report, Span, Table, Value};
+use wastenot_model::{Report, Span, Table};
 
 use super::{Replayed, WhatIf};
 
@@ -249,18 +249,16 @@ impl WhatIf {
     }
 
     fn runs(&self) -> Table {
-        let columns = [
-            Column::new("run", "run", Unit::None),
-            Column::new("makespan_ns", "makespan", Unit::Ns),
-            Column::new("ratio", "ratio", Unit::Share),
-            Column::new("waste_cpu_ns", "waste", Unit::Ns),
-        ];
-        let mut table = Table::new("runs", "Runs of the same work", columns);
+        let mut table = Table::new("runs", "Runs of the same work", []);
         let recorded = self.extracted.recorded;
         let mut row = |run: &str, makespan: Option<Span>, waste: Option<u64>| {
             let ratio = makespan.map(|it| it.0 as f64 / recorded.0.max(1) as f64);
-            let cells: Vec<Value> = vec![run.into(), makespan.into(), ratio.into(), waste.into()];
-            table.push(cells);
+            table.row(|row| {
+                row.cell("run", "run", run)
+                    .ns("makespan_ns", "makespan", makespan)
+                    .share("ratio", "ratio", ratio)
+                    .ns("waste_cpu_ns", "waste", waste)
+            });
         };
         row("recorded", Some(recorded), Some(self.waste.cpu_ns));
         for run in std::iter::once(&self.asked).chain(&self.yardstick) {
@@ -272,28 +270,16 @@ impl WhatIf {
     }
 
     fn chains(&self) -> Table {
-        let columns = [
-            Column::new("name", "task", Unit::None),
-            Column::new("tasks", "tasks", Unit::None),
-            Column::new("chain_ns", "earliest end", Unit::Ns),
-            Column::new("compute_ns", "CPU time", Unit::Ns),
-            Column::new("sleep_ns", "asleep", Unit::Ns),
-        ];
-        let mut table = Table::new(
-            "chains",
-            "Earliest end of tasks in the recorded order, on unlimited CPUs",
-            columns,
-        );
-        table.shown = 5;
-        for end in &self.as_recorded.ends {
-            let Chain { compute, sleep } = end.chain;
-            let span = end.chain.span().into();
-            let (name, tasks) = (end.name.as_str().into(), end.tasks.into());
-            if self.as_recorded().is_some() {
-                table.push(vec![name, tasks, span, compute.into(), sleep.into()]);
-            }
-        }
-        table
+        let title = "Earliest end of tasks in the recorded order, on unlimited CPUs";
+        let ends = self.as_recorded.ends.iter().filter(|_| self.as_recorded().is_some());
+        Table::of("chains", title, ends, |row, end| {
+            row.cell("name", "task", end.name.as_str())
+                .cell("tasks", "tasks", end.tasks)
+                .ns("chain_ns", "earliest end", end.chain.span())
+                .ns("compute_ns", "CPU time", end.chain.compute)
+                .ns("sleep_ns", "asleep", end.chain.sleep)
+        })
+        .shown(5)
     }
 }
 

@@ -1,8 +1,7 @@
 //! What is added to the History at the end: facts that only a simulator knows.
 
-use wastenot_model::report::Unit;
 use wastenot_model::workload::{Nature, Natures, Programs, Synchrony};
-use wastenot_model::{Annex, Column, Sink, Table, TaskId, decisions};
+use wastenot_model::{Annex, Sink, Table, TaskId, decisions};
 
 use super::Engine;
 use super::life::Life;
@@ -46,18 +45,12 @@ impl<M: Mechanism> Engine<'_, M> {
             self.kernel.sink.annex(annex);
         }
         if !self.marks.is_empty() {
-            let columns = [
-                Column::new("time_ns", "time", Unit::At),
-                Column::new("task", "task", Unit::None),
-                Column::new("mark", "mark", Unit::None),
-                Column::new("late_ns", "late", Unit::Ns),
-            ];
-            let mut table = Table::new("marks", "Marks of the programs", columns);
-            for mark in &self.marks {
-                let name = self.workload.marks[mark.mark.index()].as_str();
-                let task = mark.task.ordinal() as u32;
-                table.push(vec![mark.time.into(), task.into(), name.into(), mark.late.into()]);
-            }
+            let table = Table::of("marks", "Marks of the programs", &self.marks, |row, it| {
+                row.at("time_ns", "time", it.time)
+                    .cell("task", "task", it.task.ordinal() as u32)
+                    .cell("mark", "mark", self.workload.marks[it.mark.index()].as_str())
+                    .ns("late_ns", "late", it.late)
+            });
             self.kernel.sink.annex(Annex { table });
         }
         if let Some(annex) = self.kernel.samples.annex() {

@@ -1,7 +1,6 @@
 //! The overheads of a run, in the kinds that Feather-Trace records.
 
-use wastenot_model::report::Unit;
-use wastenot_model::{Annex, Column, CpuId, Span, Table, Time};
+use wastenot_model::{Annex, CpuId, Span, Table, Time};
 
 /// What a sample brackets: Feather-Trace's points of LITMUS^RT. Two of its kinds are missing: a
 /// switch (CXS) always takes what the profile gives, and there is no tick (TICK).
@@ -98,16 +97,12 @@ impl Samples {
     /// All samples as a table.
     pub(crate) fn annex(&self) -> Option<Annex> {
         let rows = self.rows.as_ref().filter(|rows| !rows.is_empty())?;
-        let columns = [
-            Column::new("time_ns", "time", Unit::At),
-            Column::new("cpu", "CPU", Unit::None),
-            Column::new("kind", "overhead", Unit::None),
-            Column::new("length_ns", "length", Unit::Ns),
-        ];
-        let mut table = Table::new("overheads", "Overheads", columns);
-        for &(time, cpu, kind, span) in rows {
-            table.push(vec![time.into(), cpu.into(), kind.name().into(), span.into()]);
-        }
+        let table = Table::of("overheads", "Overheads", rows, |row, &(time, cpu, kind, span)| {
+            row.at("time_ns", "time", time)
+                .cell("cpu", "CPU", cpu)
+                .cell("kind", "overhead", kind.name())
+                .ns("length_ns", "length", span)
+        });
         Some(Annex { table })
     }
 }

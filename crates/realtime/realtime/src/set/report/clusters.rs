@@ -2,7 +2,7 @@
 
 use wastenot_bounds::verdict::{Cluster, Partitioning, Reason, Verdict, utilization};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
-use wastenot_model::{Column, Report, Table, Unit, Value};
+use wastenot_model::{Report, Table, Unit};
 
 use super::json;
 use super::words::{self, cpus, plural};
@@ -114,54 +114,32 @@ fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcom
 }
 
 fn of_clusters(asked: &Asked, outcome: &Outcome) -> Table {
-    let columns = [
-        Column::new("cluster", asked.noun(), Unit::None),
-        Column::new("task_count", "tasks", Unit::None),
-        Column::new("utilization", "utilization", Unit::None),
-        Column::new("utilization_with_overheads", "with overheads", Unit::None),
-        Column::new("by", "accepted by", Unit::None),
-    ];
-    let mut table =
-        Table::new("clusters", if asked.cpus == 1 { "CPUs" } else { "Clusters" }, columns);
-    for (n, cluster) in outcome.judged.clusters.iter().enumerate() {
-        let of = |set: &TaskSet| Value::from((utilization(set) * 1e3).round() / 1e3);
+    let title = if asked.cpus == 1 { "CPUs" } else { "Clusters" };
+    let rows = outcome.judged.clusters.iter().enumerate();
+    let mut table = Table::of("clusters", title, rows, |row, (n, cluster)| {
+        let of = |set: &TaskSet| (utilization(set) * 1e3).round() / 1e3;
         let charged = cluster.charged.as_ref().and_then(|charged| charged.as_ref().ok());
         let by = cluster.found.ok().and_then(|proof| proof.test());
-        table.push(vec![
-            n.into(),
-            cluster.tasks.len().into(),
-            of(&cluster.tasks),
-            charged.map_or(Value::Unknown, of),
-            by.map(|test| test.key()).into(),
-        ]);
-    }
+        row.cell("cluster", asked.noun(), n)
+            .cell("task_count", "tasks", cluster.tasks.len())
+            .cell("utilization", "utilization", of(&cluster.tasks))
+            .cell("utilization_with_overheads", "with overheads", charged.map(of))
+            .cell("by", "accepted by", by.map(|test| test.key()))
+    });
     table.hide_unknown();
     table
 }
 
 fn of_tasks(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Table {
-    let mut table = super::table_of_tasks([Column::new("cluster", asked.noun(), Unit::None)]);
-    if tasks.len() > LISTED {
-        return table;
-    }
     let judged = &outcome.judged;
     let wcet = |task: &Sporadic| task.wcet_us;
     let charged =
         |it: &Cluster| Some(it.charged.as_ref()?.as_ref().ok()?.iter().map(wcet).collect());
     let charged = judged.by_task(charged);
-    for (n, it) in tasks.iter().enumerate() {
-        table.push(vec![
-            (n + 1).into(),
-            it.wcet_us.into(),
-            it.period_us.into(),
-            it.deadline_us.into(),
-            charged[n].into(),
-            outcome.responses_us[n].into(),
-            judged.cluster_of[n].into(),
-        ]);
-    }
-    table.hide_unknown();
-    table
+    let charged_us = |n: usize| charged[n];
+    super::table_of_tasks(tasks, charged_us, outcome, |row, n| {
+        row.cell("cluster", asked.noun(), judged.cluster_of[n])
+    })
 }
 
 /// What was assumed.

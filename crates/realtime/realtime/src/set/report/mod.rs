@@ -6,8 +6,9 @@ mod words;
 
 use wastenot_bounds::Answer;
 use wastenot_bounds::verdict::{Judgement, Test, Verdict, utilization};
+use wastenot_model::report::Row;
 use wastenot_model::sporadic::TaskSet;
-use wastenot_model::{Column, Report, Table, Unit, Value};
+use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::Missed;
 
 use self::words::{cpus, plural};
@@ -217,84 +218,67 @@ fn tests(asked: &Asked, outcome: &Outcome) -> Table {
         })
     };
     let plain = if asked.table.is_some() { "without overheads" } else { "result" };
-    let mut columns =
-        vec![Column::for_people("test", Unit::None), Column::for_people(plain, Unit::None)];
-    if asked.table.is_some() {
-        columns.push(Column::for_people("with overheads", Unit::None));
-    }
-    columns.push(Column::for_people("source", Unit::None));
-    let mut table = Table::new("", "Tests", columns);
     let tests = &asked.question.tests;
-    for &test in tests {
-        // On several CPUs it is shown only if it was named.
-        if test == Test::Qpa && asked.question.cpus > 1 && tests.len() == Test::ALL.len() {
-            continue;
-        }
-        let mut row = vec![test.key().into(), says(outcome.plain(), test)];
-        if asked.table.is_some() {
-            row.push(says(&outcome.judged, test));
-        }
-        row.push(test.source().into());
-        table.push(row);
-    }
-    table
+    // On several CPUs QPA is shown only if it was named.
+    let without_qpa = asked.question.cpus > 1 && tests.len() == Test::ALL.len();
+    let shown = tests.iter().filter(|&&test| !(without_qpa && test == Test::Qpa));
+    Table::of("", "Tests", shown, |row, &test| {
+        let row = row.cell("", "test", test.key()).cell("", plain, says(outcome.plain(), test));
+        let row = match &asked.table {
+            Some(_) => row.cell("", "with overheads", says(&outcome.judged, test)),
+            None => row,
+        };
+        row.cell("", "source", test.source())
+    })
 }
 
 /// Over the table of tasks: people need to know what its letters are, and of what unit.
 const TASKS: &str = "Tasks, all in us (C execution time, T period, D deadline)";
 
-/// An empty table of tasks: their parameters and response times, then these columns.
-fn table_of_tasks<const N: usize>(more: [Column; N]) -> Table {
-    let columns = [
-        Column::new("task", "task", Unit::None),
-        Column::new("wcet_us", "C", Unit::None),
-        Column::new("period_us", "T", Unit::None),
-        Column::new("deadline_us", "D", Unit::None),
-        Column::new("wcet_us_with_overheads", "C+", Unit::None),
-        Column::new("response_us_max", "max response", Unit::None),
-    ];
-    Table::new("tasks", TASKS, columns.into_iter().chain(more).collect::<Vec<_>>())
+/// A table of tasks, if they are not too many: their parameters, C with overheads and response
+/// times, then what `more` adds of the task of this number.
+fn table_of_tasks(
+    tasks: &TaskSet,
+    charged_us: impl Fn(usize) -> Option<u64>,
+    outcome: &Outcome,
+    more: impl Fn(Row<'_>, usize) -> Row<'_>,
+) -> Table {
+    let listed = tasks.iter().enumerate().filter(|_| tasks.len() <= LISTED);
+    let mut table = Table::of("tasks", TASKS, listed, |row, (n, it)| {
+        let response_us = outcome.responses_us.get(n).copied().flatten();
+        let row = row
+            .cell("task", "task", n + 1)
+            .cell("wcet_us", "C", it.wcet_us)
+            .cell("period_us", "T", it.period_us)
+            .cell("deadline_us", "D", it.deadline_us)
+            .cell("wcet_us_with_overheads", "C+", charged_us(n))
+            .cell("response_us_max", "max response", response_us);
+        more(row, n)
+    });
+    table.hide_unknown();
+    table
 }
 
 /// Each task, with what is known of it.
 fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
-    let mut table = table_of_tasks([
-        Column::new("response_us_max_fp", "max response, FP", Unit::None),
-        Column::new("response_us_max_np", "max response, NP-EDF", Unit::None),
-        Column::new("tardiness_us_max", "max tardiness", Unit::None),
-        Column::new("tardiness_us_max_gfl", "max tardiness, G-FL", Unit::None),
-        Column::new("partition_cpu", "P-EDF CPU", Unit::None),
-    ]);
-    if tasks.len() > LISTED {
-        return table;
-    }
     let cluster = &outcome.judged.clusters[0];
     let charged = cluster.charged.as_ref().and_then(|charged| charged.as_ref().ok());
-    let of =
-        |all: Option<&Vec<u64>>, n: usize| Value::from(all.and_then(|all| all.get(n).copied()));
+    let charged_us = |n: usize| charged.map(|tasks| tasks[n].wcet_us);
+    let of = |all: &Option<Vec<u64>>, n: usize| all.as_ref()?.get(n).copied();
     let soft = outcome.soft.as_ref();
-    for (n, it) in tasks.iter().enumerate() {
-        table.push(vec![
-            (n + 1).into(),
-            it.wcet_us.into(),
-            it.period_us.into(),
-            it.deadline_us.into(),
-            charged.map(|tasks| tasks[n].wcet_us).into(),
-            outcome.responses_us.get(n).copied().flatten().into(),
-            of(outcome.fixed_us.as_ref(), n),
-            of(outcome.unpreempted_us.as_ref(), n),
-            of(soft.and_then(|it| it.gedf_us.as_ref()), n),
-            of(soft.and_then(|it| it.gfl_us.as_ref()), n),
-            outcome.cpu_of.get(n).copied().into(),
-        ]);
-    }
-    table.hide_unknown();
+    let gedf = |n: usize| of(&soft?.gedf_us, n);
+    let gfl = |n: usize| of(&soft?.gfl_us, n);
     // People need no bound on tardiness where no job is late.
-    let in_time = outcome.judged.verdict.is_schedulable();
-    for column in table.columns.iter_mut().filter(|column| column.key.starts_with("tardiness")) {
-        *column = column.clone().shown_if(!in_time);
-    }
-    table
+    let late = !outcome.judged.verdict.is_schedulable();
+    table_of_tasks(tasks, charged_us, outcome, |row, n| {
+        row.cell("response_us_max_fp", "max response, FP", of(&outcome.fixed_us, n))
+            .cell("response_us_max_np", "max response, NP-EDF", of(&outcome.unpreempted_us, n))
+            .cell("tardiness_us_max", "max tardiness", gedf(n))
+            .shown_if(late)
+            .cell("tardiness_us_max_gfl", "max tardiness, G-FL", gfl(n))
+            .shown_if(late)
+            .cell("partition_cpu", "P-EDF CPU", outcome.cpu_of.get(n).copied())
+    })
 }
 
 /// What was assumed.
