@@ -20,10 +20,7 @@ fn implicit(tasks: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
 fn asked(tasks: &[(u64, u64, u64)], words: &str) -> (Value, i32) {
     let desk = Desk::new();
     desk.put("t.csv", csv(tasks));
-    let output = desk.bash(&format!("wastenot bounds test t.csv --json {words}"));
-    let (text, code) = said(&output);
-    assert!(output.stderr.is_empty(), "{text}");
-    (serde_json::from_slice(&output.stdout).expect("one object"), code)
+    desk.json(&format!("wastenot bounds test t.csv --json {words}"))
 }
 
 /// In the order GFB BAK BCL BCLI RTA BAR FF-DBF LOAD; what does not apply does not accept.
@@ -262,11 +259,7 @@ fn overheads_stand_beside_what_they_change() {
                 request,,12\n";
     desk.put("o.csv", format!("kind,at,max_us\n{rows}"));
     desk.put("storm.csv", "kind,at,max_us\nrelease,,40000\n");
-    let ask = |words: &str| -> (Value, i32) {
-        let output = desk.bash(&format!("wastenot bounds test t.csv --json {words}"));
-        let (_, code) = said(&output);
-        (serde_json::from_slice(&output.stdout).expect("one object"), code)
-    };
+    let ask = |words: &str| desk.json(&format!("wastenot bounds test t.csv --json {words}"));
     let wcets = |answer: &Value| {
         [0, 1].map(|n: usize| answer["tasks"][n]["wcet_us_with_overheads"].as_u64())
     };
@@ -300,11 +293,9 @@ fn overheads_stand_beside_what_they_change() {
 fn a_page_and_standard_input() {
     let desk = Desk::new();
     desk.put("t.csv", csv(&implicit(&[(2, 10)])));
-    let (text, code) = said(&desk.bash("wastenot bounds test - --cpus 2 -o page.html < t.csv"));
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Schedulable: ") && text.contains("Report: page.html"), "{text}");
-    let page = std::fs::read_to_string(desk.path().join("page.html")).expect("a page");
-    assert!(page.contains("Goossens, Funk, Baruah"), "{page}");
+    let line = "wastenot bounds test - --cpus 2 -o page.html < t.csv";
+    desk.says(0, line, &["Schedulable: ", "Report: page.html"]);
+    assert!(desk.read("page.html").contains("Goossens, Funk, Baruah"));
     let (text, _) = said(&desk.bash("wastenot bounds test t.csv --cpus 1 --text"));
     assert!(text.contains("qpa") && text.lines().all(|line| line.chars().count() <= 72), "{text}");
 }
@@ -317,10 +308,8 @@ fn sets_that_are_too_large_to_be_tested_are_unknown_soon() {
     }
     let desk = Desk::new();
     desk.put("t.csv", text);
-    let output = desk.bash("wastenot bounds test t.csv --cpus 4 --test rta,bar --json");
-    let (text, code) = said(&output);
-    assert_eq!(code, 3, "{text}");
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("one object");
+    let (answer, code) = desk.json("wastenot bounds test t.csv --cpus 4 --test rta,bar --json");
+    assert_eq!(code, 3, "{answer}");
     assert_eq!((&answer["tests"]["rta"], &answer["cause"]), (&json!("unknown"), &json!("budget")));
 }
 
@@ -382,9 +371,8 @@ fn partitions_are_of_tasks_that_pay_under_global_edf() {
     assert!(text.contains("its own overheads are different"), "{text}");
     let text = ask("");
     assert!(!text.contains("C+") && !text.contains("own overheads"), "{text}");
-    let (text, code) =
-        said(&desk.bash("wastenot bounds test t.csv --cpus 2 --implementation p-edf"));
-    assert!(code == 2 && text.contains("N = 1 is partitioned EDF"), "{text}");
+    let line = "wastenot bounds test t.csv --cpus 2 --implementation p-edf";
+    desk.says(2, line, &["N = 1 is partitioned EDF"]);
 }
 
 #[test]
@@ -423,10 +411,8 @@ fn what_a_table_does_not_tell_the_report_does() {
     let desk = Desk::new();
     desk.put("t.csv", csv(&implicit(&[(5_000, 10_000), (5_000, 10_000), (9, 10_000)])));
     desk.put("o.csv", "kind,at,max_us,average_us\nschedule,,9,2\nipi,,4,\nhandler,,3,1\n");
-    let ask = |words: &str| {
-        let output = desk.bash(&format!("wastenot bounds test t.csv --overheads o.csv {words}"));
-        serde_json::from_slice::<Value>(&output.stdout).expect("one object")
-    };
+    let ask =
+        |words: &str| desk.json(&format!("wastenot bounds test t.csv --overheads o.csv {words}")).0;
     let answer = ask("--cpus 1 --json");
     let all = answer["assumptions"].to_string();
     let kinds = "o.csv has no switch, tick, release, latency, cache_delay, cache_load: these overheads count as 0";

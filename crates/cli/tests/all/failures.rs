@@ -396,27 +396,21 @@ fn a_perf_data_cut_before_it_says_what_events_mean_is_read_with_another_recordin
     let desk = desk();
     let other = root().join("traces").join(PERF);
     let line = format!("wastenot check cut.perf.data --formats-from {}", other.display());
-    let (text, code) = said(&desk.bash(&line));
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("cut"), "{text}");
+    desk.says(0, &line, &["cut"]);
 }
 
 #[test]
 fn a_cut_trace_is_read_up_to_the_cut_and_says_so() {
-    let (text, code) = said(&desk().bash("wastenot check cut.dat"));
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("cut"), "{text}");
+    desk().says(0, "wastenot check cut.dat", &["cut"]);
 }
 
 #[test]
 fn what_exists_is_kept_unless_forced() {
     let desk = desk();
     desk.bash("wastenot report trace.dat -o report.html");
-    let read = || std::fs::read_to_string(desk.path().join("report.html")).expect("the report");
-    assert_eq!(read(), "mine\n");
-    let (text, code) = said(&desk.bash("wastenot report trace.dat -o report.html --force"));
-    assert_eq!(code, 0, "{text}");
-    assert!(read().starts_with("<!"), "a page now");
+    assert_eq!(desk.read("report.html"), "mine\n");
+    desk.exits(0, "wastenot report trace.dat -o report.html --force");
+    assert!(desk.read("report.html").starts_with("<!"), "a page now");
     let left = desk.bash("ls -a | grep -c '^\\.wastenot-'");
     assert_eq!(left.stdout, b"0\n", "no temporary file is left behind");
 }
@@ -425,12 +419,11 @@ fn what_exists_is_kept_unless_forced() {
 fn what_is_cut_off_a_file_is_not_said_to_be_known() {
     let desk = desk();
     let cut = "head -c $(($(stat -c %s $f) / 2)) $f >cut.wn; wastenot check cut.wn --text";
-    let (text, code) = said(&desk.bash(&format!(
+    let cut = format!(
         "f=whole.wn; wastenot convert trace.dat -o $f; {cut}; wastenot check cut.wn --json"
-    )));
-    assert!(code == 0 && text.contains("events, truncated"), "{text}");
+    );
+    let text = desk.says(0, &cut, &["events, truncated", "Known CPU time before the cut"]);
     assert!(text.replace('\n', " ").contains("The file is truncated"), "{text}");
-    assert!(text.contains("Known CPU time before the cut"), "{text}");
     let (text, _) = said(&desk.bash("wastenot check whole.wn --text"));
     assert!(!text.contains("truncated") && !text.contains("cut"), "{text}");
 }
@@ -473,17 +466,14 @@ fn exit_codes_tell_answers_apart() {
         ("wastenot --help", 0),
         ("wastenot --version", 0),
     ] {
-        let (text, code) = said(&desk.bash(line));
-        assert_eq!(code, wanted, "{line}\n{text}");
+        desk.exits(wanted, line);
     }
 }
 
 #[test]
 fn nothing_but_results_goes_to_standard_output() {
-    let output = desk().bash("wastenot check trace.dat --json");
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    let (json, _) = desk().json("wastenot check trace.dat --json");
     assert_eq!(json["schema"], "wastenot.check/1");
-    assert!(output.stderr.is_empty());
 }
 
 #[test]
@@ -512,17 +502,15 @@ fn what_exceeds_a_bound_is_said_on_stderr_and_in_json() {
         json["worse"].as_array().expect("a list").iter().filter_map(|it| it.as_str()).collect();
     assert!(named.contains(&"waste.cpu_ns"), "{said}");
     assert_eq!(named, listed);
-    let (said, json) = told("wastenot compare after.dat after.dat --worse-than 5% --json");
-    let json: serde_json::Value = serde_json::from_slice(&json).expect("one object");
-    assert!(said.is_empty() && json["worse"].as_array().is_some_and(Vec::is_empty), "{said}");
+    let (json, _) = desk.json("wastenot compare after.dat after.dat --worse-than 5% --json");
+    assert!(json["worse"].as_array().is_some_and(Vec::is_empty), "{json}");
 }
 
 #[test]
 fn an_order_that_cannot_be_had_is_said() {
     let desk = desk();
     let draw = "wastenot draw cores trace.dat -o cores.svg --force --socket-order";
-    let (text, code) = said(&desk.bash(draw));
-    assert!(code == 0 && text.contains("--socket-order") && text.contains("--machine"), "{text}");
+    desk.says(0, draw, &["--socket-order", "--machine"]);
     let (text, _) = said(&desk.bash(&format!("{draw} --machine 'node:2 core:8 pu:1'")));
     assert!(!text.contains("--machine"), "{text}");
 }
@@ -534,8 +522,7 @@ fn a_dump_of_sched_ext_is_explained_without_a_task() {
                 5.314s)\n\nCPU states\n----------\n\nCPU 0   : nr_run=2 flags=0x1\n          \
                 curr=cc[8] class=ext_sched_class\n\n  R make[7] -5314ms\n      ops_state/qseq=2/3\n\
                 \x20     dsq_id=(n/a)\n      cpus=1\n";
-    let (text, code) = said(&desk.bash(&format!("printf '{dump}' | wastenot explain -")));
-    assert_eq!(code, 0, "{text}");
+    let text = desk.exits(0, &format!("printf '{dump}' | wastenot explain -"));
     assert!(text.contains("make:7 was runnable and did not run for 5.314 s"), "{text}");
     assert!(text.contains("No CPU that the task may use (0) was idle"), "{text}");
 }
