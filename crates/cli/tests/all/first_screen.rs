@@ -1,19 +1,16 @@
 //! What stands first: a screen of text, the top of a page.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::path::PathBuf;
 
 use crate::root;
 use crate::shell::{Desk, said};
 
 /// All traces of the repository, by their names in `traces/`.
 fn traces() -> Vec<String> {
-    let files = fs::read_dir(root().join("traces")).expect("traces");
-    let names = files.map(|file| file.expect("a file").file_name());
-    let names = names.map(|name| name.into_string().expect("a name"));
-    let mut names: Vec<String> =
-        names.filter(|name| name.ends_with(".dat") || name.ends_with(".data")).collect();
-    names.sort();
+    let all = ["dat", "data"].map(|ending| wastenot_needs::files(root().join("traces"), ending));
+    let name = |file: &PathBuf| file.file_name().expect("a name").to_string_lossy().into_owned();
+    let names: Vec<String> = all.concat().iter().map(name).collect();
     assert!(names.len() > 50, "{names:?}");
     names
 }

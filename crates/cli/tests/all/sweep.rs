@@ -171,13 +171,8 @@ fn what_is_wrong_is_told_with_what_to_do() {
 fn the_sweeps_that_come_along_can_be_read_and_have_their_tables() {
     let folder = root().join("scenarios/sweeps");
     let mut found = 0;
-    for entry in fs::read_dir(&folder).expect("sweeps") {
-        let path = entry.expect("a file").path();
-        if path.extension().is_none_or(|ending| ending != "toml") {
-            continue;
-        }
+    for (path, text) in wastenot_needs::texts(&folder, "toml") {
         found += 1;
-        let text = fs::read_to_string(&path).expect("a text");
         let name = path.display().to_string();
         let sweep = sweep(&name, &text, &wastenot_realtime::sweep::NAMES);
         let sweep = sweep.unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
