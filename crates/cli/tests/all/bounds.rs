@@ -29,63 +29,31 @@ fn accepts(answer: &Value) -> [u8; 8] {
     ["gfb", "bak", "bcl", "bcli", "rta", "bar", "ffdbf", "load"].map(of)
 }
 
+/// Each test answers otherwise than any other in some row; crates/realtime/bounds has more answers.
 #[test]
 fn known_answers() {
-    let many = |task, count| implicit(&vec![task; count]);
     for (tasks, cpus, tests, verdict) in [
-        (many((2, 3), 3), 1, None, "unschedulable"),
-        (many((2, 3), 3), 2, Some([0; 8]), "unschedulable"),
-        (many((2, 3), 3), 3, Some([0, 0, 1, 1, 1, 0, 0, 0]), "schedulable"),
-        (implicit(&[(1, 10), (1, 10), (10, 11)]), 2, Some([0, 0, 0, 1, 1, 0, 0, 0]), "schedulable"),
-        (implicit(&[(1, 10), (1, 10), (9, 11)]), 2, Some([1, 1, 1, 1, 1, 1, 1, 0]), "schedulable"),
-        (many((2, 10), 10), 4, Some([1; 8]), "schedulable"),
-        (many((5, 10), 5), 4, Some([1, 1, 1, 1, 1, 1, 0, 0]), "schedulable"),
+        (implicit(&[(2, 3); 3]), 2, [0; 8], "unschedulable"),
+        (implicit(&[(2, 3); 3]), 3, [0, 0, 1, 1, 1, 0, 0, 0], "schedulable"),
+        (implicit(&[(5, 10); 5]), 4, [1, 1, 1, 1, 1, 1, 0, 0], "schedulable"),
         (
             implicit(&[(20, 50), (30, 100), (40, 200), (10, 25)]),
             2,
-            Some([1, 1, 0, 1, 1, 1, 1, 0]),
+            [1, 1, 0, 1, 1, 1, 1, 0],
             "schedulable",
         ),
-        (
-            implicit(&[(10, 40), (15, 60), (24, 80), (30, 120)]),
-            2,
-            Some([1, 1, 0, 1, 1, 1, 1, 1]),
-            "schedulable",
-        ),
-        (
-            vec![(3, 10, 6), (4, 15, 9), (5, 20, 12)],
-            2,
-            Some([1, 0, 0, 1, 1, 1, 1, 1]),
-            "schedulable",
-        ),
-        (
-            implicit(&[(20, 30), (20, 30), (5, 30)]),
-            2,
-            Some([0, 0, 1, 1, 1, 1, 0, 0]),
-            "schedulable",
-        ),
-        (implicit(&[(80, 100), (33, 66), (7, 10)]), 2, Some([0; 8]), "unschedulable"),
+        (vec![(3, 10, 6), (4, 15, 9), (5, 20, 12)], 2, [1, 0, 0, 1, 1, 1, 1, 1], "schedulable"),
         (
             vec![(10, 100, 100), (33, 200, 200), (10, 300, 100), (27, 28, 28)],
             2,
-            Some([0, 0, 0, 0, 1, 1, 0, 0]),
+            [0, 0, 0, 0, 1, 1, 0, 0],
             "schedulable",
         ),
-        (
-            implicit(&[(9, 10), (9, 10), (1, 100), (1, 100)]),
-            3,
-            Some([0, 0, 1, 1, 1, 0, 0, 0]),
-            "schedulable",
-        ),
-        // Density adds up to just what it may: in floating point it does not.
-        (implicit(&[(3, 12), (1, 5), (3, 10), (3, 12), (5, 12), (2, 12)]), 2, None, "schedulable"),
     ] {
         let (answer, code) = asked(&tasks, &format!("--cpus {cpus}"));
         assert_eq!(answer["verdict"], verdict, "{tasks:?} on {cpus}: {answer}");
         assert_eq!(code, i32::from(verdict == "unschedulable"), "{tasks:?} on {cpus}");
-        if let Some(tests) = tests {
-            assert_eq!(accepts(&answer), tests, "{tasks:?} on {cpus}");
-        }
+        assert_eq!(accepts(&answer), tests, "{tasks:?} on {cpus}");
     }
 }
 
@@ -109,31 +77,18 @@ fn bounded_tardiness_response_times_and_first_misses() {
     );
     let (d23, _) = asked(&implicit(&[(10, 40), (15, 60), (24, 80), (30, 120)]), "--cpus 2");
     assert_eq!(late(&d23, "response_us_max"), [26, 45, 59, 81]);
-    let (d1, _) = asked(&implicit(&[(2, 3); 3]), "--cpus 2");
-    assert_eq!(d1["witness"]["deadline_us"], 3);
 }
 
 #[test]
 fn one_cpu_is_decided_exactly() {
-    let set = [
-        (6_000, 31_000, 18_000),
-        (2_000, 9_800, 9_000),
-        (1_000, 17_000, 12_000),
-        (90, 4_200, 3_000),
-        (8, 96, 78),
-        (2, 12, 16),
-        (10, 280, 120),
-        (26, 660, 160),
-    ];
-    let (answer, code) = asked(&set, "--cpus 1");
+    let (answer, code) = asked(&[(1, 5, 5), (6, 10, 9)], "--cpus 1");
     assert_eq!((&answer["tests"]["qpa"], code), (&json!("accept"), 0));
-    let (answer, code) = asked(&[&set[..], &[(10, 100, 15)]].concat(), "--cpus 1");
-    assert_eq!((&answer["tests"]["qpa"], code), (&json!("reject"), 1));
-    assert_eq!(answer["witness"]["kind"], "demand");
-    assert_eq!(answer["tests"]["ffdbf"], "not_applicable");
     let (answer, code) = asked(&[(331, 15_000, 2_688), (3_654, 77_000, 3_849)], "--cpus 1");
-    assert_eq!((&answer["witness"]["window_us"], code), (&json!(3_849), 1));
-    assert_eq!(answer["witness"]["demand_us"], 3_985);
+    assert_eq!((&answer["tests"]["qpa"], code), (&json!("reject"), 1));
+    let witness = &answer["witness"];
+    assert_eq!((&witness["kind"], &witness["window_us"]), (&json!("demand"), &json!(3_849)));
+    assert_eq!(witness["demand_us"], 3_985);
+    assert_eq!(answer["tests"]["ffdbf"], "not_applicable");
 }
 
 #[test]
