@@ -101,11 +101,6 @@ fn what_cannot_be_asked_of_clusters_is_told_with_what_to_do() {
                 "64 CPUs cannot be divided into clusters of 7",
                 "divides `--cpus`",
             ),
-            (
-                "--cpus 4 --cluster 8",
-                "4 CPUs cannot be divided into clusters of 8",
-                "divides `--cpus`",
-            ),
             ("--cpus 4 --cluster 1 --implementation gedf-mp", "no CPU for tasks", "`--cluster 2`"),
             ("--cpus 8 --cluster 2 --overheads o.csv", "gsn-edf on 4 CPUs", "on 2 CPUs"),
         ],

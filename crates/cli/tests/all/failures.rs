@@ -39,13 +39,10 @@ fn desk() -> Desk {
     desk.put("program.toml", program);
     desk.put("cfs.toml", scenario("name = \"cfs-41\""));
     desk.put("hz.toml", scenario("name = \"cfs-4.1\",\n hz = 300"));
-    desk.put("group.toml", scenario("name = \"cfs-4.1\", group = \"own\""));
     desk.put("rota.toml", scenario("name = \"turns.rota\",\n slices = 5"));
     desk.put("turns.rota", std::fs::read(root().join("policies/work-stealing.rota")).expect("one"));
     desk.put("typo.rota", "policy a() {\n  queue q : fifi per cpu\n}\n");
     desk.put("zero.csv", "wcet_us,period_us\n1,0\n");
-    desk.put("nan.csv", "wcet_us,period_us\nNaN,5\n");
-    desk.put("header.csv", "wcet,period_us\n1,5\n");
     desk.put("two.csv", "wcet_us,period_us\n1,5\n1,5\n");
     desk.put("kinds.csv", "kind,at,max_us\nshedule,5,2\n");
     desk.put("nothing.csv", "kind,at,max_us\n");
@@ -122,7 +119,6 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot list schedules", "invalid value 'schedules'", "did you mean `schedulers`"),
     ("wastenot run cfs.toml", "cfs.toml:3: there is no scheduler `cfs-41`", "`cfs-4.1`"),
     ("wastenot run hz.toml", "hz.toml:4: cfs-4.1: `hz` cannot be `300`", "100 | 250 | 1000"),
-    ("wastenot run group.toml", "cfs-4.1 has no tunable `group`", "did you mean `groups`"),
     ("wastenot run one.toml --scheduler osvv", "no scheduler `osvv`", "did you mean `osv`"),
     ("wastenot run one.toml --scheduler gang,quantum=0ms", "cannot be `0ms`", "`10us`"),
     (
@@ -131,17 +127,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "did you mean `slice`?",
     ),
     (
-        "wastenot run one.toml --scheduler turns.rota,slice=5",
-        "turns.rota: ws: `slice` cannot be `5`",
-        "a time with its unit",
-    ),
-    (
         "wastenot run one.toml --scheduler turn.rota",
         "cannot read the policy turn.rota: no such file",
         "policies/",
     ),
     ("wastenot run one.toml --scheduler typo.rota", "typo.rota:2:13: R", "fifo"),
-    ("wastenot what-if trace.dat --scheduler typo.rota", "typo.rota:2:13: R", "fifo"),
     ("wastenot run one.toml -o x.wn --seed 1-3", "-o writes one run", "`--seed 1`"),
     (
         "wastenot run one.toml --resume one.toml",
@@ -149,7 +139,6 @@ const CASES: &[(&str, &str, &str)] = &[
         "a new file",
     ),
     ("wastenot run bad.json", "bad.json:2: a thread has no key `rum`", "`run`"),
-    ("wastenot run bound.json --machine smp4", "bound.json:1: the machine has no CPU 9", "0-3"),
     ("wastenot run bound.json --machine hal9", "--machine: there is no machine", "preset"),
     ("wastenot chekc trace.dat", "unrecognized subcommand 'chekc'", "did you mean `check`"),
     ("wastenot check", "check needs a trace file", "wastenot check trace.dat"),
@@ -197,17 +186,6 @@ const CASES: &[(&str, &str, &str)] = &[
         "wastenot bounds test zero.csv --cpus 2",
         "zero.csv:2: period_us: the value is 0",
         "at least 1",
-    ),
-    ("wastenot bounds test nan.csv --cpus 2", "nan.csv:2: wcet_us: `NaN`", "write only digits"),
-    (
-        "wastenot bounds test header.csv --cpus 2",
-        "header.csv:1: there is no column `wcet`",
-        "wcet_us",
-    ),
-    (
-        "wastenot bounds test empty.dat --cpus 2",
-        "empty.dat:1: the file is empty",
-        "wcet_us, period",
     ),
     ("wastenot bounds test trace.dat --cpus 2", "trace.dat:1: ", ""),
     (

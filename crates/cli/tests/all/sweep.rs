@@ -149,7 +149,6 @@ fn what_is_wrong_is_told_with_what_to_do() {
             ("small.toml -o small.pdf", "small.pdf does not end in .csv", ".csv"),
             ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
             ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),
-            ("small.toml --resume r --shard 0/3", "`2/3`", "bounds sweep --help"),
             ("small.toml --resume small.toml", "not a results file", "new file"),
             ("small.toml -o tables/2.csv", "exists already", "--force"),
         ],
