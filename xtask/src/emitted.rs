@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rayon::prelude::*;
 use wastenot_model::workload::Random;
@@ -14,6 +14,7 @@ use wastenot_rota::emit::emit;
 use wastenot_rota::ir::Program;
 
 use crate::mutants::mutants;
+use crate::parts::files;
 
 /// A program, what it is called here, and where it comes from.
 struct Made {
@@ -80,12 +81,8 @@ fn drawn(seed: u64) -> Option<Made> {
 
 /// The policies of a folder, and every mutant of each that means anything.
 fn of_folder(folder: &Path) -> Result<Vec<Made>, String> {
-    let found = fs::read_dir(folder).map_err(|error| said(folder, &error))?;
-    let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "rota"));
-    files.sort();
     let mut all = Vec::new();
-    for file in files {
+    for file in files(folder, "rota")? {
         let text = fs::read_to_string(&file).map_err(|error| said(&file, &error))?;
         let faults = |_| format!("{}: it has faults", file.display());
         let program = wastenot_rota::compile(&text).map_err(faults)?;

@@ -3,12 +3,14 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indicatif::ProgressBar;
 use wastenot_experiment::{Cell, Experiment, Grid, Options, Sim};
 use wastenot_model::Span;
 use wastenot_scenario::scenario::{Choice, Scenario};
+
+use crate::parts::files;
 
 /// Seeds of random numbers that each is run with.
 const SEEDS: u64 = 3;
@@ -41,7 +43,7 @@ const COLUMNS: [Column; 6] = [
 pub(crate) fn write(seeds: &Path, own: &Path, output: &Path) -> Result<String, String> {
     let choices: Vec<Choice> = COLUMNS.iter().map(choice).collect::<Result<_, _>>()?;
     let (mut page, mut rows) = (head(), 0);
-    let workloads_of = files(seeds)?;
+    let workloads_of = files(seeds, "toml")?;
     let bar = ProgressBar::new(workloads_of.len() as u64);
     for file in &workloads_of {
         bar.set_message(file.display().to_string());
@@ -50,7 +52,7 @@ pub(crate) fn write(seeds: &Path, own: &Path, output: &Path) -> Result<String, S
     }
     bar.finish_and_clear();
     page += OWN;
-    for file in files(own)? {
+    for file in files(own, "toml")? {
         figures(&mut page, &file)?;
     }
     fs::write(output, page).map_err(|error| format!("{}: {error}", output.display()))?;
@@ -89,14 +91,6 @@ fn choice(column: &Column) -> Result<Choice, String> {
     let mut choice = Choice { tunables, ..Choice::named(column.name) };
     wastenot_experiment::resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
     Ok(choice)
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let found = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
-    files.sort();
-    Ok(files)
 }
 
 fn scenario(file: &Path) -> Result<Scenario, String> {

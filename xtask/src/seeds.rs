@@ -12,6 +12,7 @@ use wastenot_scenario::scenario::Figure;
 
 use crate::elsewhere::Elsewhere;
 use crate::knobs::{self, TURN};
+use crate::parts::files;
 use crate::trial::Trial;
 
 /// Seeds with which sensitivities are measured: of the same seed, so that one does.
@@ -34,12 +35,7 @@ struct Sensitivity {
 /// Runs all scenarios in `folder` and writes the page. The verdict in a line. `figures` only takes
 /// a tenth of the time: then the page lacks what knobs and other fixes do.
 pub(crate) fn write(folder: &Path, output: &Path, figures: bool) -> Result<String, String> {
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .map_err(|error| format!("{}: {error}", folder.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .collect();
-    files.sort();
+    let files = files(folder, "toml")?;
     let bar = ProgressBar::new(files.len() as u64);
     let (mut page, mut count) = (String::new(), Count::default());
     let mut elsewhere = Elsewhere::default();

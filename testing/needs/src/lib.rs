@@ -1,6 +1,39 @@
-//! What tests need: programs of the machine, and work, of which randomised tests do some amount.
+//! What tests need: files, programs of the machine, and work, of which randomised tests do some
+//! amount.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// The files of a folder whose names end in a dot and `ending`, in order.
+///
+/// # Panics
+/// The folder cannot be read.
+pub fn files(folder: impl AsRef<Path>, ending: &str) -> Vec<PathBuf> {
+    let folder = folder.as_ref();
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|it| it == ending));
+    files.sort();
+    files
+}
+
+/// Each of these files, and its text.
+///
+/// # Panics
+/// The folder or a text cannot be read.
+pub fn texts(folder: impl AsRef<Path>, ending: &str) -> Vec<(PathBuf, String)> {
+    let read = |file: PathBuf| (file.clone(), fs::read_to_string(file).expect("a text"));
+    files(folder, ending).into_iter().map(read).collect()
+}
+
+/// What a file is called, without its folder and its ending.
+///
+/// # Panics
+/// It has no name.
+pub fn stem(file: impl AsRef<Path>) -> String {
+    file.as_ref().file_stem().expect("a name").to_string_lossy().into_owned()
+}
 
 /// Prints that a test was not run, why, and what would let it run.
 #[expect(clippy::print_stdout, reason = "`make test` collects these lines")]

@@ -18,6 +18,7 @@ use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 use wastenot_sim::Options;
 
 use super::rows::{Figures, OWN, Row, Rows, SIM, is_of};
+use crate::parts::files;
 
 /// Rows that several guests add to.
 pub(super) type Shared = Mutex<Rows>;
@@ -148,8 +149,9 @@ pub(super) struct Runs {
 impl Runs {
     pub(super) fn new(scenarios: &Path, policies: &Path, histories: &Path) -> Result<Runs, String> {
         fs::create_dir_all(histories).map_err(|e| format!("{}: {e}", histories.display()))?;
-        let files = files(scenarios, "toml")?;
-        let workloads = files.iter().map(|file| Workload::read(file)).collect::<Result<_, _>>()?;
+        let scenarios = files(scenarios, "toml")?;
+        let workloads =
+            scenarios.iter().map(|file| Workload::read(file)).collect::<Result<_, _>>()?;
         let policy = |file: &PathBuf| {
             let mut choice = Choice::named(&file.display().to_string());
             wastenot_experiment::resolve(&mut choice, Path::new(""))
@@ -157,7 +159,7 @@ impl Runs {
             let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             Ok::<_, String>(Policy { name, choice })
         };
-        let policies = files_of(policies)?.iter().map(policy).collect::<Result<_, _>>()?;
+        let policies = files(policies, "rota")?.iter().map(policy).collect::<Result<_, _>>()?;
         Ok(Runs { workloads, policies, histories: histories.to_owned() })
     }
 
@@ -434,18 +436,6 @@ fn bench(boot: &Boot<'_>) -> Result<(Guests, String), String> {
     };
     let guests = Guests::new(of, qemu, || false).map_err(|error| error.to_string())?;
     Ok((guests, version))
-}
-
-fn files_of(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    files(folder, "rota")
-}
-
-fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
-    let found = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|it| it == ending));
-    files.sort();
-    Ok(files)
 }
 
 /// Tells how far it is.

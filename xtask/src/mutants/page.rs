@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -14,6 +14,7 @@ use wastenot_prove::solver::{Kind, Places};
 use wastenot_rota::ir::Policy;
 
 use super::{ARGUMENTS, By, Family, OPERATORS, Standing, fates, mutants, standing};
+use crate::parts::files;
 
 /// How long a solver may think about a question.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -75,12 +76,8 @@ pub(crate) fn write(folder: &Path, output: &Path) -> Result<String, String> {
 }
 
 fn policies(folder: &Path) -> Result<Vec<Policy>, String> {
-    let found = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "rota"));
-    files.sort();
     let mut policies = Vec::new();
-    for file in files {
+    for file in files(folder, "rota")? {
         let name = file.display();
         let text = fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
         let program = wastenot_rota::compile(&text).map_err(|_| format!("{name} is no policy"))?;

@@ -20,6 +20,7 @@ use wastenot_rota::emit::emit;
 use wastenot_rota::ir::Program;
 
 use crate::mutants::{Mutant, mutants, refuted};
+use crate::parts::files;
 
 /// Runs until a mutant counts as not found.
 const RUNS: u64 = 200;
@@ -93,11 +94,7 @@ fn policies(path: &Path) -> Result<Vec<PathBuf>, String> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
-    let found = fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "rota"));
-    files.sort();
-    Ok(files)
+    files(path, "rota")
 }
 
 /// The refuted mutants of a program that can be emitted.

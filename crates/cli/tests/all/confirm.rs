@@ -1,8 +1,6 @@
 //! `explain --confirm`: what is printed repeats what it says.
 
-use serde_json::Value;
-
-use crate::shell::{Desk, said};
+use crate::shell::Desk;
 
 /// Tasks that are bound to one of four CPUs, then a job that needs all.
 const BOUND: &str = r#"
@@ -19,8 +17,7 @@ tasks = [
 fn desk() -> Desk {
     let desk = Desk::laid();
     desk.put("bound.toml", BOUND);
-    let (text, code) = said(&desk.bash("wastenot run bound.toml -o bound.wn"));
-    assert_eq!(code, 0, "{text}");
+    desk.exits(0, "wastenot run bound.toml -o bound.wn");
     desk
 }
 
@@ -28,8 +25,7 @@ fn desk() -> Desk {
 fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     let desk = desk();
     let line = "wastenot explain bound.wn --confirm --seeds 6 --to 100ms --text -o part.wn";
-    let (text, code) = said(&desk.bash(line));
-    assert_eq!(code, 0, "{text}");
+    let text = desk.exits(0, line);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 72).collect();
     assert!(wide.is_empty(), "{wide:#?}");
     for part in [
@@ -49,12 +45,10 @@ fn its_text_fits_a_mailing_list_and_its_commands_repeat_it() {
     let commands: Vec<&str> =
         commands.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(commands.len(), 2, "{commands:#?}");
-    let (again, code) = said(&desk.bash(&format!("{} --text", commands[0])));
-    assert_eq!(code, 0, "{again}");
+    let again = desk.exits(0, &format!("{} --text", commands[0]));
     let figures = |text: &str| text.lines().skip(3).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(figures(&again), figures(&text));
-    let (text, code) = said(&desk.bash(commands[1]));
-    assert_eq!(code, 0, "{text}");
+    let text = desk.exits(0, commands[1]);
     assert!(text.starts_with("bound default seed 1: its work replayed under cfs-6.1"), "{text}");
 }
 
@@ -63,12 +57,11 @@ fn exit_codes_tell_confirmed_from_refuted_and_unknown() {
     let desk = desk();
     let verdict = |file: &str, options: &str| {
         let line = format!("wastenot explain {file} --confirm --seeds 6 --json {options}");
-        let output = desk.bash(&line);
-        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        (json["verdict"].as_str().expect("a word").to_owned(), output.status.code())
+        let (json, code) = desk.json(&line);
+        (json["verdict"].as_str().expect("a word").to_owned(), code)
     };
-    assert_eq!(verdict("bound.wn", ""), ("confirmed".to_owned(), Some(0)));
-    assert_eq!(verdict("bound.wn", "--cause host"), ("nothing-lost".to_owned(), Some(0)));
+    assert_eq!(verdict("bound.wn", ""), ("confirmed".to_owned(), 0));
+    assert_eq!(verdict("bound.wn", "--cause host"), ("nothing-lost".to_owned(), 0));
     // No other task waits for the one that the quota holds back.
     let held =
         "{ name = \"b\", group = \"g\", background = true, program = [\"compute 10s\"] },\n]";
@@ -79,9 +72,8 @@ fn exit_codes_tell_confirmed_from_refuted_and_unknown() {
     desk.put("late.toml", late + "[costs]\nipi = \"50us\"\n");
     for (name, word, code) in [("held", "refuted", 1), ("late", "no-change", 3)] {
         let line = format!("wastenot run {name}.toml -o {name}.wn");
-        let (text, ran) = said(&desk.bash(&line));
-        assert_eq!(ran, 0, "{text}");
-        assert_eq!(verdict(&format!("{name}.wn"), ""), (word.to_owned(), Some(code)));
+        desk.exits(0, &line);
+        assert_eq!(verdict(&format!("{name}.wn"), ""), (word.to_owned(), code));
     }
 }
 
@@ -90,11 +82,6 @@ fn a_trace_of_no_known_scheduler_needs_a_model() {
     let desk = desk();
     desk.put("turns.toml", BOUND.replace("cfs-6.1", "my.rota"));
     let line = "wastenot run turns.toml -o turns.wn >run.txt; wastenot explain turns.wn --confirm";
-    let (text, code) = said(&desk.bash(line));
-    assert_eq!(code, 2, "{text}");
-    assert!(
-        text.contains("turns.wn: wastenot has no model of the scheduler in the trace"),
-        "{text}"
-    );
-    assert!(text.contains("help: choose a model: `--scheduler"), "{text}");
+    let what = "turns.wn: wastenot has no model of the scheduler in the trace";
+    desk.says(2, line, &[what, "help: choose a model: `--scheduler"]);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::root;
-use crate::shell::{Desk, said};
+use crate::shell::Desk;
 
 fn result() -> String {
     fs::read_to_string(root().join("scenarios/sweeps/small.csv")).expect("the result of small.toml")
@@ -23,9 +23,8 @@ fn same(line: &str) -> Option<String> {
 
 /// What the picture of a line says in its texts.
 fn texts(desk: &Desk, words: &str) -> String {
-    let (text, code) = said(&desk.bash(&format!("wastenot draw curves {words} -o it.svg --force")));
-    assert_eq!(code, 0, "{text}");
-    let svg = fs::read_to_string(desk.path().join("it.svg")).expect("a picture");
+    desk.exits(0, &format!("wastenot draw curves {words} -o it.svg --force"));
+    let svg = desk.read("it.svg");
     let texts = svg.split("aria-label=\"").skip(1).filter_map(|rest| rest.split('"').next());
     texts.collect::<Vec<_>>().join("\n")
 }
@@ -70,14 +69,13 @@ fn every_format_and_the_terminal_have_it() {
     let desk = desk(same);
     for (ending, begin) in [("pdf", "%PDF"), ("svg", "<svg"), ("png", "\u{89}PNG")] {
         let line = format!("cat small.csv | wastenot draw curves - --only cpus=2 -o it.{ending}");
-        let (text, code) = said(&desk.bash(&line));
-        assert_eq!(code, 0, "{text}");
+        desk.exits(0, &line);
         let bytes = fs::read(desk.path().join(format!("it.{ending}"))).expect("a picture");
         let begins: Vec<u8> = begin.chars().map(|c| c as u8).collect();
         assert!(bytes.starts_with(&begins), "{ending}");
     }
-    let (text, code) = said(&desk.bash("wastenot draw curves small.csv --only cpus=2"));
-    assert_eq!((code, text.matches("total utilization\n").count()), (0, 9), "{text}");
+    let text = desk.exits(0, "wastenot draw curves small.csv --only cpus=2");
+    assert_eq!(text.matches("total utilization\n").count(), 9, "{text}");
     assert!(text.contains("a no overheads  b one lock  c message passing"), "{text}");
     assert!(text.contains("hard, cache delay \u{d7} 1 (no guarantee: observed maxima)"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 160), "{text}");
@@ -120,33 +118,33 @@ fn what_is_wrong_is_told_with_what_to_do() {
         "wide.csv",
         std::iter::once(first.as_str()).chain(rows).collect::<Vec<_>>().join("\n"),
     );
-    for (words, what, help) in [
-        ("", "draw curves needs the result of a sweep", "bounds sweep"),
-        ("no.csv", "cannot open no.csv: no such file", "path"),
-        (
-            "tasks.csv",
-            "tasks.csv:2: the file is not a result of a sweep: there is no column `wcet_us`",
-            "docs/reference/sweep.md",
-        ),
-        ("empty.csv", "not a result of a sweep: the file is empty", "bounds sweep"),
-        ("header.csv", "the file has a header but no point", "bounds sweep"),
-        ("twice.csv", "the file has two lines for `no overheads`, hard", "draw one"),
-        ("cap.csv", "some sets have no total", "--over tasks"),
-        ("wide.csv", "the picture has 320 panels", "`--only deadlines=d0` (1 of 20)"),
-        ("small.csv --only cpus=3", "no line of the file has cpus=3", "use one of the values 2, 4"),
-        ("small.csv --only cpu=3", "did you mean `cpus`?", "draw"),
-        ("small.csv --only cpus", "write COLUMN=VALUE", "draw"),
-        ("small.csv --over periods", "columns total, tasks, cpus, cache_delay", "draw"),
-        ("small.csv -o it.csv", "cannot draw it.csv", ".pdf"),
-        ("small.csv -o tasks.pdf/x.pdf", "tasks.pdf", "writable directory"),
-    ] {
-        let (text, code) = said(&desk.bash(&format!("wastenot draw curves {words}")));
-        assert_eq!(code, 2, "{words}: {text}");
-        assert!(text.contains(what) && text.contains(help), "{words}: {text}");
-    }
-    let (text, code) = said(&desk.bash("wastenot draw small.csv"));
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("`wastenot draw curves small.csv`"), "{text}");
-    let (text, code) = said(&desk.bash("wastenot draw"));
-    assert_eq!((code, text.contains("wastenot draw cores trace.dat")), (2, true), "{text}");
+    desk.refuses(
+        "wastenot draw curves",
+        &[
+            ("", "draw curves needs the result of a sweep", "bounds sweep"),
+            ("no.csv", "cannot open no.csv: no such file", "path"),
+            (
+                "tasks.csv",
+                "tasks.csv:2: the file is not a result of a sweep: there is no column `wcet_us`",
+                "docs/reference/sweep.md",
+            ),
+            ("empty.csv", "not a result of a sweep: the file is empty", "bounds sweep"),
+            ("header.csv", "the file has a header but no point", "bounds sweep"),
+            ("twice.csv", "the file has two lines for `no overheads`, hard", "draw one"),
+            ("cap.csv", "some sets have no total", "--over tasks"),
+            ("wide.csv", "the picture has 320 panels", "`--only deadlines=d0` (1 of 20)"),
+            (
+                "small.csv --only cpus=3",
+                "no line of the file has cpus=3",
+                "use one of the values 2, 4",
+            ),
+            ("small.csv --only cpu=3", "did you mean `cpus`?", "draw"),
+            ("small.csv --only cpus", "write COLUMN=VALUE", "draw"),
+            ("small.csv --over periods", "columns total, tasks, cpus, cache_delay", "draw"),
+            ("small.csv -o it.csv", "cannot draw it.csv", ".pdf"),
+            ("small.csv -o tasks.pdf/x.pdf", "tasks.pdf", "writable directory"),
+        ],
+    );
+    desk.says(2, "wastenot draw small.csv", &["`wastenot draw curves small.csv`"]);
+    desk.says(2, "wastenot draw", &["wastenot draw cores trace.dat"]);
 }

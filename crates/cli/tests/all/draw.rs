@@ -1,13 +1,11 @@
 //! `draw` of some CPUs and some tasks, as they are chosen for `check`.
 
-use crate::shell::{Desk, said};
+use crate::shell::Desk;
 
 const DRAW: &str = "wastenot draw";
 
 fn drawn(desk: &Desk, line: &str) -> String {
-    let (text, code) = said(&desk.bash(&format!("{DRAW} {line}")));
-    assert_eq!(code, 0, "{line}: {text}");
-    text
+    desk.exits(0, &format!("{DRAW} {line}"))
 }
 
 /// The lines of the plot: a number and a bar.
@@ -27,9 +25,7 @@ fn only_the_chosen_cpus_have_lines() {
         assert!(lanes(&some)[0].starts_with("2 │") && lanes(&some)[1].starts_with("5 │"));
         assert!(some.contains(" cpus_2,5,") && !all.contains(" cpus_"), "{some}");
     }
-    let (text, code) = said(&desk.bash("wastenot draw cores trace.dat --cpus 99"));
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("the trace has no CPU 99"), "{text}");
+    desk.says(2, "wastenot draw cores trace.dat --cpus 99", &["the trace has no CPU 99"]);
 }
 
 #[test]
@@ -59,10 +55,6 @@ fn tasks_are_chosen_by_name_pattern_and_tid_as_in_check() {
     }
     let some = drawn(&desk, "waiting trace.dat --task cc1 --cpus 0-3");
     assert!(some.contains("selected tasks running") && some.contains("dotted: 4 CPUs"), "{some}");
-    let (text, code) = said(&desk.bash("wastenot draw cores trace.dat --task nobody"));
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("no task matches `nobody`"), "{text}");
-    let (text, code) = said(&desk.bash("wastenot draw cores trace.dat --task cc1 --target cc1"));
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("cannot be used with"), "{text}");
+    desk.says(2, "wastenot draw cores trace.dat --task nobody", &["no task matches `nobody`"]);
+    desk.says(2, "wastenot draw cores trace.dat --task cc1 --target cc1", &["cannot be used with"]);
 }

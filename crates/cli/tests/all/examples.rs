@@ -12,8 +12,7 @@ use crate::shell::{Desk, said};
 
 /// All verbs, as the overview lists them, each followed by its own verbs.
 pub(crate) fn verbs(desk: &Desk) -> Vec<String> {
-    let (overview, code) = said(&desk.bash("wastenot --help"));
-    assert_eq!(code, 0, "{overview}");
+    let overview = desk.exits(0, "wastenot --help");
     // Ten columns for the group, then a verb a line, up to the next empty line.
     let lines = overview
         .lines()
@@ -40,8 +39,7 @@ fn with_own(desk: &Desk, verb: String) -> Vec<String> {
 fn every_example_in_help_works() {
     let desk = Desk::laid();
     for verb in verbs(&desk) {
-        let (help, code) = said(&desk.bash(&format!("wastenot {verb} --help")));
-        assert_eq!(code, 0, "{help}");
+        let help = desk.exits(0, &format!("wastenot {verb} --help"));
         let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| {
             panic!("`wastenot {verb} --help` shows no examples");
         });
@@ -177,9 +175,7 @@ fn the_machines_named_beside_the_recordings_fit_them() {
         let (name, machine) = (cells[1], cells[cells.len() - 2]);
         let trace = format!("$(ls traces/*-{name}-barrier.dat | tail -1)");
         let one = format!("wastenot check {trace} --machine '{machine}' --json");
-        let (text, code) = said(&desk.bash(&one));
-        assert_eq!(code, 0, "{one}\n{text}");
-        assert!(text.contains("\"topology_known\": true"), "{one}");
+        desk.says(0, &one, &["\"topology_known\": true"]);
         found += 1;
     }
     assert_eq!(found, 5);

@@ -1,10 +1,9 @@
 //! The facts that each trace format records, read from real files: `docs/reference/formats.md`.
 
-use serde_json::Value;
 use wastenot_model::Carries;
 
 use crate::reference::page;
-use crate::shell::{Desk, said};
+use crate::shell::Desk;
 
 /// A format, and a file of it on the desk.
 const FORMATS: &[(&str, &str)] = &[
@@ -33,13 +32,9 @@ is unknown until it runs. Wastenot also reads the text of ftrace and `perf scrip
 
 fn carried() -> Vec<(&'static str, Vec<String>)> {
     let desk = Desk::laid();
-    let (text, code) = said(&desk.bash("wastenot convert trace.dat -o all.pftrace"));
-    assert_eq!(code, 0, "{text}");
+    desk.exits(0, "wastenot convert trace.dat -o all.pftrace");
     let words = |file: &str| -> Vec<String> {
-        let output = desk.bash(&format!("wastenot check {file} --json"));
-        let json: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-            panic!("{file}: {error}\n{}", said(&output).0);
-        });
+        let (json, _) = desk.json(&format!("wastenot check {file} --json"));
         let carries = json["trace"]["carries"].as_array().expect("a list");
         carries.iter().map(|word| word.as_str().expect("a word").to_owned()).collect()
     };

@@ -104,8 +104,7 @@ fn tasks_run_on_this_machine_as_in_the_simulator() {
     let [real, simulated] = ["host", "sim"].map(|bench| figure(&report, bench, "CPU time"));
     // Real tasks also do system calls, and are interrupted.
     assert!((0.98..1.5).contains(&(real / simulated)), "{real} ns and {simulated} ns");
-    let output = desk.bash("wastenot run s.toml --on host -o one.wn");
-    assert!(output.status.success(), "{}", said(&output).0);
+    desk.exits(0, "wastenot run s.toml --on host -o one.wn");
     let history = read(&desk.path().join("one.wn"));
     let of = |name| tasks(&history, name);
     assert_eq!((of("worker"), of("ping"), of("pong")), (4, 1, 1));
@@ -202,10 +201,8 @@ fn a_guest_runs_a_program_with_its_files_and_does_not_tell_how_long_it_took() {
     let counted = report["verdict"].as_str().is_some_and(|it| it.contains("leaves out"));
     assert_eq!(counted, figure_of(&report, bench, "completion").is_none(), "{report}");
     desk.put("fork.sh", "echo the file is not there >&2; exit 3\n");
-    let output = desk.bash("wastenot run s.toml --on 7.2 --repeat 1");
-    let said = said(&output).0;
-    assert!(said.contains("ended with exit status 3: the file is not there"), "{said}");
-    assert_eq!(output.status.code(), Some(2));
+    let what = "ended with exit status 3: the file is not there";
+    desk.says(2, "wastenot run s.toml --on 7.2 --repeat 1", &[what]);
 }
 
 /// A scheduler of sched_ext without any operation: the kernel's defaults, one queue for all.
@@ -225,8 +222,7 @@ fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
         return;
     }
     desk.put("tiny.c", TINY);
-    let compiled = desk.bash("clang -g -O2 -target bpf -c tiny.c -o tiny.bpf.o");
-    assert!(compiled.status.success(), "{}", said(&compiled).0);
+    desk.exits(0, "clang -g -O2 -target bpf -c tiny.c -o tiny.bpf.o");
     let command = "wastenot run s.toml --on 7.2 --seed 1 -o all/ --json \
                    --scheduler-cmd ./tiny.bpf.o --scheduler-cmd /bin/false";
     let output = desk.bash(command);
@@ -247,7 +243,7 @@ fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
     let history = read(&desk.path().join(format!("all/s-default-{kernel}-tiny.bpf.o-1.wn")));
     let notes = &history.head.source.notes;
     assert!(notes.iter().any(|(key, name)| key == "sched_ext" && name == "tiny"), "{notes:?}");
-    let page = fs::read_to_string(desk.path().join("all/report.html")).expect("a page");
+    let page = desk.read("all/report.html");
     assert_eq!(page.matches("data:image/svg+xml").count(), 2, "one picture each");
     assert_eq!(orphans(), Vec::<String>::new());
 }

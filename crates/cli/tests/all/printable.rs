@@ -141,8 +141,7 @@ fn a_name_is_seen_as_it_is_in_text_and_is_the_same_in_json() {
     let desk = desk();
     let (text, _) = said(&desk.bash("wastenot check odd.wn --text"));
     assert!(text.contains(r"\x1b[2J\x1b]0;t\x07\x9b31m\u{202e}x\nNo"), "{text}");
-    let json = desk.bash("wastenot check odd.wn --json").stdout;
-    let json: Value = serde_json::from_slice(&json).expect("JSON");
+    let (json, _) = desk.json("wastenot check odd.wn --json");
     assert_eq!(json["trace"]["kernel"], ODD);
     assert_eq!(json["violations"][0]["task"], ODD);
     let csv = desk.bash("wastenot convert odd.wn --format jsonl -o -").stdout;

@@ -7,11 +7,6 @@ use wastenot_needs::skipped;
 
 use crate::shell::{Desk, said};
 
-/// What a line says on both streams, and its exit code.
-fn says(desk: &Desk, line: &str) -> (String, i32) {
-    said(&desk.bash(&format!("exec 2>&1; {line}")))
-}
-
 #[test]
 fn exit_codes_tell_proved_refuted_failed_and_unknown_apart() {
     let desk = Desk::laid();
@@ -26,8 +21,7 @@ fn exit_codes_tell_proved_refuted_failed_and_unknown_apart() {
         ("none.rota", 2),
         ("empty.rota", 3),
     ] {
-        let (text, code) = says(&desk, &format!("wastenot prove {line} --solver none"));
-        assert_eq!(code, expected, "{line}\n{text}");
+        desk.exits(expected, &format!("wastenot prove {line} --solver none"));
     }
 }
 
@@ -37,11 +31,10 @@ fn a_file_without_policy_or_claim_is_told_what_it_lacks() {
     let desk = Desk::laid();
     desk.put("empty.rota", "// nothing\n");
     desk.put("none.sh", "sed '/^ *prove/d; /^ *wait(/d' policies/global-fifo.rota > none.rota");
-    let (text, code) = says(&desk, "wastenot prove empty.rota");
-    assert!(code == 3 && text.contains("The file has no policy: begin with"), "{text}");
+    let text = desk.says(3, "wastenot prove empty.rota", &["The file has no policy: begin with"]);
     assert!(!text.contains("Assumptions"), "{text}");
-    let (text, code) = says(&desk, "sh none.sh; wastenot prove none.rota");
-    assert!(code == 3 && text.contains("The file makes no claim: write `prove "), "{text}");
+    let line = "sh none.sh; wastenot prove none.rota";
+    desk.says(3, line, &["The file makes no claim: write `prove "]);
 }
 
 #[test]
@@ -66,9 +59,7 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
             "add `--allow-unsafe`",
         ),
     ] {
-        let (text, code) = says(&desk, &format!("wastenot {line}"));
-        assert_eq!(code, 2, "{line}\n{text}");
-        assert!(text.contains(what), "{line}\n{text}");
+        desk.says(2, &format!("wastenot {line}"), &[what]);
     }
 }
 
@@ -76,10 +67,9 @@ fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
 fn the_next_line_is_one_to_be_typed() {
     let desk = Desk::laid();
     let policy = "policies/wrong/no-chain.rota --allow-unsafe --solver none";
-    let (text, _) = says(&desk, &format!("wastenot prove {policy}"));
+    let (text, _) = said(&desk.bash(&format!("wastenot prove {policy}")));
     let next = text.lines().find_map(|line| line.strip_prefix("Next: ")).expect("a next line");
-    let (text, code) = says(&desk, &format!("{next} -o next.svg"));
-    assert_eq!(code, 0, "{next}\n{text}");
+    desk.exits(0, &format!("{next} -o next.svg"));
 }
 
 /// Where solvers were left out they are asked next; where there are none nothing is to be typed,
@@ -88,18 +78,12 @@ fn the_next_line_is_one_to_be_typed() {
 fn without_solvers_the_next_line_does_not_ask_for_both() {
     let desk = Desk::laid();
     let line = "policies/fair-vtime.rota --claim lag --claim no_lost_task";
-    let (text, code) = says(&desk, &format!("wastenot prove {line} --solver none"));
-    assert_eq!(code, 3, "{text}");
-    assert!(text.contains("\nNext: wastenot prove policies/fair-vtime.rota\n"), "{text}");
+    let line = format!("wastenot prove {line} --solver none");
+    let text = desk.says(3, &line, &["\nNext: wastenot prove policies/fair-vtime.rota\n"]);
     let open = text.lines().filter(|line| line.trim_start().starts_with("served ")).count();
     assert_eq!(open, 1, "{text}");
-    let (text, code) = says(
-        &desk,
-        &format!(
-            "unset WASTENOT_Z3 WASTENOT_CVC5; w=$(command -v wastenot); PATH=/none $w prove {line}"
-        ),
-    );
-    assert_eq!(code, 3, "{text}");
+    let none = "unset WASTENOT_Z3 WASTENOT_CVC5; w=$(command -v wastenot); PATH=/none $w prove";
+    let text = desk.exits(3, &format!("{none} {line}"));
     assert!(text.contains("exploring small machines only") && !text.contains("Next: "), "{text}");
 }
 
@@ -107,8 +91,7 @@ fn without_solvers_the_next_line_does_not_ask_for_both() {
 fn how_far_a_claim_was_explored_is_told_beside_it() {
     let desk = Desk::laid();
     let line = "wastenot prove policies/global-fifo.rota --solver none --cpus 1 --tasks 2";
-    let (text, code) = says(&desk, line);
-    assert_eq!(code, 3, "{text}");
+    let text = desk.exits(3, line);
     let row = |claim: &str| text.lines().find(|line| line.contains(claim)).unwrap_or_default();
     assert!(row("no_lost_task").contains("1 CPU, 2 tasks"), "{text}");
     assert!(!text.contains("1 CPUs"), "{text}");
@@ -119,11 +102,8 @@ fn policies_of_one_file_are_told_apart() {
     let desk = Desk::laid();
     let line = "sed 's/>= 1/>= 2/' policies/partitions.rota > p.rota; \
                 wastenot prove p.rota --solver none";
-    let (text, code) = says(&desk, line);
-    assert_eq!(code, 1, "{text}");
-    assert!(text.contains("Counterexample to work_conservation of batch"), "{text}");
-    assert!(text.contains("Refuted: "), "{text}");
-    let (text, _) = says(&desk, "wastenot prove p.rota --solver none --json");
+    desk.says(1, line, &["Counterexample to work_conservation of batch", "Refuted: "]);
+    let (text, _) = said(&desk.bash("wastenot prove p.rota --solver none --json"));
     assert!(text.contains("\"against_work_conservation_batch\""), "{text}");
 }
 
@@ -131,15 +111,13 @@ fn policies_of_one_file_are_told_apart() {
 fn a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named() {
     let desk = Desk::laid();
     let certify = "wastenot prove policies/global-fifo.rota --certificate c";
-    let (text, code) = says(&desk, certify);
+    let (text, code) = said(&desk.bash(certify));
     if text.contains("a certificate needs a solver") {
         let test = "a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named";
         return skipped(test, "no solver", "apt install z3");
     }
     assert_eq!(code, 0, "{text}");
-    let (text, code) = says(&desk, "wastenot prove --recheck c");
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("answers are as expected"), "{text}");
+    let text = desk.says(0, "wastenot prove --recheck c", &["answers are as expected"]);
     let row = ["fifo", "work_conservation", "shown"];
     assert!(text.lines().any(|line| line.split_whitespace().eq(row)), "{text}");
     let place = desk.path().join("c/manifest.json");
@@ -148,13 +126,10 @@ fn a_certificate_is_asked_again_and_what_was_deleted_from_it_is_named() {
     let obligations = manifest["claims"][0]["obligations"].as_array_mut().expect("a list");
     let gone = obligations.remove(0);
     fs::write(&place, manifest.to_string()).expect("it is written");
-    let (text, code) = says(&desk, "wastenot prove --recheck c");
-    assert_eq!(code, 2, "{text}");
+    let text = desk.exits(2, "wastenot prove --recheck c");
     let missing = format!("is missing: {}", gone["what"].as_str().expect("a sentence"));
     assert!(text.contains(&missing) && text.contains("create the certificate again"), "{text}");
-    let (text, code) = says(&desk, "wastenot prove --recheck policies");
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("so the folder is not a certificate"), "{text}");
+    desk.says(2, "wastenot prove --recheck policies", &["so the folder is not a certificate"]);
 }
 
 const STEALING: &str = "\
@@ -185,8 +160,7 @@ fn of_several_claims_the_worst_decides_the_exit_code() {
         ("--claim work_conservation --claim hierarchy", 1),
         ("", 1),
     ] {
-        let (text, code) = says(&desk, &format!("wastenot prove p.rota {claims} --solver none"));
-        assert_eq!(code, expected, "{claims}\n{text}");
+        desk.exits(expected, &format!("wastenot prove p.rota {claims} --solver none"));
     }
 }
 
@@ -201,26 +175,23 @@ fn a_certificate_of_what_is_not_shown_fails() {
     desk.put("unknown.rota", &unknown);
     for (file, answer, word) in [("refuted", 1, "refuted"), ("unknown", 3, "not shown")] {
         let certify = format!("wastenot prove {file}.rota --certificate {file}");
-        let (text, code) = says(&desk, &certify);
+        let (text, code) = said(&desk.bash(&certify));
         if text.contains("a certificate needs a solver") {
             let test = "a_certificate_of_what_is_not_shown_fails";
             return skipped(test, "no solver", "apt install z3");
         }
         assert_eq!(code, answer, "{file}\n{text}");
-        let (text, code) = says(&desk, &format!("wastenot prove --recheck {file}"));
-        assert_eq!(code, answer, "{file}\n{text}");
+        let text = desk.exits(answer, &format!("wastenot prove --recheck {file}"));
         let row = format!("p work_conservation {word}");
         let found = text.lines().any(|line| line.split_whitespace().eq(row.split(' ')));
         assert!(found && text.contains("the certificate does not"), "{text}");
         let only = format!("wastenot prove --recheck {file} --claim hierarchy");
-        let (text, code) = says(&desk, &only);
-        assert_eq!(code, 0, "{file}\n{text}");
+        desk.exits(0, &only);
     }
     // A claim that the certificate leaves out is one that it does not show.
     let line = "wastenot prove unknown.rota --claim hierarchy --certificate part";
-    let (text, code) = says(&desk, &format!("{line} && wastenot prove --recheck part"));
-    assert_eq!(code, 3, "{text}");
-    assert!(text.contains("work_conservation not in it"), "{text}");
+    let line = format!("{line} && wastenot prove --recheck part");
+    desk.says(3, &line, &["work_conservation not in it"]);
 }
 
 #[test]
@@ -229,11 +200,8 @@ fn a_warning_stands_with_its_line_beside_claims_that_hold() {
     let more = "    on start(t) { kick here preempt }\n    prove hierarchy";
     desk.put("p.rota", STEALING.replace("    prove hierarchy", more));
     let line = "wastenot prove p.rota --claim hierarchy --solver none";
-    let (text, code) = says(&desk, line);
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains(" 12 livelock "), "{text}");
-    let json = desk.bash(&format!("{line} --json"));
-    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    desk.says(0, line, &[" 12 livelock "]);
+    let (json, _) = desk.json(&format!("{line} --json"));
     let warning = &json["warnings"][0];
     assert_eq!((warning["line"].as_u64(), warning["code"].as_str()), (Some(12), Some("livelock")));
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::examples::verbs;
 use crate::root;
-use crate::shell::{Desk, said};
+use crate::shell::Desk;
 
 /// Holds a generated page of the reference against its file.
 pub(crate) fn page(name: &str, text: &str) {
@@ -20,8 +20,7 @@ fn the_command_line_page_is_up_to_date() {
         "# Command line\n\nGenerated from the program; change `crates/cli/src/args`.\n",
     );
     let mut section = |title: &str, line: &str| {
-        let (help, code) = said(&desk.bash(line));
-        assert_eq!(code, 0, "{help}");
+        let help = desk.exits(0, line);
         let help = help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         text += &format!("\n## {title}\n\n```text\n{}\n```\n", help.trim_end());
     };
@@ -34,8 +33,7 @@ fn the_command_line_page_is_up_to_date() {
 
 #[test]
 fn the_page_of_schedulers_is_up_to_date() {
-    let output = Desk::new().bash("wastenot list schedulers --json");
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (json, _) = Desk::new().json("wastenot list schedulers --json");
     let rows = |name: &str| json[name].as_array().cloned().unwrap_or_default();
     let cell = |row: &Value, name: &str| row[name].as_str().expect(name).replace('|', " \\| ");
     let mut text =
@@ -68,8 +66,7 @@ fn the_page_of_schedulers_is_up_to_date() {
 
 #[test]
 fn the_page_on_causes_is_up_to_date() {
-    let output = Desk::laid().bash("wastenot list causes --json");
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (json, _) = Desk::laid().json("wastenot list causes --json");
     let mut text = String::from(
         "# Causes of lost time\n\nGenerated from the program: `wastenot list causes --json`.\n\n",
     );
@@ -161,8 +158,7 @@ fn the_page_on_bounds_names_every_implementation() {
 
 /// The page names what `line` prints, and nothing else.
 fn names_all(page: &str, line: &str) {
-    let output = Desk::laid().bash(line);
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (json, _) = Desk::laid().json(line);
     let mut printed = Vec::new();
     names("", &json, &mut printed);
     let text = fs::read_to_string(root().join("docs/reference").join(page)).expect(page);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::shell::{Desk, said};
+use crate::shell::Desk;
 
 /// A desk with the counterexample of a policy of the gallery.
 fn desk(wrong: &str) -> Desk {
@@ -10,7 +10,7 @@ fn desk(wrong: &str) -> Desk {
     let line = format!(
         "wastenot prove policies/wrong/{wrong}.rota --solver none --allow-unsafe --cex cex.wn"
     );
-    assert_eq!(said(&desk.bash(&line)).1, 1, "{wrong}");
+    desk.exits(1, &line);
     desk
 }
 
@@ -21,14 +21,11 @@ fn it_goes_wrong_on_its_own_text_and_otherwise_on_a_mended_one() {
         ("no-rescan", "Step 4 differs: the enqueuer of task 0 claims CPU 0"),
     ] {
         let desk = desk(wrong);
-        let (text, code) = said(&desk.bash("wastenot prove --replay cex.wn"));
-        assert!(code == 1 && text.contains("The policy fails as recorded: "), "{text}");
+        desk.says(1, "wastenot prove --replay cex.wn", &["The policy fails as recorded: "]);
         let mended = "wastenot prove --replay cex.wn --scheduler mended.rota";
-        let (text, code) = said(&desk.bash(mended));
-        assert_eq!(code, 0, "{text}");
+        let text = desk.exits(0, mended);
         assert!(text.replace('\n', " ").contains(says), "{text}");
-        let json = desk.bash(&format!("{mended} --json"));
-        let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+        let (json, _) = desk.json(&format!("{mended} --json"));
         assert_eq!(json["schema"], "wastenot.prove.replay/1");
         assert_eq!((&json["reached"], &json["still"]), (&Value::Bool(false), &Value::Null));
     }
@@ -48,24 +45,19 @@ fn what_does_not_fit_is_told() {
         ("policies/fair-vtime.rota", "cannot be used with"),
     ];
     for (options, says) in cases {
-        let (text, code) = said(&desk.bash(&format!("wastenot prove --replay cex.wn {options}")));
-        assert!(code == 2 && text.contains(says) && text.contains("help: "), "{options}: {text}");
+        desk.says(2, &format!("wastenot prove --replay cex.wn {options}"), &[says, "help: "]);
     }
     let scrubbed = "wastenot convert cex.wn -o no.wn --scrub && wastenot prove --replay no.wn";
-    let (text, code) = said(&desk.bash(scrubbed));
-    assert!(code == 2 && text.contains("help: "), "{text}");
+    desk.says(2, scrubbed, &["help: "]);
     // Each of the two verbs names the other's file as what it is.
-    let (text, code) = said(&desk.bash("wastenot prove --replay trace.dat"));
-    assert!(code == 2 && text.contains("trace.dat is not a counterexample"), "{text}");
-    let (text, code) = said(&desk.bash("wastenot what-if cex.wn"));
-    assert!(code == 2 && text.contains("`wastenot prove --replay cex.wn`"), "{text}");
+    desk.says(2, "wastenot prove --replay trace.dat", &["trace.dat is not a counterexample"]);
+    desk.says(2, "wastenot what-if cex.wn", &["`wastenot prove --replay cex.wn`"]);
 }
 
 #[test]
 fn its_picture_tells_every_step() {
     let desk = desk("no-chain");
-    let (text, code) = said(&desk.bash("wastenot draw cores cex.wn"));
-    assert_eq!(code, 0, "{text}");
+    let text = desk.exits(0, "wastenot draw cores cex.wn");
     for said in [
         "at first  every CPU runs another task\n",
         "       8  the enqueuer of task 1 claims CPU 0 for it and kicks it\n",
@@ -75,7 +67,6 @@ fn its_picture_tells_every_step() {
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
-    let (text, code) = said(&desk.bash("wastenot check cex.wn --json"));
-    let json: Value = serde_json::from_str(&text).expect("JSON");
+    let (json, code) = desk.json("wastenot check cex.wn --json");
     assert_eq!((code, json["waste"]["cpu_ns"].as_u64()), (0, Some(6_000)));
 }

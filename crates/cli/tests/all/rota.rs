@@ -15,7 +15,6 @@ const WRONG: &str = "policy p {\n\tqeue größe : fifo per core\n}\n";
 fn faults_are_shown_with_their_place_and_what_to_write() {
     let desk = Desk::new();
     desk.put("wrong.rota", "policy p {\n    queue ready : fifo per core\n}\n");
-    let (text, code) = said(&desk.bash("wastenot rota check wrong.rota"));
     let expected = "\
 error[R009]: a task runs on a `cpu`, not on a `core`
  --> wrong.rota:2:28
@@ -28,7 +27,7 @@ error[R009]: a task runs on a `cpu`, not on a `core`
 explanation: `wastenot rota error R009`
 wrong.rota: 1 fault
 ";
-    assert_eq!((text.as_str(), code), (expected, 1));
+    assert_eq!(desk.exits(1, "wastenot rota check wrong.rota"), expected);
 }
 
 #[test]
@@ -37,9 +36,7 @@ fn a_parameter_that_is_set_twice_is_told() {
     let run = "exec 2>&1; wastenot run scenarios/seeds/workpile.toml --seed 1";
     for name in ["policies/work-stealing.rota", "cfs-4.1"] {
         let line = format!("{run} --scheduler {name},slice=5ms,slice=6ms");
-        let (text, code) = said(&desk.bash(&line));
-        assert_eq!(code, 2, "{text}");
-        assert!(text.contains("`slice` is set twice: remove one of the two settings"), "{text}");
+        desk.says(2, &line, &["`slice` is set twice: remove one of the two settings"]);
     }
 }
 
@@ -52,9 +49,7 @@ fn a_program_of_several_policies_is_called_as_its_file() {
         ("policies/work-stealing.rota", "ws"),
         ("policies/work-stealing.rota,slice=5ms", "ws slice=5ms"),
     ] {
-        let (text, code) = said(&desk.bash(&format!("{line} {name}")));
-        let named = format!("\"scheduler\": \"{called}\"");
-        assert!(code == 0 && text.contains(&named), "{text}");
+        desk.says(0, &format!("{line} {name}"), &[&format!("\"scheduler\": \"{called}\"")]);
     }
 }
 
@@ -62,9 +57,8 @@ fn a_program_of_several_policies_is_called_as_its_file() {
 fn json_tells_the_same_to_programs() {
     let desk = Desk::laid();
     desk.put("wrong.rota", WRONG);
-    let output = desk.bash("wastenot rota check my.rota wrong.rota --json");
-    assert_eq!(output.status.code(), Some(1));
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (json, code) = desk.json("wastenot rota check my.rota wrong.rota --json");
+    assert_eq!(code, 1);
     assert_eq!(json["schema"], "wastenot.rota/1");
     assert_eq!(json["files"][0]["policies"][0], "turns");
     assert_eq!(json["files"][0]["diagnostics"], Value::Array(Vec::new()));
@@ -79,21 +73,19 @@ fn fmt_writes_in_place_and_tells_what_it_changed() {
     let desk = Desk::new();
     desk.put("a.rota", UNTIDY);
     desk.put("b.rota", TIDY);
-    let read = |name: &str| fs::read_to_string(desk.path().join(name)).expect("a text");
-    assert_eq!(said(&desk.bash("wastenot rota fmt --check *.rota")), ("a.rota\n".into(), 1));
-    assert_eq!(read("a.rota"), UNTIDY);
-    assert_eq!(said(&desk.bash("wastenot rota fmt *.rota")), ("a.rota\n".into(), 0));
-    assert_eq!((read("a.rota"), read("b.rota")), (TIDY.into(), TIDY.into()));
-    assert_eq!(said(&desk.bash("wastenot rota fmt --check *.rota")), (String::new(), 0));
+    assert_eq!(desk.exits(1, "wastenot rota fmt --check *.rota"), "a.rota\n");
+    assert_eq!(desk.read("a.rota"), UNTIDY);
+    assert_eq!(desk.exits(0, "wastenot rota fmt *.rota"), "a.rota\n");
+    assert_eq!((desk.read("a.rota"), desk.read("b.rota")), (TIDY.into(), TIDY.into()));
+    assert_eq!(desk.exits(0, "wastenot rota fmt --check *.rota"), "");
 }
 
 #[test]
 fn fmt_of_standard_input_goes_to_standard_output() {
     let desk = Desk::new();
     desk.put("a.rota", UNTIDY);
-    assert_eq!(said(&desk.bash("wastenot rota fmt - < a.rota")), (TIDY.into(), 0));
-    let (text, code) = said(&desk.bash("wastenot rota fmt --check - < a.rota"));
-    assert_eq!((text.as_str(), code), ("standard input\n", 1));
+    assert_eq!(desk.exits(0, "wastenot rota fmt - < a.rota"), TIDY);
+    assert_eq!(desk.exits(1, "wastenot rota fmt --check - < a.rota"), "standard input\n");
 }
 
 #[test]
@@ -107,7 +99,7 @@ fn fmt_leaves_wrong_texts_alone_and_formats_the_others() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "b.rota\n");
     assert!(text.contains("error[R008]: unknown word `qeue`"), "{text}");
     assert!(text.contains("a.rota: not changed"), "{text}");
-    assert_eq!(fs::read_to_string(desk.path().join("a.rota")).expect("a text"), WRONG);
+    assert_eq!(desk.read("a.rota"), WRONG);
 }
 
 #[test]
@@ -117,7 +109,7 @@ fn fmt_keeps_links_and_permissions() {
     let real = desk.path().join("real.rota");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("ours");
     symlink("real.rota", desk.path().join("link.rota")).expect("a link");
-    assert_eq!(said(&desk.bash("wastenot rota fmt link.rota")).1, 0);
+    desk.exits(0, "wastenot rota fmt link.rota");
     assert_eq!(fs::read_to_string(&real).expect("a text"), TIDY);
     assert!(desk.path().join("link.rota").is_symlink());
     assert_eq!(real.metadata().expect("there").permissions().mode() & 0o777, 0o640);
@@ -127,8 +119,7 @@ fn fmt_keeps_links_and_permissions() {
 fn a_code_is_explained_however_it_is_written() {
     let desk = Desk::new();
     for name in ["R008", "r008", "R8", "8"] {
-        let (text, code) = said(&desk.bash(&format!("wastenot rota error {name}")));
-        assert_eq!(code, 0, "{text}");
+        let text = desk.exits(0, &format!("wastenot rota error {name}"));
         assert!(text.starts_with("# R008: an unknown word\n"), "{text}");
     }
     let (text, _) = said(&desk.bash("wastenot rota error"));
@@ -140,15 +131,15 @@ fn a_code_is_explained_however_it_is_written() {
 fn a_refuted_policy_is_emitted_only_on_request() {
     let desk = Desk::laid();
     let emit = "exec 2>&1; wastenot rota emit policies/wrong/one-try.rota -o out.c";
-    let (text, code) = said(&desk.bash(emit));
-    assert_eq!(code, 1, "{text}");
-    assert!(text.contains("`work_conservation` of `one_try` is refuted: "), "{text}");
-    assert!(text.contains("nothing was written") && text.contains("`--anyway`"), "{text}");
+    desk.says(
+        1,
+        emit,
+        &["`work_conservation` of `one_try` is refuted: ", "nothing was written", "`--anyway`"],
+    );
     assert!(!desk.path().join("out.c").exists());
-    let (text, code) = said(&desk.bash(&format!("{emit} --anyway")));
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("written, though `work_conservation` of `one_try`"), "{text}");
-    let written = std::fs::read_to_string(desk.path().join("out.c")).expect("written");
+    let line = format!("{emit} --anyway");
+    desk.says(0, &line, &["written, though `work_conservation` of `one_try`"]);
+    let written = desk.read("out.c");
     assert!(written.contains("\n// Beware: `work_conservation` of `one_try` is refuted: "));
     let right = "exec 2>&1; wastenot rota emit policies/work-stealing.rota -o right.c";
     let (text, code) = said(&desk.bash(right));
@@ -161,8 +152,7 @@ fn a_refuted_policy_is_emitted_only_on_request() {
                          policies/work-stealing.rota > live.rota",
     );
     let live = "exec 2>&1; sh live.sh; wastenot rota emit live.rota -o live.c";
-    let (text, code) = said(&desk.bash(live));
-    assert!(code == 1 && text.contains("live.rota:16: livelock: "), "{text}");
+    desk.says(1, live, &["live.rota:16: livelock: "]);
 }
 
 /// What only solvers refute is refused as well; what nobody proves is written, with a note.
@@ -173,20 +163,17 @@ fn emit_asks_what_prove_asks() {
         return wastenot_needs::skipped("emit_asks_what_prove_asks", "no solver", "apt install z3");
     }
     let with = |term: &str| {
-        let text = std::fs::read_to_string(desk.path().join("policies/work-stealing.rota"));
-        let text = text.expect("it is there");
+        let text = desk.read("policies/work-stealing.rota");
         let filter = "filter(me, v) = queued(v.ready) >= 1";
         assert!(text.contains(filter));
         text.replacen(filter, &format!("{filter} and {term}"), 1)
     };
     desk.put("seven.rota", with("cpus(machine) <= 6"));
-    let (text, code) = said(&desk.bash("exec 2>&1; wastenot rota emit seven.rota -o seven.c"));
-    assert_eq!(code, 1, "{text}");
-    assert!(text.contains("is refuted: ") && text.contains("nothing was written"), "{text}");
+    let line = "exec 2>&1; wastenot rota emit seven.rota -o seven.c";
+    desk.says(1, line, &["is refuted: ", "nothing was written"]);
     desk.put("open.rota", with("queued(me.ready) < 4"));
-    let (text, code) = said(&desk.bash("exec 2>&1; wastenot rota emit open.rota -o open.c"));
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("not proved: see `wastenot prove open.rota`"), "{text}");
+    let line = "exec 2>&1; wastenot rota emit open.rota -o open.c";
+    let text = desk.says(0, line, &["not proved: see `wastenot prove open.rota`"]);
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(desk.path().join("open.c").exists());
 }

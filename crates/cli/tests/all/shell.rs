@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::root;
@@ -77,6 +78,43 @@ impl Desk {
         fs::write(self.path().join(name), bytes).expect("a file");
     }
 
+    /// The text of a file on it.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).expect(name)
+    }
+
+    /// What a line prints that exits with `code`.
+    pub(crate) fn exits(&self, code: i32, line: &str) -> String {
+        let (text, actual) = said(&self.bash(line));
+        assert_eq!(actual, code, "{line}\n{text}");
+        text
+    }
+
+    /// The same of a line that prints these parts among others.
+    pub(crate) fn says(&self, code: i32, line: &str, parts: &[&str]) -> String {
+        let text = self.exits(code, line);
+        for part in parts {
+            assert!(text.contains(part), "{line}: {part:?} is missing\n{text}");
+        }
+        text
+    }
+
+    /// `(what follows `start`, what is wrong, what to do)`: such lines exit with 2.
+    pub(crate) fn refuses(&self, start: &str, rows: &[(&str, &str, &str)]) {
+        for (words, what, help) in rows {
+            self.says(2, &format!("{start} {words}"), &[what, help]);
+        }
+    }
+
+    /// The object that a line prints, and nothing on stderr, and its exit code.
+    pub(crate) fn json(&self, line: &str) -> (Value, i32) {
+        let output = self.bash(line);
+        let (text, code) = said(&output);
+        assert!(output.stderr.is_empty(), "{line}\n{text}");
+        let object = serde_json::from_slice(&output.stdout);
+        (object.unwrap_or_else(|error| panic!("{line}: {error}\n{text}")), code)
+    }
+
     /// Types a line.
     pub(crate) fn bash(&self, line: &str) -> Output {
         let binary = Path::new(env!("CARGO_BIN_EXE_wastenot"));
@@ -106,8 +144,7 @@ fn counterexample() -> &'static [u8] {
         let desk = Desk::new();
         let wrong = root().join("policies/wrong/minimum-for-all.rota");
         let line = format!("wastenot prove {} --solver none --cex cex.wn", wrong.display());
-        let (text, code) = said(&desk.bash(&line));
-        assert_eq!(code, 1, "{text}");
+        desk.exits(1, &line);
         fs::read(desk.path().join("cex.wn")).expect("a counterexample")
     })
 }

@@ -7,7 +7,7 @@ use wastenot_model::Help;
 use wastenot_scenario::sweep::sweep;
 
 use crate::root;
-use crate::shell::{Desk, said};
+use crate::shell::Desk;
 
 /// Twelve points in some seconds.
 const SMALL: &str = r#"schema = "wastenot.sweep/1"
@@ -41,25 +41,11 @@ fn desk() -> Desk {
     desk
 }
 
-fn read(desk: &Desk, file: &str) -> String {
-    fs::read_to_string(desk.path().join(file)).expect(file)
-}
-
-/// The exit code of a sweep with these words, and what it says.
-fn asked(desk: &Desk, words: &str) -> (String, i32) {
-    said(&desk.bash(&format!("wastenot bounds sweep {words}")))
-}
-
 #[test]
-fn neither_threads_nor_shards_nor_a_kill_change_a_byte() {
+fn a_sweep_in_parts_gives_the_same_table_with_the_columns_of_the_page() {
     let desk = desk();
-    for threads in [1, 2, 7] {
-        let line = "wastenot bounds sweep small.toml -o";
-        let output = desk.bash(&format!("RAYON_NUM_THREADS={threads} {line} {threads}.csv"));
-        let (text, code) = said(&output);
-        assert_eq!(code, 0, "{text}");
-    }
-    let csv = read(&desk, "1.csv");
+    desk.exits(0, "wastenot bounds sweep small.toml -o 1.csv");
+    let csv = desk.read("1.csv");
     let page = fs::read_to_string(root().join("docs/reference/sweep.md")).expect("the page");
     let columns = csv.lines().next().expect("a header").split(',');
     let section = page.split("## CSV").nth(1).and_then(|rest| rest.split("\n## ").next());
@@ -68,32 +54,18 @@ fn neither_threads_nor_shards_nor_a_kill_change_a_byte() {
     assert!(columns.eq(named), "{section:?}");
     assert!(csv.contains(",\"message passing, by mail\",soft,1,5,"), "{csv}");
     assert!(csv.contains(",none: observed maxima\n"), "{csv}");
-    assert_eq!((&csv, &csv), (&read(&desk, "2.csv"), &read(&desk, "7.csv")));
-    for index in 1..=3 {
-        let (text, code) = asked(&desk, &format!("small.toml --resume {index} --shard {index}/3"));
-        assert_eq!(code, 3, "{text}");
-        assert!(text.contains("4 of 12 points are complete"), "{text}");
-    }
-    desk.put("all", ["1", "2", "3"].map(|file| read(&desk, file)).concat());
-    let (text, code) = asked(&desk, "small.toml --resume all -o whole.csv");
-    assert_eq!(code, 0, "{text}");
-    assert_eq!(read(&desk, "whole.csv"), csv);
-    let rows = read(&desk, "all");
-    assert_eq!(rows.lines().count(), 12);
-    desk.put("all", &rows[..rows.len() / 2]);
-    let (text, code) = asked(&desk, "small.toml --resume all -o - > killed.csv");
-    assert_eq!(code, 0, "{text}");
-    assert_eq!(read(&desk, "killed.csv"), csv);
+    let part = "wastenot bounds sweep small.toml --resume rows --shard 1/3";
+    desk.says(3, part, &["4 of 12 points are complete"]);
+    assert_eq!(desk.read("rows").lines().count(), 4);
+    desk.exits(0, "wastenot bounds sweep small.toml --resume rows -o - > whole.csv");
+    assert_eq!((desk.read("rows").lines().count(), desk.read("whole.csv")), (12, csv));
 }
 
 #[test]
 fn it_says_which_curve_is_above_which() {
     let desk = desk();
-    let (text, code) = asked(&desk, "small.toml --text");
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("what overheads take") && text.contains("below"), "{text}");
-    let output = desk.bash("wastenot bounds sweep small.toml --json");
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    desk.says(0, "wastenot bounds sweep small.toml --text", &["what overheads take", "below"]);
+    let (answer, _) = desk.json("wastenot bounds sweep small.toml --json");
     assert_eq!(answer["schema"], "wastenot.bounds-sweep/1");
     assert_eq!((&answer["points"], &answer["missing"]), (&12.into(), &0.into()));
     assert_eq!(answer["curves"].as_array().map(Vec::len), Some(2 * 6), "{answer}");
@@ -124,8 +96,7 @@ fn overheads_from_beyond_their_table_are_marked_whatever_the_verdict() {
     desk.put("parts.toml", format!("{ONE}cluster = 1\n"));
     let ask = |sweep: &str, rows: &str| {
         desk.put("o.csv", format!("kind,at,max_us\n{rows}"));
-        let (csv, code) = asked(&desk, &format!("{sweep} -o -"));
-        assert_eq!(code, 0, "{csv}");
+        let csv = desk.exits(0, &format!("wastenot bounds sweep {sweep} -o -"));
         let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<&str>>());
         let (header, line) = (lines.next().expect("a header"), lines.next().expect("a line"));
         let at = |name| line[header.iter().position(|column| *column == name).expect(name)];
@@ -152,8 +123,7 @@ fn overheads_from_beyond_their_table_are_marked_whatever_the_verdict() {
 #[test]
 fn what_was_not_measured_is_told() {
     let desk = desk();
-    let output = desk.bash("wastenot bounds sweep small.toml --json");
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    let (answer, _) = desk.json("wastenot bounds sweep small.toml --json");
     let said = answer["assumptions"].to_string();
     let kinds = "switch, tick, release, ipi, latency, request, cache_delay, cache_load";
     assert!(said.contains(kinds) && said.contains("count as 0"), "{said}");
@@ -168,36 +138,29 @@ fn what_is_wrong_is_told_with_what_to_do() {
     desk.put("wrong.toml", SMALL.replace("\"gedf-mp\"", "\"gedf-m\""));
     desk.put("most.toml", SMALL.replace("tables/${cpus}", "tables/most"));
     desk.put("tables/most.csv", "kind,at,max_us\nschedule,,50\n");
-    for (words, what, help) in [
-        ("", "sweep needs an experiment", "docs/reference/sweep.md"),
-        ("no.toml", "cannot read no.toml: no such file", "scenarios/sweeps"),
-        ("wrong.toml", "wrong.toml:18: there is no implementation `gedf-m`", "`gedf-mp`"),
-        ("lost.toml", "nowhere/2.csv", "path"),
-        ("most.toml", "tables/most.csv: the table of overheads has no averages", "criteria"),
-        ("small.toml -o small.pdf", "small.pdf does not end in .csv", ".csv"),
-        ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
-        ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),
-        ("small.toml --resume r --shard 0/3", "`2/3`", "bounds sweep --help"),
-        ("small.toml --resume small.toml", "not a results file", "new file"),
-        ("small.toml -o tables/2.csv", "exists already", "--force"),
-    ] {
-        let (text, code) = asked(&desk, words);
-        assert_eq!(code, 2, "{words}: {text}");
-        assert!(text.contains(what) && text.contains(help), "{words}: {text}");
-    }
+    desk.refuses(
+        "wastenot bounds sweep",
+        &[
+            ("", "sweep needs an experiment", "docs/reference/sweep.md"),
+            ("no.toml", "cannot read no.toml: no such file", "scenarios/sweeps"),
+            ("wrong.toml", "wrong.toml:18: there is no implementation `gedf-m`", "`gedf-mp`"),
+            ("lost.toml", "nowhere/2.csv", "path"),
+            ("most.toml", "tables/most.csv: the table of overheads has no averages", "criteria"),
+            ("small.toml -o small.pdf", "small.pdf does not end in .csv", ".csv"),
+            ("small.toml --shard 1/2", "--resume", "bounds sweep --help"),
+            ("small.toml --resume r --shard 3/2", "`2/3`", "bounds sweep --help"),
+            ("small.toml --resume small.toml", "not a results file", "new file"),
+            ("small.toml -o tables/2.csv", "exists already", "--force"),
+        ],
+    );
 }
 
 #[test]
 fn the_sweeps_that_come_along_can_be_read_and_have_their_tables() {
     let folder = root().join("scenarios/sweeps");
     let mut found = 0;
-    for entry in fs::read_dir(&folder).expect("sweeps") {
-        let path = entry.expect("a file").path();
-        if path.extension().is_none_or(|ending| ending != "toml") {
-            continue;
-        }
+    for (path, text) in wastenot_needs::texts(&folder, "toml") {
         found += 1;
-        let text = fs::read_to_string(&path).expect("a text");
         let name = path.display().to_string();
         let sweep = sweep(&name, &text, &wastenot_realtime::sweep::NAMES);
         let sweep = sweep.unwrap_or_else(|e| panic!("{e}\nhelp: {}", e.help()));
@@ -242,9 +205,9 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     let machine = "--machine 'pack:1 l3:1 core:4 pu:1'";
     let line = format!("{machine} --implementation gedf-mp --tasks 12,6,12 --length 50ms");
     desk.put("caches.csv", "kind,at,max_us,average_us\ntick,,2,1\nschedule,,9,9\n");
-    let made = desk.bash(&format!("wastenot bounds overheads {line} --with caches.csv -o t.csv"));
-    assert_eq!(said(&made), (String::new(), 0));
-    let table = read(&desk, "t.csv");
+    let line = format!("wastenot bounds overheads {line} --with caches.csv -o t.csv");
+    assert_eq!(desk.exits(0, &line), "");
+    let table = desk.read("t.csv");
     assert!(table.starts_with("# simulated, not measured: gedf-mp on 4 CPUs"), "{table}");
     assert!(table.contains("kinds that it does not have are those of caches.csv"), "{table}");
     let kinds = |kind: &str| table.lines().filter(|line| line.starts_with(kind)).count();
@@ -252,24 +215,26 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     let six = "wcet_us,period_us\n".to_owned() + &"1000,10000\n".repeat(6);
     desk.put("six.csv", &six);
     let words = "--cpus 4 --implementation gedf-mp --overheads t.csv";
-    let (text, code) = said(&desk.bash(&format!("wastenot bounds test six.csv {words}")));
-    assert_eq!(code, 0, "{text}");
-    for (words, what, help) in [
-        ("--machine 'core:1 pu:1' --implementation gedf-mp", "gedf-mp leaves no CPU", "two CPUs"),
-        ("--machine nowhere", "--machine: ", "help:"),
-        (
-            &*format!("{machine} --implementation gedfmp"),
-            "did you mean `gedf-mp`",
-            "bounds overheads --help",
-        ),
-        (&*format!("{machine} --tasks 0"), "1..=4096", "bounds overheads --help"),
-        (&*format!("{machine} -o t.csv"), "t.csv exists already", "--force"),
-        (&*format!("{machine} --with no.csv --tasks 4"), "cannot open no.csv", "path"),
-    ] {
-        let (text, code) = said(&desk.bash(&format!("wastenot bounds overheads {words}")));
-        assert_eq!(code, 2, "{words}: {text}");
-        assert!(text.contains(what) && text.contains(help), "{words}: {text}");
-    }
+    desk.exits(0, &format!("wastenot bounds test six.csv {words}"));
+    desk.refuses(
+        "wastenot bounds overheads",
+        &[
+            (
+                "--machine 'core:1 pu:1' --implementation gedf-mp",
+                "gedf-mp leaves no CPU",
+                "two CPUs",
+            ),
+            ("--machine nowhere", "--machine: ", "help:"),
+            (
+                &format!("{machine} --implementation gedfmp"),
+                "did you mean `gedf-mp`",
+                "bounds overheads --help",
+            ),
+            (&format!("{machine} --tasks 0"), "1..=4096", "bounds overheads --help"),
+            (&format!("{machine} -o t.csv"), "t.csv exists already", "--force"),
+            (&format!("{machine} --with no.csv --tasks 4"), "cannot open no.csv", "path"),
+        ],
+    );
 }
 
 /// Those of eight CPUs, which are made in a moment.
@@ -284,8 +249,7 @@ fn tables_that_come_along_are_those_that_the_simulated_machine_gives() {
              --implementation {name} --with others.csv",
             folder.display()
         );
-        let (made, code) = said(&desk.bash(&line));
-        assert_eq!(code, 0, "{made}");
+        let made = desk.exits(0, &line);
         let kept = fs::read_to_string(folder.join(format!("{name}-8.csv"))).expect("a table");
         assert_eq!(made, kept, "run {}/make", folder.display());
     }

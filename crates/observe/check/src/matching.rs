@@ -228,6 +228,8 @@ impl Matching {
 
 #[cfg(test)]
 mod tests {
+    use wastenot_model::workload::Random;
+
     use super::*;
 
     /// Plain augmenting paths over every single task.
@@ -269,11 +271,8 @@ mod tests {
 
     #[test]
     fn after_every_change_it_is_as_large_as_brute_force_finds() {
-        let mut seed = 7u64;
-        let mut random = move |below: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) % below
-        };
+        let mut numbers = Random::stream(7, 0, 0);
+        let mut random = |below| numbers.below(below);
         for round in 0..300 {
             let cpus = 1 + random(9) as usize;
             let classes = 1 + random(6) as usize;

@@ -207,6 +207,7 @@ impl Losers {
 
 #[cfg(test)]
 mod tests {
+    use wastenot_model::workload::Random;
     use wastenot_model::{Context, Left, Prio};
 
     use super::*;
@@ -248,20 +249,16 @@ mod tests {
 
     #[test]
     fn any_number_of_streams_comes_out_sorted() {
-        let mut seed = 1u64;
-        let mut random = move || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            seed >> 33
-        };
+        let mut random = Random::stream(1, 0, 0);
         for count in [1usize, 2, 3, 7, 64, 129] {
             let mut expect = Vec::new();
             let mut streams = Vec::new();
             for cpu in 0..count as u16 {
                 let mut time = 0;
                 let mut raws = Vec::new();
-                for sequence in 0..random() % 9000 {
-                    time += random() % 4;
-                    let switch = random() % 2 == 0;
+                for sequence in 0..random.below(9000) {
+                    time += random.below(4);
+                    let switch = random.below(2) == 0;
                     expect.push((time, sequence, cpu));
                     raws.push(raw(time, switch));
                 }

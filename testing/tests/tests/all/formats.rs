@@ -131,11 +131,6 @@ fn text_reads_back() {
     family_reads_back(Family::Text);
 }
 
-#[test]
-fn our_own_format_reads_back() {
-    family_reads_back(Family::Own);
-}
-
 /// The own format leaves nothing out, so nothing may differ; also for a part with its past.
 #[test]
 fn our_own_format_as_its_documentation_says_holds_everything() {
@@ -147,28 +142,12 @@ fn our_own_format_as_its_documentation_says_holds_everything() {
             let part = Window { from: Time(from.0 + (to - from).0 / 3), to };
             history = wastenot_read::write::edit::window(&history, part);
         }
-        let back = read(&wn(&history, &how), &Options::default()).expect("as it is documented");
+        let bytes = wn(&history, &how);
+        let back = read(&bytes, &Options::default()).expect("as it is documented");
         assert!(identical(&history, &back), "seed {seed}, {how:?}");
-    }
-}
-
-#[test]
-fn our_own_format_reads_back_everything() {
-    for seed in 0..effort(300).min(20_000) {
-        let history = Plan::small(seed).history();
-        let mut bytes = Vec::new();
-        wastenot_read::write::wn(&history, &mut bytes).expect("memory");
-        let back = read(&bytes, &Options::default());
-        let back = back.unwrap_or_else(|error| {
-            let kept = kept(&format!("own-{seed}"), &bytes);
-            panic!("seed {seed}, {} rows: {error}; kept as {kept}", history.len())
-        });
-        assert_eq!(history.same(&back), Ok(()), "seed {seed}");
-        assert!(history.entries().eq(back.entries()), "seed {seed}");
-        assert!(history.masks() == back.masks() && history.tasks().eq(back.tasks()));
-        assert_eq!(history.head.start, back.head.start, "seed {seed}");
+        assert!(history.masks() == back.masks(), "seed {seed}, {how:?}");
         let pieces = read_from(Pieces(&bytes), &Options::default()).expect("as before");
-        assert!(identical(&back, &pieces), "seed {seed}");
+        assert!(identical(&back, &pieces), "seed {seed}, {how:?}");
     }
 }
 

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
 use wastenot_check::account::{Account, Question};
 use wastenot_model::{Time, Window};
-use wastenot_needs::effort;
+use wastenot_needs::{effort, texts};
 use wastenot_read::write;
 use wastenot_tests::Rng;
 use wastenot_tests::encode::Family;
@@ -231,14 +232,9 @@ fn spliced(text: &str, other: &str, rng: &mut Rng) -> String {
 
 #[test]
 fn policies_under_fuzz() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies");
-    let files = [folder.to_owned(), format!("{folder}/wrong")];
-    let files = files.iter().flat_map(|folder| std::fs::read_dir(folder).expect("policies"));
-    let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "rota"));
-    paths.sort();
-    let texts = paths.iter().map(|path| std::fs::read_to_string(path).expect("a text"));
-    let texts: Vec<String> = texts.collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    let texts = [folder.join("wrong"), folder].into_iter().flat_map(|it| texts(it, "rota"));
+    let texts: Vec<String> = texts.map(|(_, text)| text).collect();
     fuzz("rota", wastenot_rota::fuzz_one, move |seed| {
         let mut rng = Rng::new(seed);
         let random = wastenot_rota::syntax::sample(seed);

@@ -6,21 +6,12 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use wastenot_experiment::{Bench as _, Grid, Options, Sim};
 use wastenot_model::Time;
+use wastenot_needs::{files, stem};
 use wastenot_scenario::scenario::{Choice, Variant};
 use wastenot_sim::checkers;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
-    let files = fs::read_dir(root().join(folder)).expect("a folder");
-    let mut files: Vec<PathBuf> = files
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|it| it == ending))
-        .collect();
-    files.sort();
-    files
 }
 
 fn choice(file: &str) -> Choice {
@@ -32,7 +23,7 @@ fn choice(file: &str) -> Choice {
 /// Every machine and workload of the seeds once, under `scheduler`.
 fn seeds(scheduler: &Choice) -> Vec<(String, Variant)> {
     let mut all: Vec<(String, Variant)> = Vec::new();
-    for file in files("scenarios/seeds", "toml") {
+    for file in files(root().join("scenarios/seeds"), "toml") {
         let name = file.display().to_string();
         let text = fs::read_to_string(&file).expect("a scenario");
         let scenario =
@@ -83,9 +74,8 @@ fn beginning(run: impl Fn(wastenot_sim::Options) -> wastenot_experiment::Run) ->
 /// Each policy on its own scenario: it does what it is meant for.
 #[test]
 fn every_policy_has_a_scenario_whose_figures_lie_in_their_bands() {
-    let stem = |file: &PathBuf| file.file_stem().expect("a name").to_owned();
-    let policies: Vec<_> = files("policies", "rota").iter().map(stem).collect();
-    let scenarios = files("scenarios/rota", "toml");
+    let policies: Vec<_> = files(root().join("policies"), "rota").iter().map(stem).collect();
+    let scenarios = files(root().join("scenarios/rota"), "toml");
     assert_eq!(policies, scenarios.iter().map(stem).collect::<Vec<_>>());
     scenarios.par_iter().for_each(|file| {
         let name = file.display().to_string();

@@ -16,13 +16,7 @@ fn root() -> PathBuf {
 
 /// Every scenario of the seeds by name, run with seed 1.
 fn experiments() -> Vec<Experiment> {
-    let folder = root().join("scenarios/seeds");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("scenarios/seeds")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .collect();
-    files.sort();
+    let files = wastenot_needs::files(root().join("scenarios/seeds"), "toml");
     files.iter().map(|file| run(file, &Options { seeds: vec![1], ..Options::default() })).collect()
 }
 

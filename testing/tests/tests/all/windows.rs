@@ -66,7 +66,9 @@ fn the_slow_reference_measures_a_cut_as_it_measures_its_window() {
     for seed in 0..300 {
         let history = Plan { steps: 120, ..Plan::small(seed) }.history();
         let window = windows(&history)[seed as usize % 4];
-        let cut = reference::measure(&write::edit::window(&history, window), &Asked::ALL);
+        let part = write::edit::window(&history, window);
+        assert_eq!(switches(&part, window), switches(&history, window), "seed {seed}");
+        let cut = reference::measure(&part, &Asked::ALL);
         let whole = reference::measure(&history, &Asked { window, ..Asked::ALL });
         if lacks_rows(&history) {
             assert!(cut.waste_cpu_ns <= whole.waste_cpu_ns, "seed {seed}");
@@ -74,6 +76,13 @@ fn the_slow_reference_measures_a_cut_as_it_measures_its_window() {
         }
         assert_eq!(cut, whole, "seed {seed}");
     }
+}
+
+/// How many there are in a window.
+fn switches(history: &History, window: Window) -> usize {
+    let inside = |it: &Entry| window.from <= it.time && it.time < window.to;
+    let entries = history.entries().filter(inside);
+    entries.filter(|it| matches!(it.event, Event::Switch { .. })).count()
 }
 
 /// If rows are missing, the reliable waits depend on rows beyond a window: a cut may know less.

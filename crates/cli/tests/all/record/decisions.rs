@@ -48,6 +48,5 @@ fn decisions_are_recorded_or_it_is_said_what_the_kernel_refuses() {
         assert!(spans.flat_map(|it| it.considered.iter()).all(|cpu| cpu < CpuId(cpus)), "{rows:?}");
     }
     assert!(soon(|| programs_left() == 0));
-    let (text, code) = said(&desk.bash("wastenot record --decisions --tracefs -- true"));
-    assert_eq!(code, 2, "{text}");
+    desk.exits(2, "wastenot record --decisions --tracefs -- true");
 }

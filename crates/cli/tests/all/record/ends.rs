@@ -32,8 +32,7 @@ fn every_way_to_say_how_long_ends() {
         ("wastenot record -o h.wn --for 60s -- sleep 0.4", 0.3),
         ("wastenot record -o i.wn --for 300ms --pid $$", 0.3),
     ] {
-        let (text, code) = said(&desk.bash(line));
-        assert_eq!(code, 0, "{line}: {text}");
+        desk.exits(0, line);
         let file = line
             .split_whitespace()
             .find_map(|word| word.strip_suffix(".wn").map(|w| w.trim_start_matches('>')));
@@ -61,8 +60,7 @@ fn a_signal_that_was_ignored_stays_ignored_for_the_recording_and_its_command() {
         ),
     ] {
         let line = format!("{line} & sleep 0.5; for s in {signals}; do kill -$s $!; done; wait $!");
-        let (text, actual) = said(&desk.bash(&line));
-        assert_eq!(actual, code, "{line}: {text}");
+        let text = desk.exits(code, &line);
         let inherits = |line: &str| line.starts_with("SigIgn:") && line.ends_with('7');
         assert!(code == 0 || text.lines().any(inherits), "{text}");
         let span = read(&desk.path().join("a.wn")).window().span().as_secs();
@@ -86,14 +84,12 @@ fn signals_to_the_recording_are_for_its_command_but_for_its_trigger() {
              while [ ! -e hears ]; do sleep 0.05; done; {kills}; {end} wait $!"
         )
     };
-    let (text, code) = said(&desk.bash(&line("-o a.wn", "kill -HUP $!;")));
-    assert_eq!(code, 9, "{text}");
+    let text = desk.exits(9, &line("-o a.wn", "kill -HUP $!;"));
     for signal in ["USR1", "USR2", "CONT", "WINCH", "ALRM"] {
         assert_eq!(text.matches(&format!("{signal}\n")).count(), 1, "{signal}: {text}");
     }
     // The recording ends by it, and the command goes on.
-    let (text, code) = said(&desk.bash(&line("--last 5s --until USR2 -o b.wn", "")));
-    assert_eq!(code, 0, "{text}");
+    let text = desk.exits(0, &line("--last 5s --until USR2 -o b.wn", ""));
     assert!(text.contains("USR1\n") && !text.contains("USR2\n"), "{text}");
     let span = read(&desk.path().join("b.wn")).window().span().as_secs();
     assert!(span < 1.5, "{span} s");
@@ -111,9 +107,7 @@ fn ended_before_it_begins_it_leaves_nothing() {
             "wastenot record -o a.wn {options} & while [ ! -e a.wn.part ]; do :; done; \
              kill -{signal} $!; wait $!"
         );
-        let (text, actual) = said(&desk.bash(&line));
-        assert_eq!(actual, code, "{line}: {text}");
-        assert!(text.contains(&format!("received SIG{signal} before the start")), "{text}");
+        desk.says(code, &line, &[&format!("received SIG{signal} before the start")]);
         let left = std::fs::read_dir(desk.path()).expect("a folder").flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
         assert!(left.is_empty(), "{line}: {left:?}");

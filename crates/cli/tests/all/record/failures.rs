@@ -53,8 +53,7 @@ fn a_ring_that_overruns_tells_how_much_was_lost() {
         until [ -s a.wn.part ]; do sleep 0.1; done; kill -STOP $!; \
         sh -c 'for i in $(seq 2000); do (:) & done; wait'; kill -CONT $!; sleep 1; kill -INT $!; \
         wait; wastenot check a.wn";
-    let (text, code) = said(&desk.bash(line));
-    assert_eq!(code, 0, "{text}");
+    let text = desk.exits(0, line);
     let history = read(&desk.path().join("a.wn"));
     let (lost, unknown) = history.lost_events();
     assert!(lost > 100 && !unknown, "{lost}, {text}");
@@ -77,8 +76,7 @@ fn a_command_is_waited_for_when_its_recording_fails() {
     let (text, _) = said(&desk.bash(line));
     assert!(text.contains("code 7") && text.contains("done"), "{text}");
     let line = "wastenot record -o /dev/full/x.wn -- true";
-    let (text, code) = said(&desk.bash(line));
-    assert_eq!(code, 125, "{text}");
+    desk.exits(125, line);
 }
 
 #[test]

@@ -19,8 +19,7 @@ pub(crate) fn check(desk: &Desk) -> Value {
 }
 
 pub(crate) fn check_with(desk: &Desk, options: &str) -> Value {
-    let output = desk.bash(&format!("wastenot check a.wn --json {options}"));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"))
+    desk.json(&format!("wastenot check a.wn --json {options}")).0
 }
 
 pub(crate) fn ns(json: &Value, names: &[&str]) -> u64 {

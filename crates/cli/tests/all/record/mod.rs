@@ -100,7 +100,6 @@ fn soon(is_so: impl Fn() -> bool) -> bool {
 fn a_command_is_recorded_and_its_end_passed_on() {
     let Some(_machine) = machine("a_command_is_recorded_and_its_end_passed_on") else { return };
     let desk = Desk::new();
-    let run = |line: &str| said(&desk.bash(&format!("wastenot record --force {line}")));
     for (line, code) in [
         ("-- true", 0),
         ("-- sh -c 'exit 7'", 7),
@@ -110,14 +109,12 @@ fn a_command_is_recorded_and_its_end_passed_on() {
         ("-- /etc/passwd", 126),
         ("-o /nonesuch/x.wn -- true", 125),
     ] {
-        let (text, actual) = run(line);
-        assert_eq!(actual, code, "{line}: {text}");
+        desk.exits(code, &format!("wastenot record --force {line}"));
     }
     assert!(!desk.path().join("wastenot.wn.part").exists());
     // A signal to us is for the command; its code is ours.
-    let (text, code) =
-        run("-- sh -c 'trap \"exit 9\" USR1 TERM; kill -TERM $PPID; sleep 5 & wait'");
-    assert_eq!(code, 9, "{text}");
+    let line = "-- sh -c 'trap \"exit 9\" USR1 TERM; kill -TERM $PPID; sleep 5 & wait'";
+    desk.exits(9, &format!("wastenot record --force {line}"));
 }
 
 #[test]
@@ -151,8 +148,7 @@ fn a_recording_knows_what_was_so_at_its_start() {
     // It sleeps before the recording begins, and for all of it, pinned.
     let line = "taskset -c 0 sleep 60 & echo $! >sleeper; sleep 0.2; wastenot record -o a.wn -- \
         sh -c 'ls / >ls.txt; nice -n 5 sh -c \"sleep 0.1\"'; kill %1";
-    let (text, code) = said(&desk.bash(line));
-    assert_eq!(code, 0, "{text}");
+    desk.exits(0, line);
     let history = read(&desk.path().join("a.wn"));
     let carried = Carries::START | Carries::AFFINITY | Carries::THROTTLING | Carries::CGROUPS;
     assert!(history.head.carries.has(carried), "{}", history.head.carries);
@@ -201,16 +197,13 @@ fn a_flight_recording_holds_the_moment_that_ended_it() {
     let line = "wastenot record --last 2s --until 'task=greedy* wait > 1ms' -o a.wn -- \
         sh -c 'sleep 0.5; cp $(command -v sh) greedy; \
                for i in 1 2 3; do taskset -c 0 timeout 1 ./greedy -c \"while :; do :; done\" & done; wait'";
-    let (text, code) = said(&desk.bash(line));
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("greedy:") && text.contains(" waited "), "{text}");
+    desk.says(0, line, &["greedy:", " waited "]);
     let history = read(&desk.path().join("a.wn"));
     assert!(history.window().span().as_secs() <= 2.0, "{}", history.window().span());
     assert!(history.names().any(|name| name == "greedy"));
     // Without the bound being exceeded it ends with its command, and keeps the end.
     let line = "wastenot record --last 300ms -o b.wn -- sleep 1";
-    let (text, code) = said(&desk.bash(line));
-    assert_eq!(code, 0, "{text}");
+    desk.exits(0, line);
     let history = read(&desk.path().join("b.wn"));
     let span = history.window().span().as_secs();
     assert!((0.25..0.35).contains(&span), "{span}");
@@ -249,37 +242,26 @@ fn killed_at_any_moment_it_leaves_a_readable_part_and_nothing_else() {
     }
     assert!(read_some > 1, "{read_some}");
     // The next recording of that name says what lies there, and leaves it.
-    let (text, code) = said(&desk.bash("wastenot record -o 9.wn --for 1s"));
-    assert_eq!(code, 2, "{text}");
-    let forced = "wastenot record -o 9.wn --force --for 200ms && ls 9.wn";
-    let (told, code) = said(&desk.bash(forced));
-    assert_eq!(code, 0, "{told}");
+    let known = ["9.wn.part exists already", "wastenot check 9.wn.part"];
+    desk.says(2, "wastenot record -o 9.wn --for 1s", &known);
+    desk.exits(0, "wastenot record -o 9.wn --force --for 200ms && ls 9.wn");
     let both = "wastenot record -o a.wn & sleep 0.5; wastenot record -o a.wn --force; \
         code=$?; kill -TERM %1; wait; exit $code";
-    let (told, code) = said(&desk.bash(both));
-    assert_eq!(code, 2, "{told}");
-    assert!(told.contains("another process records into a.wn.part"), "{told}");
-    assert!(
-        text.contains("9.wn.part exists already") && text.contains("wastenot check 9.wn.part"),
-        "{text}"
-    );
+    desk.says(2, both, &["another process records into a.wn.part"]);
 }
 
 #[test]
 fn a_check_tells_what_the_recorder_itself_took() {
     let Some(_machine) = machine("a_check_tells_what_the_recorder_itself_took") else { return };
     let desk = Desk::new();
-    let (text, code) =
-        said(&desk.bash("wastenot record -o a.wn --for 1s && wastenot check a.wn --text"));
-    assert_eq!(code, 0, "{text}");
+    let text = desk.exits(0, "wastenot record -o a.wn --for 1s && wastenot check a.wn --text");
     let history = read(&desk.path().join("a.wn"));
     if !history.head.source.notes.iter().any(|(key, _)| key == "recorder_pid") {
         assert!(!text.contains("CPU time of the recorder"), "{text}");
         return;
     }
     assert!(text.contains("CPU time of the recorder"), "{text}");
-    let output = desk.bash("wastenot check a.wn --json");
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (json, _) = desk.json("wastenot check a.wn --json");
     let took = json["recorder"]["cpu_ns"].as_u64().expect("known");
     let tasks = json["tasks"].as_array().expect("a table");
     let own: Vec<_> = tasks.iter().filter(|row| row["recorder"] == true).collect();

@@ -138,16 +138,14 @@ fn a_violation_longer_than_period_and_confirmation_is_told_and_its_recording_sho
     drop(hogs);
     assert_eq!(watch.end(), Some(0));
     let recording = shown_by_its_recording(&desk, &found);
-    let (text, code) = said(&desk.bash(&format!("wastenot draw cores {recording} -o v.svg")));
-    assert_eq!(code, 0, "{text}");
+    desk.exits(0, &format!("wastenot draw cores {recording} -o v.svg"));
 }
 
 /// The saved recording of a violation, in which `check` finds it, too.
 fn shown_by_its_recording(desk: &Desk, found: &Value) -> String {
     let recording = found["recording"].as_str().expect("a recording");
-    let (report, code) = said(&desk.bash(&format!("wastenot check {recording} --json")));
+    let (report, code) = desk.json(&format!("wastenot check {recording} --json"));
     assert_eq!(code, 0, "{report}");
-    let report: Value = serde_json::from_str(&report).expect("JSON");
     let wasted_ms = report["waste"]["cpu_ns"].as_u64().expect("waste") / 1_000_000;
     assert!(wasted_ms >= 50, "{wasted_ms} ms of a violation of 100");
     recording.to_owned()
@@ -327,8 +325,7 @@ fn a_hangup_ends_the_watch_unless_it_is_ignored() {
     assert!(code == 0 && !text.contains("goes on"), "{code}: {text}");
     let last = text.lines().last().unwrap_or_default();
     assert!(last.contains(" violation in ") && last.contains(" on "), "{text}");
-    let (text, code) = said(&desk.bash(&line.replacen("wastenot", "nohup wastenot", 1)));
-    assert!(code == 0 && text.contains("goes on"), "{code}: {text}");
+    desk.says(0, &line.replacen("wastenot", "nohup wastenot", 1), &["goes on"]);
 }
 
 /// Host a has one violation for long, b breaks what fair schedulers break, c is gone.
@@ -363,8 +360,7 @@ fn alerts_fire_while_there_is_something_to_do_and_no_longer() {
     let desk = Desk::new();
     let rules = root().join("contrib/wastenot-alerts.yml");
     desk.put("fleet.yml", format!("rule_files: ['{}']{FLEET}", rules.display()));
-    let (text, code) = said(&desk.bash("promtool test rules fleet.yml"));
-    assert_eq!(code, 0, "{text}");
+    desk.exits(0, "promtool test rules fleet.yml");
 }
 
 #[test]
@@ -372,8 +368,7 @@ fn the_alert_rules_and_the_unit_pass_their_own_checkers() {
     let desk = Desk::new();
     if program("alert rules", "promtool", "prometheus") {
         let rules = root().join("contrib/wastenot-alerts.yml");
-        let (text, code) = said(&desk.bash(&format!("promtool check rules {}", rules.display())));
-        assert_eq!(code, 0, "{text}");
+        desk.exits(0, &format!("promtool check rules {}", rules.display()));
     }
     if !program("unit", "systemd-analyze", "systemd") {
         return;
@@ -383,9 +378,7 @@ fn the_alert_rules_and_the_unit_pass_their_own_checkers() {
     let unit =
         unit.replace("ExecStart=wastenot", concat!("ExecStart=", env!("CARGO_BIN_EXE_wastenot")));
     desk.put("wastenot-watch.service", unit);
-    let (text, code) = said(&desk.bash("systemd-analyze verify ./wastenot-watch.service"));
-    assert_eq!((text.as_str(), code), ("", 0));
+    assert_eq!(desk.exits(0, "systemd-analyze verify ./wastenot-watch.service"), "");
     let safe = "systemd-analyze security --offline=true --threshold=30 ./wastenot-watch.service";
-    let (text, code) = said(&desk.bash(safe));
-    assert_eq!(code, 0, "more exposed than 3.0: {text}");
+    desk.exits(0, safe);
 }

@@ -153,15 +153,14 @@ impl Charges {
 
 #[cfg(test)]
 mod tests {
+    use wastenot_model::workload::Random;
+
     use super::*;
 
     #[test]
     fn those_whose_wait_began_first_are_charged() {
-        let mut seed = 3u64;
-        let mut random = move |below: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) % below
-        };
+        let mut numbers = Random::stream(3, 0, 0);
+        let mut random = |below| numbers.below(below);
         for _ in 0..200 {
             let mut charges = Charges::new(1, 12);
             let mut waiting: Vec<(u64, usize)> = Vec::new();

@@ -1,18 +1,8 @@
 //! Histories for tests, and the content of a Scene in numbers.
 
 use wastenot_draw::{Colour, Item, Scene};
+use wastenot_model::workload::Random;
 use wastenot_model::*;
-
-/// A small, repeatable source of numbers (Knuth's MMIX constants).
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// Makes a History by hand, times in microseconds.
 pub(crate) struct Maker {
@@ -77,7 +67,7 @@ pub(crate) fn tiny() -> History {
 /// Runs of random length on `cpus` CPUs, two tasks each; `mean` nanoseconds between events.
 pub(crate) fn busy(cpus: usize, events: usize, mean: u64, seed: u64) -> History {
     let mut made = Maker::telling(cpus, Carries::default());
-    let mut dice = Dice(seed);
+    let mut dice = Random::stream(seed, 0, 0);
     let names = ["ua.C.x", "kworker/0:1", "rcu_preempt", "java"];
     let tasks: Vec<TaskId> =
         (0..2 * cpus).map(|n| made.task(1000 + n as i32, names[n % names.len()])).collect();

@@ -534,31 +534,6 @@ fn topology_comes_from_the_features() {
 }
 
 #[test]
-fn a_file_cut_anywhere_reads_up_to_there_or_says_why_not() {
-    for mut made in kinds() {
-        let bytes = story(&mut made).bytes();
-        let first = bytes.len() - made.records.len();
-        let mut read_from_cut = 0;
-        for len in 8..bytes.len() {
-            match read(&bytes[..len], &Options::default()) {
-                Ok(history) => {
-                    // At the end of a CPU's data a loss is reported; all else is that of the story.
-                    let told = told(&history);
-                    let odd =
-                        |line: &&String| !line.contains("lost") && !STORY.contains(&line.as_str());
-                    assert_eq!(told.iter().find(odd), None);
-                    read_from_cut += usize::from(!history.losses().is_empty());
-                }
-                Err(error) => assert!(!error.help().is_empty(), "{len}"),
-            }
-        }
-        if made.pipe {
-            assert!(read_from_cut > (bytes.len() - first) / 2, "{read_from_cut} of {first}..");
-        }
-    }
-}
-
-#[test]
 fn a_file_cut_behind_the_descriptions_of_its_events_is_read_whole() {
     for mut made in kinds().filter(|made| !made.pipe) {
         made.features = vec![(3, made.text("host")), (4, made.text("6.18"))];
@@ -695,26 +670,6 @@ fn piped(bytes: &[u8], zstd: bool) -> Vec<u8> {
         }
     }
     [made.magic(), made.u64(16).to_vec(), made.records].concat()
-}
-
-#[test]
-fn damaged_bytes_never_panic() {
-    let mut seed = 1u64;
-    let mut random = move || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as usize
-    };
-    for mut made in kinds() {
-        let bytes = story(&mut made).bytes();
-        for _ in 0..5000 {
-            let mut damaged = bytes.clone();
-            for _ in 0..1 + random() % 4 {
-                let at = 8 + random() % (bytes.len() - 8);
-                damaged[at] = random() as u8;
-            }
-            let _ = read(&damaged, &Options::default());
-        }
-    }
 }
 
 #[test]

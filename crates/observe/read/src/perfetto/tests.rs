@@ -7,7 +7,7 @@ use super::fields::{
 };
 use super::{is_trace, wire};
 use crate::write::perfetto::wire::Message;
-use crate::write::sample::{Random, plausible};
+use crate::write::sample::plausible;
 use crate::{Error, Options, read};
 
 fn file(packets: &[Message]) -> Vec<u8> {
@@ -303,7 +303,7 @@ fn a_cpu_whose_beginning_was_overwritten_is_unknown_there() {
 }
 
 #[test]
-fn a_file_cut_anywhere_tells_so_and_damage_never_panics() {
+fn a_file_cut_anywhere_tells_so() {
     let history = plausible(6, 300);
     let mut bytes = Vec::new();
     crate::write::perfetto(&history, &mut bytes).expect("memory");
@@ -313,15 +313,6 @@ fn a_file_cut_anywhere_tells_so_and_damage_never_panics() {
         let boundary = wire::Fields::of(&bytes[..cut]).all(|_| true)
             && wire::Fields::of(&bytes[..cut]).fold(0, |_, (_, wire)| wire.bytes().len()) > 0;
         assert!(told || boundary, "{cut} bytes");
-    }
-    let mut random = Random(11);
-    for _ in 0..1000 {
-        let mut bytes = bytes.clone();
-        for _ in 0..=random.below(5) {
-            let at = random.below(bytes.len() as u64) as usize;
-            bytes[at] = random.below(256) as u8;
-        }
-        let _ = read(&bytes, &Options::default());
     }
 }
 

@@ -1,20 +1,11 @@
 //! Random Histories for tests.
 
 use wastenot_model::report::Column;
+use wastenot_model::workload::Random;
 use wastenot_model::*;
 
-/// A small random number generator; the same seed gives the same numbers everywhere.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        const A: u64 = 6_364_136_223_846_793_005;
-        self.0 = self.0.wrapping_mul(A).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-    fn maybe<T>(&mut self, value: T) -> Option<T> {
-        (self.below(4) > 0).then_some(value)
-    }
+fn maybe<T>(random: &mut Random, value: T) -> Option<T> {
+    (random.below(4) > 0).then_some(value)
 }
 
 /// A machine with some facts about each CPU, which differ.
@@ -42,7 +33,7 @@ pub(crate) fn plausible(seed: u64, steps: usize) -> History {
     head.carries = Carries::from_bits(u32::MAX)
         .without(Carries::START | Carries::AFFINITY | Carries::NO_SELECTION | Carries::LOSSES);
     let mut life = Life {
-        random: Random(seed),
+        random: Random::stream(seed, 0, 0),
         sink: Builder::new(head),
         time: 5_000_000,
         running: (0..6).map(|cpu| TaskId::idle(CpuId(cpu))).collect(),
@@ -114,7 +105,7 @@ impl Life {
     }
 
     fn prio(&mut self) -> Prio {
-        Prio(self.random.maybe(119).or(Some(-1)))
+        Prio(maybe(&mut self.random, 119).or(Some(-1)))
     }
 
     fn wake(&mut self, cpu: CpuId) {
@@ -148,7 +139,7 @@ impl Life {
         if prev.is_idle() {
             left = Left::Runnable;
         } else if left == Left::Runnable {
-            left = self.random.maybe(Left::Preempted).unwrap_or(left);
+            left = maybe(&mut self.random, Left::Preempted).unwrap_or(left);
             self.waiting[cpu.index()].insert(0, prev);
         } else if left != Left::Dead {
             self.sleeping.push((prev, cpu));
@@ -173,13 +164,13 @@ impl Life {
 
 /// Every kind of event with every kind of cell, in time order but without any meaning.
 pub(crate) fn anything(seed: u64, events: usize) -> History {
-    let random = &mut Random(seed);
+    let random = &mut Random::stream(seed, 0, 0);
     let mut head = Head::new(machine(6));
     head.clock = Clock { name: "mono".into(), nanoseconds: seed & 1 == 0 };
     head.source = Source {
         format: "test".into(),
         name: "a\u{e9}\n\"b\"".into(),
-        kernel: random.maybe("Linux host 6.12.1 x86_64".into()),
+        kernel: maybe(random, "Linux host 6.12.1 x86_64".into()),
         notes: vec![("key".into(), "value".into()), ("key".into(), String::new())],
     };
     head.carries = Carries::from_bits(random.below(1 << 24) as u32);
@@ -188,7 +179,7 @@ pub(crate) fn anything(seed: u64, events: usize) -> History {
     let masks: Vec<MaskId> = (0..5).map(|n| sink.mask(&CpuSet::first(n * 17))).collect();
     let tasks: Vec<TaskId> = (0..20)
         .map(|n| {
-            let pid = random.maybe(random_pid(n));
+            let pid = maybe(random, random_pid(n));
             sink.task(Task { tid: n, pid, name: names[n as usize % 9] })
         })
         .chain((0..6).map(|cpu| TaskId::idle(CpuId(cpu))))
@@ -215,11 +206,11 @@ fn start(random: &mut Random, tasks: &[TaskId]) -> Start {
     Start {
         cpus: (0..random.below(6)).map(|_| modes[random.below(4) as usize]).collect(),
         waiting: vec![(tasks[5], Some(CpuId(1))), (tasks[4], None)],
-        sleeping: vec![(tasks[1], random.maybe(CpuId(2)))],
+        sleeping: vec![(tasks[1], maybe(random, CpuId(2)))],
         silent: vec![CpuId(5)],
         missing: vec![CpuId(4)],
         unseen_until: Time(random.below(3)),
-        past: random.maybe(vec![past(tasks[5]), past(tasks[9])]),
+        past: maybe(random, vec![past(tasks[5]), past(tasks[9])]),
     }
 }
 
@@ -270,24 +261,24 @@ fn any_entry(
     let other = pick(random);
     let cpu = CpuId(random.below(8) as u16);
     let on = CpuId(random.below(9) as u16);
-    let prio = |random: &mut Random| Prio(random.maybe(random_prio(time)));
+    let prio = |random: &mut Random| Prio(maybe(random, random_prio(time)));
     let context = [Context::Unknown, Context::Task, Context::Softirq, Context::Hardirq];
     let current = pick(random);
-    let mut by = By { task: random.maybe(current), context: context[random.below(4) as usize] };
+    let mut by = By { task: maybe(random, current), context: context[random.below(4) as usize] };
     let event = match random.below(18) {
         0..4 => {
             by.task = Some(task);
             let left = ['R', 'S', 'D', 'I', 'T', 'P', 'X', '?'][random.below(8) as usize];
-            let left = random.maybe(Left::from_letter(left)).unwrap_or(Left::Preempted);
+            let left = maybe(random, Left::from_letter(left)).unwrap_or(Left::Preempted);
             let (prev_prio, next_prio) = (prio(random), prio(random));
             Event::Switch { cpu, prev: task, next: other, left, prev_prio, next_prio }
         }
-        4 | 5 => Event::Waking { task, prev: random.maybe(on), prio: prio(random) },
+        4 | 5 => Event::Waking { task, prev: maybe(random, on), prio: prio(random) },
         6 | 7 => {
             let how = [How::Wakeup, How::New, How::NoSelection][random.below(3) as usize];
-            Event::Queued { task, on: random.maybe(on), how, prio: prio(random) }
+            Event::Queued { task, on: maybe(random, on), how, prio: prio(random) }
         }
-        8 => Event::Migrate { task, from: random.maybe(cpu), to: on },
+        8 => Event::Migrate { task, from: maybe(random, cpu), to: on },
         9 => {
             by.task = Some(task);
             Event::Fork { parent: task, child: other }
@@ -296,7 +287,7 @@ fn any_entry(
         11 => Event::Exit { task },
         12 => Event::Cpu { cpu: on, up: random.below(2) == 0 },
         13 => Event::Freq { cpu: on, khz: random.below(1 << 31) as u32 },
-        14 => Event::Lost { count: random.maybe(time as u32) },
+        14 => Event::Lost { count: maybe(random, time as u32) },
         15 => Event::Decided { row: 1 },
         _ => Event::Changed { task, what: any_change(random, names, masks) },
     };

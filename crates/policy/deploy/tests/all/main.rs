@@ -12,12 +12,7 @@ use wastenot_rota::{Tree, partitions};
 
 /// The policies that can be emitted.
 fn policies() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../policies");
-    let mut all: Vec<PathBuf> =
-        fs::read_dir(root).expect("policies").map(|it| it.unwrap().path()).collect();
-    all.retain(|path| path.extension().is_some_and(|it| it == "rota"));
-    all.sort();
-    all.into_iter().map(|path| (path.clone(), fs::read_to_string(path).expect("text"))).collect()
+    wastenot_needs::texts(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../policies"), "rota")
 }
 
 fn tables(text: &str, cpus: usize) -> Tables {

@@ -12,11 +12,11 @@ use wastenot_model::Help;
 use wastenot_prove::certificate::{
     Again, Expected, Manifest, SCHEMA, Shown, manifest, recheck, write,
 };
-use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::{Answer, Seek, Solver};
 use wastenot_prove::{Error, Judgement, Options, judge};
 
 use crate::solvers::solvers;
+use crate::texts::{TWO, options};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const WS: &str = include_str!("../../../../../policies/work-stealing.rota");
@@ -24,8 +24,7 @@ const WS: &str = include_str!("../../../../../policies/work-stealing.rota");
 /// A certificate of all that a text claims.
 fn certified(text: &str, solvers: &[Solver]) -> (TempDir, Manifest) {
     let program = wastenot_rota::compile(text).expect("it compiles");
-    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
-    let options = Options { solvers: solvers.to_vec(), cache: None, patience: TIMEOUT, bounds };
+    let options = Options { patience: TIMEOUT, ..options(solvers.to_vec(), TWO) };
     let judged = program.policies.iter().map(|policy| {
         let verdicts = judge(policy, &options).expect("an answer");
         Judgement { policy: Some(policy), verdicts, warnings: Vec::new() }

@@ -2,10 +2,10 @@
 //! policies conform; C that was changed by hand does not.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use wastenot_chance::together::{Ran, built, root, run, steps};
-use wastenot_needs::{effort, program};
+use wastenot_needs::{effort, files, program, stem};
 use wastenot_prove::conforms::Rule;
 use wastenot_rota::ir::Program;
 
@@ -19,19 +19,12 @@ fn folder(test: &str) -> Option<&'static Path> {
 
 /// The policies of the project.
 fn policies() -> Vec<(String, Program)> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(root().join("policies"))
-        .expect("the folder is there")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "rota"))
-        .collect();
-    paths.sort();
-    paths.into_iter().map(|path| read(&path)).collect()
+    files(root().join("policies"), "rota").iter().map(|path| read(path)).collect()
 }
 
 fn read(path: &Path) -> (String, Program) {
-    let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
     let text = fs::read_to_string(path).expect("a text");
-    (name, wastenot_rota::compile(&text).expect("it means something"))
+    (stem(path), wastenot_rota::compile(&text).expect("it means something"))
 }
 
 #[test]

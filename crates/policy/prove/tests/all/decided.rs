@@ -1,12 +1,10 @@
 //! Policies that people write and that were once `unknown`: what is true of any number of CPUs is
 //! proved so, and what is false beside it is refuted, or not proved.
 
-use std::time::Duration;
-
-use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Options, Outcome, Scope, Verdict, judge};
+use wastenot_prove::{Outcome, Scope, Verdict};
 
 use crate::solvers::solvers;
+use crate::texts::{self, THREE, from_the_longest};
 
 /// A policy whose idle CPUs take from others.
 struct Text {
@@ -30,29 +28,12 @@ const PLAIN: Text = Text {
 /// What becomes of each claim, by each solver.
 fn judged(text: &Text, test: &str) -> Vec<Verdict> {
     let Text { params, queues, put, take, filter, claims } = text;
-    let text = format!(
-        "policy p({params}) {{
-            queue q : fifo per cpu
-            {queues}
-            on new(t), wake(t), preempt(t), yield(t) {{ {put} }}
-            on block(t), exit(t) {{ }}
-            on dispatch(c) {{ {take} else balance idle }}
-            balance idle {{
-                level machine
-                filter(me, v) = {filter}
-                choose argmax queued(v.q)
-                steal 1 where me in allowed(t)
-            }}
-            prove {claims}
-        }}"
-    );
-    let program = wastenot_rota::compile(&text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    let of = |solver| {
-        let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
-        let patience = Duration::from_secs(20);
-        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
-        judge(&program.policies[0], &options).expect("an answer")
-    };
+    let text = from_the_longest(filter, claims)
+        .replace("p()", &format!("p({params})"))
+        .replace("queue q : fifo per cpu", &format!("queue q : fifo per cpu\n{queues}"))
+        .replace("put t in home(t).q", put)
+        .replace("take c.q", take);
+    let of = |solver| texts::judged(&text, vec![solver], THREE);
     solvers(test).into_iter().flat_map(of).collect()
 }
 

@@ -1,12 +1,11 @@
 //! Claims that were once proved of policies that do not have them.
 
-use std::time::Duration;
-
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::Solver;
-use wastenot_prove::{Finding, Judgement, Options, Outcome, Scope, Verdict, judge, report};
+use wastenot_prove::{Finding, Judgement, Outcome, Scope, Verdict, report};
 
 use crate::solvers::solvers;
+use crate::texts::{self, TWO, is_proved, options, policy, stealing, with_and_without};
 
 /// A policy with one queue that is ordered, and whatever else.
 fn keyed(vars: &str, wake: &str, stop: &str, claim: &str) -> String {
@@ -26,25 +25,7 @@ fn keyed(vars: &str, wake: &str, stop: &str, claim: &str) -> String {
     )
 }
 
-/// Work stealing with this filter.
-fn stealing(filter: &str, claim: &str) -> String {
-    format!(
-        "policy p() {{
-            queue q : fifo per cpu
-            on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
-            on block(t), exit(t) {{ }}
-            on dispatch(c) {{ take c.q else balance idle }}
-            balance idle {{
-                level machine
-                filter(me, v) = {filter}
-                steal 1 where me in allowed(t)
-            }}
-            prove {claim}
-        }}"
-    )
-}
-
-/// The same, with this re-check.
+/// Work stealing with this re-check.
 fn rechecking(asks: &str, claim: &str) -> String {
     let text = stealing("queued(v.q) >= 1", claim);
     text.replace("me in allowed(t)", &format!("me in allowed(t) and ({asks})"))
@@ -109,15 +90,8 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
         rechecking(AN_IDLE_CPU_OR_NONE, "work_conservation"),
         stealing("queued(v.q) >= 1 and queued(v.q) > running(me)", "work_conservation"),
     ];
-    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
     for solver in solvers("what_does_not_hold_is_not_proved_for_any_number_of_cpus") {
-        let patience = Duration::from_secs(20);
-        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
-        let proved = |text: &String| {
-            let program = wastenot_rota::compile(text).expect("it compiles");
-            let verdict = judge(&program.policies[0], &options).expect("an answer").remove(0);
-            matches!(verdict.outcome, Outcome::Proved(Scope::Any))
-        };
+        let proved = |text: &String| is_proved(&judged(text, vec![solver.clone()]).outcome);
         for text in &wrong {
             assert!(!proved(text), "{text}");
         }
@@ -129,10 +103,7 @@ fn what_does_not_hold_is_not_proved_for_any_number_of_cpus() {
 
 /// The verdict on the one claim of a text.
 fn judged(text: &str, solvers: Vec<Solver>) -> Verdict {
-    let program = wastenot_rota::compile(text).expect("it compiles");
-    let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
-    let options = Options { solvers, cache: None, patience: Duration::from_secs(20), bounds };
-    judge(&program.policies[0], &options).expect("an answer").remove(0)
+    texts::judged(text, solvers, TWO).remove(0)
 }
 
 #[test]
@@ -201,9 +172,7 @@ fn what_situations_do_not_hold_is_not_shown_by_looking_at_them() {
         (late, "the time"),
         (variable.replace(set, &counts), "`x`"),
     ];
-    let both = [Vec::new()].into_iter();
-    let both = both.chain(solvers("what_situations_do_not_hold").into_iter().map(|it| vec![it]));
-    for solvers in both {
+    for solvers in with_and_without(solvers("what_situations_do_not_hold")) {
         for (text, what) in &open {
             let outcome = judged(text, solvers.clone()).outcome;
             let Outcome::Unknown(why) = outcome else { panic!("{outcome:?} {text}") };
@@ -240,11 +209,7 @@ fn a_round_in_which_nothing_changes_needs_a_recheck_that_says_yes_then() {
             ("v.x = seen(v.x)", false),
         ] {
             let outcome = judged(&rechecks(asks), vec![solver.clone()]).outcome;
-            assert_eq!(
-                matches!(outcome, Outcome::Proved(Scope::Any)),
-                proved,
-                "{asks} {outcome:?}"
-            );
+            assert_eq!(is_proved(&outcome), proved, "{asks} {outcome:?}");
         }
     }
 }
@@ -327,9 +292,8 @@ fn where_handlers_take_cpus_from_tasks_no_round_is_bounded() {
         text.replace("on block(t)", &format!("{handler}\n on block(t)"))
     };
     let rounds = "rounds(<= idle_cpus)";
-    let both = [Vec::new()].into_iter();
     let test = "where_handlers_take_cpus_from_tasks_no_round_is_bounded";
-    for solvers in both.chain(solvers(test).into_iter().map(|it| vec![it])) {
+    for solvers in with_and_without(solvers(test)) {
         let outcome =
             |handler: &str, claim: &str| judged(&kicking(handler, claim), solvers.clone()).outcome;
         for handler in ["on start(t) { kick here preempt }", "on tick(t) { kick here preempt }"] {
@@ -359,16 +323,12 @@ fn where_handlers_take_cpus_from_tasks_no_round_is_bounded() {
 fn that_no_number_saturates_is_said_to_be_assumed() {
     let text =
         keyed("", "put t in machine.q", "t.vt := max(t.vt, 0ms) * 1000 + ran", "vt_monotone");
-    let program = wastenot_rota::compile(&text).expect("it compiles");
+    let policy = policy(&text);
     for solver in solvers("that_no_number_saturates_is_said_to_be_assumed") {
         let verdicts = vec![judged(&text, vec![solver.clone()])];
         assert!(matches!(verdicts[0].outcome, Outcome::Proved(Scope::Any)), "{verdicts:?}");
-        let judged =
-            [Judgement { policy: Some(&program.policies[0]), verdicts, warnings: Vec::new() }];
-        let bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
-        let patience = Duration::from_secs(20);
-        let options = Options { solvers: vec![solver], cache: None, patience, bounds };
-        let said = report("p.rota", &judged, &options, |_| 1).assumptions;
+        let judged = [Judgement { policy: Some(&policy), verdicts, warnings: Vec::new() }];
+        let said = report("p.rota", &judged, &options(vec![solver], TWO), |_| 1).assumptions;
         assert!(said.iter().any(|line| line.contains("2^63")), "{said:?}");
     }
 }
@@ -380,9 +340,7 @@ fn a_bound_that_has_no_words_shows_nothing() {
     let put = "put t in machine.q";
     let rises = "t.vt += ran + 1ns";
     let text = keyed("x: time = 0 owner cpu", put, rises, &format!("lag(<= {nested})"));
-    let both = [Vec::new()].into_iter();
-    let solvers = solvers("a_bound_that_has_no_words_shows_nothing");
-    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+    for solvers in with_and_without(solvers("a_bound_that_has_no_words_shows_nothing")) {
         let verdict = judged(&text, solvers);
         assert!(!matches!(verdict.outcome, Outcome::Proved(_)), "{:?}", verdict.outcome);
         let lags = verdict.obligations.iter().filter(|it| it.obligation.name == "lags");
@@ -425,9 +383,7 @@ fn a_task_may_be_lost_beside_others() {
         let first = "let v = argmin v in machine : cpus(v)\n put t in v.q";
         text.replace("put t in home(t).q", first)
     };
-    let both = [Vec::new()].into_iter();
-    let solvers = solvers("a_task_may_be_lost_beside_others");
-    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+    for solvers in with_and_without(solvers("a_task_may_be_lost_beside_others")) {
         for filter in [
             "queued(v.q) >= 1 and queued(v.q) <= 1",
             "queued(v.q) >= 1 and (sum c in machine : queued(c.q)) <= 1",
@@ -471,9 +427,9 @@ fn where_an_event_happens_need_not_be_where_the_task_was() {
             "no_lost_wakeup",
         ),
     ];
-    let both = [Vec::new()].into_iter();
-    let solvers = solvers("where_an_event_happens_need_not_be_where_the_task_was");
-    for solvers in both.chain(solvers.into_iter().map(|it| vec![it])) {
+    for solvers in
+        with_and_without(solvers("where_an_event_happens_need_not_be_where_the_task_was"))
+    {
         for text in &wrong {
             let outcome = judged(text, solvers.clone()).outcome;
             assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
@@ -488,9 +444,8 @@ fn where_an_event_happens_need_not_be_where_the_task_was() {
 /// No search covers CPUs that begin to run a task during an attempt, or a second wakeup.
 #[test]
 fn what_a_recheck_remembers_changes_by_more_than_one_wakeup() {
-    let both = [Vec::new()].into_iter();
-    let solvers = solvers("what_a_recheck_remembers_changes_by_more_than_one_wakeup");
-    let both: Vec<_> = both.chain(solvers.into_iter().map(|it| vec![it])).collect();
+    let both =
+        with_and_without(solvers("what_a_recheck_remembers_changes_by_more_than_one_wakeup"));
     let nested = "queued(v.q) >= 1 and (max c in machine : (max d in machine : queued(d.q))) >= 0";
     for asks in [
         "running(v) = seen(running(v))",
@@ -528,11 +483,8 @@ fn a_handler_goes_ways_that_parameters_and_nearness_decide() {
         if v = home(t) { put t in home(t).q } else { put t in machine.lost }
     }";
     for text in [lost("on: count = 0", switch), lost("", nearest)] {
-        let program = wastenot_rota::compile(&text).expect("it compiles");
         let bounds = Bounds { cpus: 3, tasks: 1, events: 1 };
-        let patience = Duration::from_secs(20);
-        let options = Options { solvers: Vec::new(), cache: None, patience, bounds };
-        let outcome = judge(&program.policies[0], &options).expect("an answer").remove(0).outcome;
+        let outcome = texts::judged(&text, Vec::new(), bounds).remove(0).outcome;
         assert!(!matches!(outcome, Outcome::Proved(_)), "{outcome:?}\n{text}");
     }
 }

@@ -1,35 +1,18 @@
 //! Claims that were once refuted by what no handler leads to, or by what the text does not say.
 
-use std::time::Duration;
-
-use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::Solver;
-use wastenot_prove::{Options, Outcome, Scope, judge};
+use wastenot_prove::{Outcome, Scope};
 
 use crate::solvers::solvers;
+use crate::texts::{
+    self, THREE, all, has_a_run, is_contradicted, is_proved, is_refuted, is_unknown, may_hold,
+    outcomes,
+};
 
-/// What becomes of each claim of a text, without solvers and with each.
-pub(crate) fn outcomes(text: &str, test: &str) -> Vec<Outcome> {
-    let mut all = judged(text, Vec::new());
-    all.extend(solvers(test).into_iter().flat_map(|solver| judged(text, vec![solver])));
-    all
-}
-
-pub(crate) fn judged(text: &str, solvers: Vec<Solver>) -> Vec<Outcome> {
-    let program = wastenot_rota::compile(text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    let options = Options { solvers, ..without_solvers() };
-    let verdicts = judge(&program.policies[0], &options).expect("an answer");
+/// What becomes of each claim of a text.
+fn judged(text: &str, solvers: Vec<Solver>) -> Vec<Outcome> {
+    let verdicts = texts::judged(text, solvers, THREE);
     verdicts.into_iter().map(|verdict| verdict.outcome).collect()
-}
-
-/// The explorer alone.
-pub(crate) fn without_solvers() -> Options {
-    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
-    Options { solvers: Vec::new(), cache: None, patience: Duration::from_secs(20), bounds }
-}
-
-pub(crate) fn is_refuted(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Refuted(_) | Outcome::Contradicted(_))
 }
 
 /// A queue per CPU, another one from which no CPU takes, and this choice between them.
@@ -71,21 +54,16 @@ fn a_task_is_looked_at_only_where_some_handler_puts_it() {
         choosing("", &lost("t.weight > 20000"), "", claims),
         choosing("", &lost("cpus(machine) = 0"), "", claims),
     ];
-    for text in &never {
-        for outcome in outcomes(text, test) {
-            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
-        }
-    }
-    for condition in ["queued(home(t).q) >= 3", "t.weight > 100", "now > 1s", "idle(here)"] {
-        for outcome in outcomes(&choosing("", &lost(condition), "", "no_lost_task"), test) {
-            assert!(matches!(outcome, Outcome::Refuted(_)), "{condition}: {outcome:?}");
-        }
-    }
+    all(&never, test, may_hold);
+    all(
+        &["queued(home(t).q) >= 3", "t.weight > 100", "now > 1s", "idle(here)"]
+            .map(|condition| choosing("", &lost(condition), "", "no_lost_task")),
+        test,
+        has_a_run,
+    );
     // What is asked for something else is of no matter.
     let sets = "if here.y > 1ms { here.y := now }\n put t in machine.lost";
-    for outcome in outcomes(&choosing(y, sets, "", "no_lost_task"), test) {
-        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
-    }
+    all(&[choosing(y, sets, "", "no_lost_task")], test, has_a_run);
     // It is set, but to what?
     let set = choosing(y, &lost("here.y > 1ms"), "on start(t) { here.y := 1us }", "no_lost_task");
     for outcome in outcomes(&set, test) {
@@ -125,11 +103,7 @@ fn a_key_begins_with_what_handlers_made_of_it() {
         // The handler that puts it again adds the time that it ran.
         keyed("", "t.vt += t.x", "t.vt += t.x", "t.x := ran"),
     ];
-    for text in &right {
-        for outcome in outcomes(text, test) {
-            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
-        }
-    }
+    all(&right, test, may_hold);
     let wrong = [
         keyed("t.vt := min_vt(machine.q)", "", "", rises),
         keyed("t.vt := 0ms", "", "", rises),
@@ -137,11 +111,7 @@ fn a_key_begins_with_what_handlers_made_of_it() {
         keyed("", "", "", "t.vt := scaled(ran, t.weight)"),
         keyed("", "", "", ""),
     ];
-    for text in &wrong {
-        for outcome in outcomes(text, test) {
-            assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
-        }
-    }
+    all(&wrong, test, has_a_run);
 }
 
 /// Stride scheduling: the key rises when its task begins to run. Who raises it is no matter.
@@ -160,11 +130,11 @@ fn a_key_that_rises_when_its_task_begins_to_run_has_risen() {
         }
     }
     let once = "if t.vt = 0ms { t.vt := 1ms }";
-    for text in [starting("t.x := now", ""), starting(once, ""), starting("t.vt := 0ms", "")] {
-        for outcome in outcomes(&text, test) {
-            assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
-        }
-    }
+    all(
+        &[starting("t.x := now", ""), starting(once, ""), starting("t.vt := 0ms", "")],
+        test,
+        has_a_run,
+    );
 }
 
 #[test]
@@ -190,11 +160,7 @@ fn a_cpu_that_is_kicked_after_a_put_is_woken() {
         format!("{put}\n kick here"),
         format!("{put}\n if t.weight > 100 {{ kick home(t) }}"),
     ];
-    for handler in wrong {
-        for outcome in outcomes(&choosing("", &handler, "", "no_lost_wakeup"), test) {
-            assert!(matches!(outcome, Outcome::Refuted(_)), "{handler}: {outcome:?}");
-        }
-    }
+    all(&wrong.map(|handler| choosing("", &handler, "", "no_lost_wakeup")), test, has_a_run);
 }
 
 /// Work stealing whose queues are balanced where this filter passes.
@@ -235,26 +201,16 @@ fn the_text_contradicts_only_what_it_speaks_of() {
         balanced("", "", empty, wait),
         balanced("slice forever", tick, longer, "hierarchy"),
     ];
-    for text in &open {
-        for outcome in outcomes(text, test) {
-            assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}\n{text}");
-        }
-    }
+    all(&open, test, is_unknown);
     let refuted = [
         balanced("", "", "queued(me.q) - queued(v.q) >= 2", "settles"),
         balanced("", "", longer, wait),
         balanced("slice forever", "", longer, "hierarchy"),
     ];
-    for text in &refuted {
-        for outcome in outcomes(text, test) {
-            assert!(matches!(outcome, Outcome::Contradicted(_)), "{outcome:?}\n{text}");
-        }
-    }
+    all(&refuted, test, is_contradicted);
     // An end is an end, however late.
     let long = balanced("slice 9000000s", "", longer, "hierarchy");
-    for outcome in outcomes(&long, test) {
-        assert!(matches!(outcome, Outcome::Proved(Scope::Any)), "{outcome:?}");
-    }
+    all(&[&long], test, is_proved);
 }
 
 #[test]
@@ -262,9 +218,7 @@ fn a_cpu_moves_no_task_while_it_looks_for_one() {
     let test = "a_cpu_moves_no_task_while_it_looks_for_one";
     let text = balanced("", "", "queued(v.q) >= 2 and queued(me.q) = 0", "rounds(<= idle_cpus)");
     let text = text.replace("per node", "per cpu").replace(" on leader(node)", "");
-    for outcome in outcomes(&text, test) {
-        assert!(!is_refuted(&outcome), "{outcome:?}");
-    }
+    all(&[&text], test, may_hold);
 }
 
 /// Work stealing with another queue `z`, and this periodic balancing.
@@ -297,9 +251,7 @@ fn a_move_asks_the_recheck() {
     let test = "a_move_asks_the_recheck";
     let longer = "into me.q where queued(v.q) - queued(me.q) >= 2";
     let settles = moving("() {", "v.q", "queued(v.q) >= 1", longer, "settles");
-    for outcome in outcomes(&settles, test) {
-        assert!(!is_refuted(&outcome), "{outcome:?}");
-    }
+    all(&[&settles], test, may_hold);
     for solver in solvers(test) {
         let outcome = judged(&settles, vec![solver]).remove(0);
         assert!(matches!(outcome, Outcome::Proved(Scope::Any)), "{outcome:?}");
@@ -307,19 +259,17 @@ fn a_move_asks_the_recheck() {
     let never = "into me.q where t.weight > 10000";
     let shorter = "into me.q where queued(v.q) >= 2";
     let empty = "queued(v.q) >= 1 and queued(me.q) = 0";
-    for text in [
-        moving("() {", "v.q", "queued(v.q) >= 1", never, "rounds(<= idle_cpus)"),
-        moving("() {", "v.q", empty, shorter, "settles"),
-    ] {
-        for outcome in outcomes(&text, test) {
-            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
-        }
-    }
+    all(
+        &[
+            moving("() {", "v.q", "queued(v.q) >= 1", never, "rounds(<= idle_cpus)"),
+            moving("() {", "v.q", empty, shorter, "settles"),
+        ],
+        test,
+        may_hold,
+    );
     let rounds =
         moving("() {", "v.q", "queued(v.q) >= 1", "into me.q where t.weight > 50", "settles");
-    for outcome in outcomes(&rounds, test) {
-        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
-    }
+    all(&[&rounds], test, has_a_run);
 }
 
 #[test]
@@ -338,16 +288,13 @@ fn a_task_waits_only_where_some_move_leads() {
         lost("() {", "v.q", "queued(v.q) >= 2 and cpus(machine) = 0", "")
             .replace("no_lost_task", "work_conservation"),
     ];
-    for text in &never {
-        for outcome in outcomes(text, test) {
-            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
-        }
-    }
-    for filter in ["queued(v.q) >= 1", "queued(v.q) - queued(me.q) >= 2"] {
-        for outcome in outcomes(&lost("() {", "v.q", filter, ""), test) {
-            assert!(matches!(outcome, Outcome::Refuted(_)), "{filter}: {outcome:?}");
-        }
-    }
+    all(&never, test, may_hold);
+    all(
+        &["queued(v.q) >= 1", "queued(v.q) - queued(me.q) >= 2"]
+            .map(|filter| lost("() {", "v.q", filter, "")),
+        test,
+        has_a_run,
+    );
     // Where the switch is on, it does; without solvers it is unknown whether it ever is.
     for outcome in outcomes(&never[0], test) {
         let Outcome::Unknown(why) = outcome else { panic!("{outcome:?}") };
@@ -385,19 +332,15 @@ fn each_queue_has_a_least_key_of_its_own() {
         two_queues("fifo", &set("queued(machine.z) = 1"), stays, "vt_monotone"),
         two_queues("ordered(vt)", &set("min_vt(machine.z) > 0ms"), stays, "vt_monotone"),
     ];
-    for text in &right {
-        for outcome in outcomes(text, test) {
-            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
-        }
-    }
-    for text in [
-        two_queues("fifo", &set("min_vt(machine.q) > 0ms"), stays, "vt_monotone"),
-        two_queues("fifo", begins, stays, "lag(<= 1ms)"),
-    ] {
-        for outcome in outcomes(&text, test) {
-            assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}\n{text}");
-        }
-    }
+    all(&right, test, may_hold);
+    all(
+        &[
+            two_queues("fifo", &set("min_vt(machine.q) > 0ms"), stays, "vt_monotone"),
+            two_queues("fifo", begins, stays, "lag(<= 1ms)"),
+        ],
+        test,
+        has_a_run,
+    );
 }
 
 /// A put does not have to wake a CPU that would never take the task.
@@ -420,12 +363,8 @@ fn no_put_has_to_wake_a_cpu_whose_filter_fails() {
             }}"
         )
     };
-    for outcome in outcomes(&text("and node(v) = node(me)"), test) {
-        assert!(!is_refuted(&outcome), "{outcome:?}");
-    }
-    for outcome in outcomes(&text(""), test) {
-        assert!(matches!(outcome, Outcome::Refuted(_)), "{outcome:?}");
-    }
+    all(&[text("and node(v) = node(me)")], test, may_hold);
+    all(&[text("")], test, has_a_run);
 }
 
 #[test]
@@ -466,24 +405,22 @@ fn of_what_never_happens_the_text_contradicts_nothing() {
     let no_cpu_takes = endless("put t in home(t).q")
         .replace("on new(t), wake(t), preempt(t), yield(t) { put t in home(t).q  }", no_cpu_takes);
     assert!(no_cpu_takes.contains("lost"), "{no_cpu_takes}");
-    for text in [
-        unused("fifo", "retry 0", "work_conservation"),
-        unused("fifo", "retry 0", "rounds(<= idle_cpus)"),
-        unused("fifo", "", wait),
-        unused("ordered(vt)", "", "lag(<= 1ms)")
-            .replace("wake(t) { put", "wake(t) { t.vt := max(t.vt, min_vt(machine.q))\n put"),
-        endless(never),
-        no_cpu_takes,
-    ] {
-        for outcome in outcomes(&text, test) {
-            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
-        }
-    }
+    all(
+        &[
+            unused("fifo", "retry 0", "work_conservation"),
+            unused("fifo", "retry 0", "rounds(<= idle_cpus)"),
+            unused("fifo", "", wait),
+            unused("ordered(vt)", "", "lag(<= 1ms)")
+                .replace("wake(t) { put", "wake(t) { t.vt := max(t.vt, min_vt(machine.q))\n put"),
+            endless(never),
+            no_cpu_takes,
+        ],
+        test,
+        may_hold,
+    );
     let either = "let c = idle cpu in allowed(t) near t.prev by [machine]
         if c { run t on c slice forever } else { put t in home(t).q }";
-    for outcome in outcomes(&endless(either), test) {
-        assert!(matches!(outcome, Outcome::Contradicted(_)), "{outcome:?}");
-    }
+    all(&[endless(either)], test, is_contradicted);
 }
 
 /// The task that runs, or ran last, has set the variables that its handlers set.
@@ -503,9 +440,5 @@ fn variables_are_not_as_they_begin_after_a_task_ran() {
         "into me.q",
         "rounds(<= idle_cpus + periodic_moves)",
     );
-    for text in [&woken, &runs] {
-        for outcome in outcomes(text, test) {
-            assert!(!is_refuted(&outcome), "{outcome:?}\n{text}");
-        }
-    }
+    all(&[&woken, &runs], test, may_hold);
 }

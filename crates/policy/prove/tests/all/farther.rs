@@ -1,51 +1,28 @@
 //! Beyond numbers that a balance asks for: what is refuted there is written, read back and forced,
 //! and of what stays unknown the term is named.
 
-use std::time::Duration;
-
-use wastenot_prove::explore::Bounds;
 use wastenot_prove::replay::Recorded;
-use wastenot_prove::{Counterexample, Options, Outcome, Verdict, judge};
+use wastenot_prove::{Counterexample, Outcome, Verdict, judge};
 use wastenot_rota::ir::Policy;
 
 use crate::solvers::solvers;
+use crate::texts::{THREE, from_the_longest, options, policy};
 
 fn text(params: &str, filter: &str, recheck: &str, claims: &str) -> String {
-    format!(
-        "policy p({params}) {{
-            queue q : fifo per cpu
-            on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
-            on block(t), exit(t) {{ }}
-            on dispatch(c) {{ take c.q else balance idle }}
-            balance idle {{
-                level machine
-                filter(me, v) = {filter}
-                choose argmax queued(v.q)
-                steal 1 where me in allowed(t){recheck}
-            }}
-            prove {claims}
-        }}"
-    )
-}
-
-fn compiled(text: &str) -> Policy {
-    let program = wastenot_rota::compile(text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    program.policies.into_iter().next().expect("one")
+    let text = from_the_longest(filter, claims).replace("p()", &format!("p({params})"));
+    text.replace("me in allowed(t)", &format!("me in allowed(t){recheck}"))
 }
 
 /// What the first solver that is there says.
 fn judged(policy: &Policy, test: &str) -> Option<Vec<Verdict>> {
     let solver = solvers(test).into_iter().next()?;
-    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
-    let patience = Duration::from_secs(20);
-    let options = Options { solvers: vec![solver], cache: None, patience, bounds };
-    Some(judge(policy, &options).expect("an answer"))
+    Some(judge(policy, &options(vec![solver], THREE)).expect("an answer"))
 }
 
 /// The counterexample, which is read back from its History and ends as it is told.
 fn refuted(params: &str, filter: &str, claims: &str, test: &str) -> Option<Counterexample> {
     let text = text(params, filter, "", claims);
-    let policy = compiled(&text);
+    let policy = policy(&text);
     let verdict = judged(&policy, test)?.remove(0);
     let Outcome::Refuted(found) = verdict.outcome else {
         panic!("{params} {filter}: {:?}", verdict.outcome);
@@ -143,7 +120,7 @@ fn what_stays_unknown_names_the_term_that_defeats_it() {
             "`queued(me.q) < 4`",
         ),
     ] {
-        let policy = compiled(&text("", filter, recheck, claims));
+        let policy = policy(&text("", filter, recheck, claims));
         let Some(verdicts) = judged(&policy, test) else { return };
         let Outcome::Unknown(why) = &verdicts[0].outcome else {
             panic!("{filter}{recheck}: {:?}", verdicts[0].outcome);

@@ -1,7 +1,6 @@
 //! The policies that come with the project: the right ones are proved, the wrong ones refuted, by
 //! every solver and, where small machines show it, by none.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,13 +13,7 @@ use crate::solvers::solvers;
 
 pub(crate) fn texts(folder: &str) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../policies").join(folder);
-    let mut all: Vec<(PathBuf, String)> = fs::read_dir(folder)
-        .expect("the folder is there")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "rota"))
-        .map(|path| (path.clone(), fs::read_to_string(path).expect("a text")))
-        .collect();
-    all.sort();
+    let all = wastenot_needs::texts(folder, "rota");
     assert!(all.len() >= 11, "{}", all.len());
     all
 }
@@ -31,7 +24,7 @@ fn program(text: &str) -> Program {
 
 fn options(solvers: Vec<Solver>, cpus: usize) -> Options {
     let bounds = Bounds { cpus, ..Bounds::default() };
-    Options { solvers, cache: None, patience: Duration::from_secs(60), bounds }
+    Options { patience: Duration::from_secs(60), ..crate::texts::options(solvers, bounds) }
 }
 
 #[test]

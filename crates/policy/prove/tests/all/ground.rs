@@ -15,6 +15,7 @@ use wastenot_rota::ir::{Bound, ClaimKind, Policy};
 
 use crate::gallery::texts;
 use crate::solvers::solvers;
+use crate::texts::{options, policy};
 
 /// Random policies.
 const POLICIES: u64 = 6;
@@ -77,18 +78,18 @@ fn what_few_tasks_do_not_show_is_found_with_more_and_as_few_as_can_be() {
     let test = "what_few_tasks_do_not_show_is_found_with_more_and_as_few_as_can_be";
     for solver in solvers(test) {
         let bounds = Bounds { cpus: 2, ..Bounds::default() };
-        let options = Options { solvers: vec![solver], cache: None, patience: TIMEOUT, bounds };
+        let options = Options { patience: TIMEOUT, ..options(vec![solver], bounds) };
         for (text, other, size) in BROKEN {
             let broken = WS.replace(text, other);
             assert_ne!(broken, WS, "{text}");
-            let program = wastenot_rota::compile(&broken).expect("it compiles");
-            for verdict in judge(&program.policies[0], &options).expect("an answer") {
+            let policy = policy(&broken);
+            for verdict in judge(&policy, &options).expect("an answer") {
                 if verdict.claim.kind != ClaimKind::WorkConservation {
                     continue;
                 }
                 let Outcome::Refuted(found) = &verdict.outcome else { panic!("{verdict:?}") };
                 assert_eq!(found.size(), size, "{other}: {found:?}");
-                assert!(!found.steps_in_words(&program.policies[0]).is_empty());
+                assert!(!found.steps_in_words(&policy).is_empty());
             }
         }
     }
@@ -98,11 +99,10 @@ fn what_few_tasks_do_not_show_is_found_with_more_and_as_few_as_can_be() {
 fn no_solver_shows_what_holds_only_while_time_stands_still() {
     let late = WS.replace("where me in allowed(t)", "where me in allowed(t) and now = seen(now)");
     assert_ne!(late, WS);
-    let program = wastenot_rota::compile(&late).expect("it compiles");
     for solver in solvers("no_solver_shows_what_holds_only_while_time_stands_still") {
         let bounds = Bounds { cpus: 2, ..Bounds::default() };
-        let options = Options { solvers: vec![solver], cache: None, patience: TIMEOUT, bounds };
-        let verdicts = judge(&program.policies[0], &options).expect("an answer");
+        let options = Options { patience: TIMEOUT, ..options(vec![solver], bounds) };
+        let verdicts = judge(&policy(&late), &options).expect("an answer");
         let conserves = |it: &&Verdict| it.claim.kind == ClaimKind::WorkConservation;
         let verdict = verdicts.iter().find(conserves).expect("it is claimed");
         let blame = verdict.obligations.iter().find(|it| it.obligation.name == "blame");

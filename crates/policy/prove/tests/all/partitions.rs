@@ -1,14 +1,11 @@
 //! Programs with partitions: what is said of the whole.
 
-use std::time::Duration;
-
-use wastenot_prove::explore::Bounds;
-use wastenot_prove::{Finding, Options, Outcome, Scope, Verdict, judge, judge_partitions};
+use wastenot_prove::{Finding, Outcome, Scope, Verdict, judge, judge_partitions};
 use wastenot_rota::ir::{
     Attempt, Bool, Cpus, Event, Level, Num, Place, Program, QueueAt, Stmt, Tasks,
 };
 
-const BOUNDS: Bounds = Bounds { cpus: 2, tasks: 2, events: 1 };
+use crate::texts::{TWO, options};
 
 fn parted(change: impl Fn(&str) -> String) -> Program {
     let text = include_str!("../../../../../policies/partitions.rota");
@@ -17,8 +14,7 @@ fn parted(change: impl Fn(&str) -> String) -> Program {
 
 /// What small machines say of its policies, and of it as a whole.
 fn judged(program: &Program) -> (Vec<Vec<Verdict>>, Vec<Verdict>) {
-    let patience = Duration::from_secs(1);
-    let options = Options { solvers: Vec::new(), cache: None, patience, bounds: BOUNDS };
+    let options = options(Vec::new(), TWO);
     let policies = program.policies.iter().map(|policy| judge(policy, &options));
     let policies: Vec<Vec<Verdict>> = policies.map(|it| it.expect("no solver is asked")).collect();
     let whole = judge_partitions(program, &policies);
@@ -43,7 +39,7 @@ fn what_all_partitions_have_the_machine_has_as_far_as_it_was_shown() {
         panic!("{whole:?}");
     };
     assert!(matches!(isolation, Outcome::Proved(Scope::Any)), "{isolation:?}");
-    assert!(matches!(composition, Outcome::Proved(Scope::UpTo(BOUNDS))), "{composition:?}");
+    assert!(matches!(composition, Outcome::Proved(Scope::UpTo(TWO))), "{composition:?}");
     let parts: Vec<&str> =
         whole[1].obligations.iter().map(|it| it.obligation.what.as_str()).collect();
     let has = "proved: no_lost_task, no_lost_wakeup, work_conservation, rounds";

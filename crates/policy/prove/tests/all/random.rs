@@ -11,15 +11,16 @@ use rayon::prelude::*;
 use wastenot_model::workload::Random;
 use wastenot_needs::effort;
 use wastenot_prove::engine::search;
-use wastenot_prove::explore::{Bounds, Test, World, search_on, tests};
+use wastenot_prove::explore::{Test, World, search_on, tests};
 use wastenot_prove::ground::{Question, Tasks};
 use wastenot_prove::obligations::{Obligation, Question as Obligated, obligations};
 use wastenot_prove::smt::Script;
 use wastenot_prove::solver::{Answer, Seek, Solver};
-use wastenot_prove::{Finding, Options, Outcome, Small, judge, machines};
+use wastenot_prove::{Finding, Outcome, Small, judge, machines};
 use wastenot_rota::ir::Policy;
 
 use crate::solvers::solvers;
+use crate::texts::{THREE, options};
 
 /// Policies that are judged as users have theirs judged.
 const JUDGED: u64 = 5;
@@ -31,7 +32,6 @@ const AT_ONCE: usize = 50;
 const IN_SIGHT: usize = 2_000;
 /// Situations that a proof is held against.
 const MOST: u64 = 20_000;
-const BOUNDS: Bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
 /// A batch takes a second or two; how busy a machine is must not matter.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
@@ -39,8 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(3_600);
 fn a_random_policy_is_proved_or_refuted_but_never_both() {
     let test = "a_random_policy_is_proved_or_refuted_but_never_both";
     let Some(solver) = solvers(test).into_iter().next() else { return };
-    let patience = Duration::from_secs(20);
-    let options = Options { solvers: vec![solver], cache: None, patience, bounds: BOUNDS };
+    let options = options(vec![solver], THREE);
     let count = effort(JUDGED) as usize;
     let (mut proved, mut refuted) = (0, 0);
     let mut open: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
@@ -124,7 +123,7 @@ impl Tally {
         let proved = holding(&policies, solver);
         let mut questions = Vec::new();
         for ((seed, policy), proved) in policies.iter().zip(proved) {
-            let found = search(policy, &policy.claims[0].kind, BOUNDS, MOST);
+            let found = search(policy, &policy.claims[0].kind, THREE, MOST);
             let found = found.and_then(|searched| searched.found);
             tally.policies += 1;
             tally.proved += u64::from(proved == Proved::Yes);

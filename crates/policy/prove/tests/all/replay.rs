@@ -6,18 +6,15 @@ use wastenot_model::workload::Random;
 use wastenot_model::{CpuId, Help, History, Machine};
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::replay::{Recorded, Replay, is_counterexample, report};
-use wastenot_prove::{Error, Options, Outcome, judge};
+use wastenot_prove::{Error, Outcome, judge};
 use wastenot_rota::ir::Policy;
 
 use crate::gallery::texts;
 use crate::random::drawn;
+use crate::texts::{options, policy};
 
 const WS: &str = include_str!("../../../../../policies/work-stealing.rota");
 const VRT: &str = include_str!("../../../../../policies/fair-vtime.rota");
-
-fn policy(text: &str) -> Policy {
-    wastenot_rota::compile(text).expect("it compiles").policies.remove(0)
-}
 
 /// The counterexamples against a text, each with the claim that it breaks.
 fn found(text: &str, cpus: usize) -> Vec<(&'static str, History)> {
@@ -27,9 +24,7 @@ fn found(text: &str, cpus: usize) -> Vec<(&'static str, History)> {
 /// The same of what `text` means, or of some of what it claims.
 fn found_of(policy: &Policy, text: &str, cpus: usize) -> Vec<(&'static str, History)> {
     let bounds = Bounds { cpus, ..Bounds::default() };
-    let patience = std::time::Duration::from_secs(1);
-    let options = Options { solvers: Vec::new(), cache: None, patience, bounds };
-    let verdicts = judge(policy, &options).expect("no solver runs").into_iter();
+    let verdicts = judge(policy, &options(Vec::new(), bounds)).expect("no solver runs").into_iter();
     let histories = verdicts.filter_map(|verdict| match verdict.outcome {
         Outcome::Refuted(found) => {
             let claim = verdict.claim.kind.name();

@@ -1,7 +1,9 @@
 //! The protocol between CPUs that sleep and tasks that wait: explored, and proved.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use wastenot_needs::stem;
 use wastenot_prove::solver::{Answer, Seek};
 use wastenot_prove::wakeup::invariant::{obligations, premises};
 use wastenot_prove::wakeup::{
@@ -9,6 +11,7 @@ use wastenot_prove::wakeup::{
 };
 use wastenot_rota::ir::{Policy, Protocol};
 
+use crate::gallery::texts;
 use crate::solvers::solvers;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -232,25 +235,17 @@ fn a_policy_that_wakes_within_the_cache_only_loses_a_wakeup() {
 
 /// The policies of a folder, by the name of their file.
 fn folder(name: &str) -> Vec<(String, Policy)> {
-    let folder = format!("{}/../../../{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "rota") {
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            let program = wastenot_rota::compile(&std::fs::read_to_string(path).unwrap());
-            let policies = program.map_or_else(|_| Vec::new(), |program| program.policies);
-            found.extend(policies.into_iter().map(|policy| (name.clone(), policy)));
-        }
-    }
-    found.sort_by(|left, right| left.0.cmp(&right.0));
-    found
+    let policies = |(path, text): (PathBuf, String)| {
+        let policies = wastenot_rota::compile(&text).map_or_else(|_| Vec::new(), |it| it.policies);
+        policies.into_iter().map(move |policy| (stem(&path), policy))
+    };
+    texts(name).into_iter().flat_map(policies).collect()
 }
 
 #[test]
 fn of_all_policies_just_those_lose_wakeups_that_say_so() {
     let bounds = Bounds { cpus: 2, tasks: 1, states: STATES_MAX };
-    let right = folder("policies");
+    let right = folder("");
     assert!(right.len() > 10, "{}", right.len());
     for (name, policy) in right {
         let found = search(&policy, bounds);
@@ -262,7 +257,7 @@ fn of_all_policies_just_those_lose_wakeups_that_say_so() {
         let (small, system, _) = search(&policy, Bounds { tasks, ..bounds }).lost?;
         Some((name, small.machine.cpus.len(), system.tasks.len()))
     };
-    let lost: Vec<_> = folder("policies/wrong").into_iter().filter_map(smallest).collect();
+    let lost: Vec<_> = folder("wrong").into_iter().filter_map(smallest).collect();
     let expected =
         [("kick-first", 1, 1), ("no-chain", 2, 2), ("no-rescan", 1, 1), ("wake-in-cache", 2, 1)];
     assert_eq!(lost, expected.map(|(name, cpus, tasks)| (name.to_owned(), cpus, tasks)));

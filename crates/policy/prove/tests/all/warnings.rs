@@ -1,19 +1,15 @@
 //! Warnings: what no claim speaks of, each with its place and what shows it.
 
-use std::time::Duration;
-
-use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::Solver;
-use wastenot_prove::{Options, Warning, warnings};
+use wastenot_prove::{Warning, warnings};
 
 use crate::gallery::texts;
 use crate::solvers::solvers;
+use crate::texts::{THREE, from_the_longest, options};
 
 fn warned(text: &str, solvers: &[Solver]) -> Vec<Warning> {
     let program = wastenot_rota::compile(text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    let bounds = Bounds { cpus: 3, tasks: 3, events: 1 };
-    let patience = Duration::from_secs(20);
-    let options = Options { solvers: solvers.to_vec(), cache: None, patience, bounds };
+    let options = options(solvers.to_vec(), THREE);
     let all = program.policies.iter().map(|it| warnings(it, &options).expect("an answer"));
     all.flatten().collect()
 }
@@ -26,22 +22,8 @@ fn codes<'t>(text: &'t str, found: &[Warning]) -> Vec<(&'static str, &'t str)> {
 
 /// A queue per CPU that idle CPUs take from, with more handlers.
 fn stealing(more: &str) -> String {
-    format!(
-        "policy p() {{
-            queue q : fifo per cpu
-            on new(t), wake(t), preempt(t), yield(t) {{ put t in home(t).q }}
-            on block(t), exit(t) {{ }}
-            on dispatch(c) {{ take c.q else balance idle }}
-            balance idle {{
-                level machine
-                filter(me, v) = queued(v.q) >= 1
-                choose argmax queued(v.q)
-                steal 1 where me in allowed(t)
-            }}
-            {more}
-            prove no_lost_task, no_lost_wakeup, work_conservation
-        }}"
-    )
+    let claims = "no_lost_task, no_lost_wakeup, work_conservation";
+    from_the_longest("queued(v.q) >= 1", claims).replace("prove", &format!("{more}\n prove"))
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! The policies of the project compile and are formatted.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use wastenot_needs::texts;
+
+use crate::POLICIES;
 
 /// Every policy, right and wrong, and its text.
 fn policies() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../policies");
-    let folders = [root.clone(), root.join("wrong")];
-    let entries = folders.iter().flat_map(|it| fs::read_dir(it).expect("the folder is there"));
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rota"));
-    let read = |path: PathBuf| (path.clone(), fs::read_to_string(path).expect("a text"));
-    paths.map(read).collect()
+    let root = Path::new(POLICIES);
+    [root, &root.join("wrong")].into_iter().flat_map(|it| texts(it, "rota")).collect()
 }
 
 #[test]

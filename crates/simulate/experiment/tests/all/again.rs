@@ -1,9 +1,10 @@
 //! A run, taken apart and run again under the same scheduler: it must take as long.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use wastenot_experiment::{Bench as _, Question, Run, Sim, WhatIf, what_if};
 use wastenot_model::{Time, Window};
+use wastenot_needs::{stem, texts};
 use wastenot_read::write::edit;
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::Variant;
@@ -50,18 +51,9 @@ fn off(answer: &WhatIf) -> f64 {
 }
 
 fn seeds() -> Vec<(String, Scenario)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scenarios/seeds");
-    let files = std::fs::read_dir(folder).expect("scenarios").map(|entry| entry.expect("a file"));
-    let mut all: Vec<(String, Scenario)> = files
-        .filter(|file| file.path().extension().is_some_and(|ending| ending == "toml"))
-        .map(|file| {
-            let text = std::fs::read_to_string(file.path()).expect("text");
-            let name = file.file_name().to_string_lossy().replace(".toml", "");
-            (name.clone(), scenario(&name, &text))
-        })
-        .collect();
-    all.sort_by(|a, b| a.0.cmp(&b.0));
-    all
+    let all = texts(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scenarios/seeds"), "toml");
+    let read = |(file, text): (PathBuf, String)| (stem(&file), scenario(&stem(&file), &text));
+    all.into_iter().map(read).collect()
 }
 
 /// Scenarios that take seconds in the profile of the tests. They are looked at by the ignored test;

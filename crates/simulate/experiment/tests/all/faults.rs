@@ -7,6 +7,8 @@ use wastenot_experiment::{
 };
 use wastenot_scenario::scenario::{Scenario, Variant};
 
+use crate::Double;
+
 /// A task whose time the bench sets, by the seed.
 const TEXT: &str = r#"
 schema = "wastenot.scenario/1"
@@ -27,43 +29,14 @@ fn scenario() -> Scenario {
     wastenot_scenario::scenario("one.toml", TEXT).expect("a scenario")
 }
 
-/// The simulator as a bench that has run all before. Its scheduler was ended with one seed, and the
-/// run of another one was lost.
-#[derive(Debug)]
-struct Ended {
-    name: &'static str,
-    /// The seed with which the scheduler was ended.
-    fault: u64,
-    /// The seed of the run that was lost.
-    lost: u64,
-    /// Added to each seed.
-    other: u64,
-}
-
-impl Bench for Ended {
-    fn name(&self) -> &str {
-        self.name
-    }
-    fn doing(&self) -> String {
-        Sim.doing()
-    }
-    fn how(&self) -> String {
-        Sim.how()
-    }
-    fn assumes(&self) -> Vec<String> {
-        Sim.assumes()
-    }
-    fn fits(&self, variant: &Variant) -> Result<(), Error> {
-        Sim.fits(variant)
-    }
-    fn is_prepared(&self) -> bool {
-        true
-    }
-    fn run(&self, variant: &Variant, options: &wastenot_sim::Options) -> Result<Run, Error> {
-        if options.seed == self.lost {
+/// A bench that has run all before. Its scheduler was ended with the seed `fault`, the run of the
+/// seed `lost` was lost, and `other` is added to each seed.
+fn ended(name: &'static str, fault: u64, lost: u64, other: u64) -> impl Bench {
+    let run = move |variant: &Variant, options: &wastenot_sim::Options| {
+        if options.seed == lost {
             return Err(Error::Bench { what: "lost".into(), help: String::new() });
         }
-        if options.seed == self.fault {
+        if options.seed == fault {
             let fault = Fault {
                 what: "the kernel ended foo".into(),
                 help: "mend it".into(),
@@ -73,19 +46,20 @@ impl Bench for Ended {
             };
             return Ok(Run::faulty(variant.machine.clone(), fault));
         }
-        let seed = options.seed + self.other;
+        let seed = options.seed + other;
         Sim.run(variant, &wastenot_sim::Options { seed, ..options.clone() })
-    }
+    };
+    Double { name, fits: |variant| Sim.fits(variant), run }
 }
 
-fn ran(bench: &Ended, seeds: u64) -> Result<Experiment, Error> {
+fn ran(bench: &dyn Bench, seeds: u64) -> Result<Experiment, Error> {
     let options = Options { seeds: (1..=seeds).collect(), ..Options::default() };
     Grid::new(&scenario(), bench, &options).expect("a grid").run(|_| ())
 }
 
 #[test]
 fn a_scheduler_that_was_ended_is_a_result_and_the_other_runs_give_the_figures() {
-    let bench = Ended { name: "7.2 foo", fault: 2, lost: 0, other: 0 };
+    let bench = ended("7.2 foo", 2, 0, 0);
     let experiment = ran(&bench, 3).expect("a result");
     assert!(experiment.has_fault());
     let figure = experiment.figure("completion").expect("a figure");
@@ -109,7 +83,7 @@ fn a_run_that_is_lost_does_not_lose_those_that_came_back() {
     let path = folder.path().join("cells.jsonl");
     let store = Some(path.clone());
     let options = Options { seeds: (1..=4).collect(), store, ..Options::default() };
-    let bench = Ended { name: "7.2 foo", fault: 3, lost: 1, other: 0 };
+    let bench = ended("7.2 foo", 3, 1, 0);
     let scenario = scenario();
     let grid = Grid::new(&scenario, &bench, &options).expect("a grid");
     grid.run(|_| ()).expect_err("one is lost");
@@ -119,10 +93,7 @@ fn a_run_that_is_lost_does_not_lose_those_that_came_back() {
 
 #[test]
 fn figures_of_two_schedulers_are_told_apart_by_their_ranks() {
-    let of = |name, other| {
-        let bench = Ended { name, fault: 0, lost: 0, other };
-        ran(&bench, 6).expect("a result")
-    };
+    let of = |name, other| ran(&ended(name, 0, 0, other), 6).expect("a result");
     let (before, same) = (of("7.2", 0), of("7.2 foo", 0));
     let alike = compared(&before, &same);
     assert_eq!((alike[0].change, alike[0].chance), (Change::NotTold, 1.0));

@@ -254,13 +254,25 @@ fn a_store_that_was_cut_in_its_first_line_or_is_of_another_version_is_one() {
     }
 }
 
-/// The simulator under another name; it refuses one scheduler and counts its runs.
-#[derive(Debug, Default)]
-struct Counting(AtomicUsize);
+/// The simulator under another name, which takes and runs what these do.
+struct Double<F> {
+    name: &'static str,
+    fits: fn(&Variant) -> Result<(), Error>,
+    run: F,
+}
 
-impl Bench for Counting {
-    fn name(&self) -> &'static str {
-        "counting"
+impl<F> std::fmt::Debug for Double<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<F> Bench for Double<F>
+where
+    F: Fn(&Variant, &wastenot_sim::Options) -> Result<Run, Error> + Sync,
+{
+    fn name(&self) -> &str {
+        self.name
     }
     fn doing(&self) -> String {
         Sim.doing()
@@ -272,14 +284,13 @@ impl Bench for Counting {
         Sim.assumes()
     }
     fn fits(&self, variant: &Variant) -> Result<(), Error> {
-        match variant.scheduler.name == "pinned" {
-            true => Err(Error::Variant { name: variant.name.clone(), known: Vec::new() }),
-            false => Sim.fits(variant),
-        }
+        (self.fits)(variant)
+    }
+    fn is_prepared(&self) -> bool {
+        true
     }
     fn run(&self, variant: &Variant, options: &wastenot_sim::Options) -> Result<Run, Error> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Sim.run(variant, options)
+        (self.run)(variant, options)
     }
 }
 
@@ -287,9 +298,18 @@ impl Bench for Counting {
 fn a_bench_refuses_before_it_runs_and_has_stored_cells_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("cells.jsonl");
-    let (scenario, bench) = (scenario(), Counting::default());
+    let (scenario, runs) = (scenario(), AtomicUsize::new(0));
+    let fits = |variant: &Variant| match variant.scheduler.name == "pinned" {
+        true => Err(Error::Variant { name: variant.name.clone(), known: Vec::new() }),
+        false => Sim.fits(variant),
+    };
+    let run = |variant: &Variant, options: &wastenot_sim::Options| {
+        runs.fetch_add(1, Ordering::Relaxed);
+        Sim.run(variant, options)
+    };
+    let bench = Double { name: "counting", fits, run };
     Grid::new(&scenario, &bench, &stored(&path)).expect_err("one variant is refused");
-    assert_eq!(bench.0.load(Ordering::Relaxed), 0);
+    assert_eq!(runs.load(Ordering::Relaxed), 0);
 
     let scheduler = Some(Choice::named("work-conserving"));
     let options = Options { scheduler, seeds: vec![4], ..stored(&path) };
@@ -300,43 +320,7 @@ fn a_bench_refuses_before_it_runs_and_has_stored_cells_of_its_own() {
     let simulated = cells(&Sim);
     for _ in 0..2 {
         assert_eq!(cells(&bench), simulated);
-        assert_eq!(bench.0.load(Ordering::Relaxed), 1, "run once, then known");
-    }
-}
-
-/// Where programs of users run: the simulator with another program, which is called as they are.
-#[derive(Debug)]
-struct Programs {
-    counted: bool,
-}
-
-impl Bench for Programs {
-    fn name(&self) -> &'static str {
-        if self.counted { "counted" } else { "timed" }
-    }
-    fn doing(&self) -> String {
-        Sim.doing()
-    }
-    fn how(&self) -> String {
-        "run".into()
-    }
-    fn assumes(&self) -> Vec<String> {
-        Vec::new()
-    }
-    fn fits(&self, _: &Variant) -> Result<(), Error> {
-        Ok(())
-    }
-    fn run(&self, variant: &Variant, options: &wastenot_sim::Options) -> Result<Run, Error> {
-        let mut variant = variant.clone();
-        variant.workload.commands.clear();
-        let step = Step::Compute(Variate::Exponential { mean: Span::ms(1) });
-        variant.workload.templates[0].program = Program::new(vec![step]).expect("one step");
-        let mut run = Sim.run(&variant, options)?;
-        if self.counted {
-            let how = format!("QEMU, {} shift=1", Source::COUNTED);
-            run.history.head.source.notes.push((Source::GUEST.into(), how));
-        }
-        Ok(run)
+        assert_eq!(runs.load(Ordering::Relaxed), 1, "run once, then known");
     }
 }
 
@@ -357,7 +341,21 @@ fn how_long_programs_of_users_take_is_not_told_where_instructions_are_counted() 
     );
     assert!(error.help().contains("--on 7.2; or record the program"), "{}", error.help());
     let ran = |counted: bool| {
-        let bench = Programs { counted };
+        // Where programs of users run: with another program, which is called as they are.
+        let run = |variant: &Variant, options: &wastenot_sim::Options| {
+            let mut variant = variant.clone();
+            variant.workload.commands.clear();
+            let step = Step::Compute(Variate::Exponential { mean: Span::ms(1) });
+            variant.workload.templates[0].program = Program::new(vec![step]).expect("one step");
+            let mut run = Sim.run(&variant, options)?;
+            if counted {
+                let how = format!("QEMU, {} shift=1", Source::COUNTED);
+                run.history.head.source.notes.push((Source::GUEST.into(), how));
+            }
+            Ok(run)
+        };
+        let name = if counted { "counted" } else { "timed" };
+        let bench = Double { name, fits: |_| Ok(()), run };
         let grid = Grid::new(&scenario, &bench, &Options::default()).expect("a grid");
         grid.run(|_| {}).expect("an experiment")
     };

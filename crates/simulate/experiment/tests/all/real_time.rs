@@ -1,9 +1,6 @@
 //! Scenarios under real-time schedulers: every figure lies in its band, and the report tells whose
 //! jobs were late.
 
-use std::fs;
-use std::path::Path;
-
 use wastenot_experiment::{Experiment, Grid, Options, Sim, scenario};
 use wastenot_model::Help;
 
@@ -22,12 +19,11 @@ fn refused(text: &str) -> (String, String) {
 
 #[test]
 fn every_figure_lies_in_its_band() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scenarios/real-time");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scenarios/real-time");
     let mut figures = 0;
-    for entry in fs::read_dir(folder).expect("scenarios") {
-        let path = entry.expect("a file").path();
+    for (path, text) in wastenot_needs::texts(folder, "toml") {
         let name = path.to_string_lossy().into_owned();
-        let experiment = read(&name, &fs::read_to_string(&path).expect("text"));
+        let experiment = read(&name, &text);
         for worked in &experiment.figures {
             let figure = &worked.figure.name;
             assert_ne!(worked.in_band(), Some(false), "{name}: {figure} is {:?}", worked.value);

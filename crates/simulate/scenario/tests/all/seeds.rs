@@ -1,9 +1,9 @@
 //! The scenarios of the repository can be read, and agree with their pages.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use wastenot_model::Help;
+use wastenot_needs::texts;
 use wastenot_scenario::Scenario;
 
 pub(crate) fn root() -> PathBuf {
@@ -12,13 +12,9 @@ pub(crate) fn root() -> PathBuf {
 
 /// Every scenario under `scenarios/`, in the order of names.
 pub(crate) fn all() -> Vec<(String, String)> {
-    let folder = root().join("scenarios/seeds");
-    let entries =
-        fs::read_dir(folder).expect("scenarios").map(|entry| entry.expect("entry").path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some()).collect();
-    files.sort();
-    let name = |path: &PathBuf| path.file_name().expect("a file").to_string_lossy().into_owned();
-    files.iter().map(|path| (name(path), fs::read_to_string(path).expect("text"))).collect()
+    let name = |path: PathBuf| path.file_name().expect("a file").to_string_lossy().into_owned();
+    let all = texts(root().join("scenarios/seeds"), "toml").into_iter();
+    all.map(|(path, text)| (name(path), text)).collect()
 }
 
 fn read(file: &str, text: &str) -> Scenario {

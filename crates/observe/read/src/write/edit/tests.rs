@@ -1,75 +1,7 @@
 use wastenot_model::*;
 
-use super::copy::Copy;
 use super::{scrub, window};
 use crate::write::sample::{anything, plausible};
-
-/// Integrals over a window: idle CPUs while tasks wait, tasks waiting by CPU, CPUs known.
-#[derive(Default, PartialEq, Debug)]
-struct Sums {
-    waste: u128,
-    waiting: u128,
-    known: u128,
-    switches: u64,
-}
-
-struct Summing {
-    window: Window,
-    sums: Sums,
-}
-
-impl Observer for Summing {
-    fn held(&mut self, state: &State, from: Time, to: Time) {
-        let Some((from, to)) = self.window.clip(from, to) else { return };
-        let ns = u128::from((to - from).0);
-        let idle = state.cpus().filter(|(_, cpu)| cpu.is_idle()).count();
-        let mut waiting = 0;
-        for (cpu, known) in state.cpus() {
-            let of = state.waiting(cpu).filter(|&task| state.task(task).mask.is_none()).count();
-            waiting += of;
-            self.sums.waiting += ns * known.waiting as u128 * (u128::from(cpu.0) + 1);
-            self.sums.known += ns * u128::from(known.mode != CpuMode::Unknown);
-        }
-        self.sums.waste += ns * idle.min(waiting) as u128;
-    }
-    fn event(&mut self, _: &State, entry: &Entry) {
-        let inside = self.window.from <= entry.time && entry.time < self.window.to;
-        self.sums.switches += u64::from(inside && matches!(entry.event, Event::Switch { .. }));
-    }
-}
-
-fn sums(history: &History, window: Window) -> Sums {
-    let mut summing = Summing { window, sums: Sums::default() };
-    replay(history, Silent::Unknown, &mut summing);
-    summing.sums
-}
-
-fn without_losses(history: &History) -> History {
-    let mut copy = Copy::begin(history, history.head.clone(), Box::new(|_, name| name.into()));
-    history.tasks().for_each(|(task, _)| _ = copy.task(task));
-    let told = |entry: &Entry| !matches!(entry.event, Event::Lost { .. });
-    history.entries().filter(told).for_each(|entry| copy.push(entry));
-    copy.sink.finish()
-}
-
-#[test]
-fn what_is_integrated_over_a_cut_is_what_is_integrated_over_its_window() {
-    for seed in 0..40 {
-        let lossy = plausible(seed, 1500);
-        let history = without_losses(&lossy);
-        let Window { from, to } = history.window();
-        let at = |percent| Time(from.0 + (to - from).0 * percent / 100);
-        for (first, last) in [(0, 100), (0, 40), (30, 31), (25, 80), (60, 100)] {
-            let part = Window { from: at(first), to: at(last) };
-            let cut = window(&history, part);
-            assert_eq!(sums(&cut, part), sums(&history, part), "seed {seed}, {first}-{last}");
-            assert_eq!(cut.window(), part);
-            // Where events were lost, rows beyond a window determine which waits are reliable.
-            let (cut, whole) = (sums(&window(&lossy, part), part), sums(&lossy, part));
-            assert_eq!(cut.switches, whole.switches, "seed {seed}");
-        }
-    }
-}
 
 #[test]
 fn a_cut_of_everything_is_everything() {
