@@ -131,6 +131,16 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "wastenot: {}", printable(text));
 }
 
+/// Quotes a path for the shell. `None` if a command line cannot contain the path.
+pub(crate) fn quoted(path: &Path) -> Option<String> {
+    let text = path.to_str().filter(|text| !text.contains(char::is_control))?;
+    let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(plain) {
+        true => Some(text.to_owned()),
+        false => Some(format!("'{}'", text.replace('\'', r"'\''"))),
+    }
+}
+
 /// Prints formatted text on stderr, before an error.
 pub(crate) fn complain(text: &str) {
     // If stderr is closed, no reader is left.

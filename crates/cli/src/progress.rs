@@ -6,7 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use wastenot_experiment::{Experiment, Grid, Keep};
 use wastenot_model::printable;
+
+use crate::fail::Stop;
 
 /// Work that takes less time shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -31,6 +34,12 @@ pub(crate) fn counting<T>(
     });
     bar.finish_and_clear();
     result
+}
+
+/// Runs a whole grid, and passes each run to `keep`.
+pub(crate) fn of_grid(grid: &Grid<'_>, keep: &Keep<'_>) -> Result<Experiment, Stop> {
+    let what = format!("{} {}", grid.bench().doing(), grid.name());
+    Ok(counting(&what, grid.len(), |done| grid.run_and_keep(done, keep))?)
 }
 
 /// Does `work`, and meanwhile shows `what` and the elapsed time.

@@ -42,14 +42,15 @@ pub use history::carries::Carries;
 pub use history::decisions::{self, Decision};
 pub use history::event::{By, Change, Context, Entry, Event, How, Left, Prio, Row};
 pub use history::missing::Missing;
-pub use history::observer::{Beside, Observer, Wanted};
 pub use history::same::Difference;
 pub use history::sink::{Builder, Sink};
 pub use history::spans::{
     Activity, CpuReceiver, CpuSpans, Since, TaskReceiver, TaskSpan, TaskSpans,
 };
+pub use history::state::observer::{Beside, Observer, Wanted};
 pub use history::state::past::{Moves, Past, Seen};
-pub use history::state::replay::{Replay, Silent, Start, replay};
+pub use history::state::replay::{Replay, replay};
+pub use history::state::start::{Silent, Start};
 pub use history::state::{Contradiction, CpuMode, CpuState, Origin, Phase, State, TaskState};
 pub use history::{Annex, Clock, Head, History, MaskId, NameId, Source, Task};
 pub use ids::{CpuId, CpuSet, TaskId};
@@ -58,7 +59,7 @@ pub use loss::{Loss, LossKind, Severity};
 pub use machine::{Cpu, Distance, Machine};
 pub use nearest::nearest;
 pub use policy::Policy;
-pub use printable::{is_printable, printable, printable_lines};
+pub use printable::{escape_markup, is_printable, printable, printable_lines};
 pub use report::{
     Audience, Column, Finding, Frame, Measure, Moment, Picture, Proportion, Report, Table, Unit,
     Value,

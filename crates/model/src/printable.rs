@@ -1,4 +1,5 @@
-//! Makes texts from files printable: a task's name may hold any bytes, and a terminal obeys some.
+//! Makes texts from files harmless: a task's name may hold any bytes, and a terminal obeys some, as
+//! a browser does.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -42,6 +43,23 @@ fn escape(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
         };
     }
     Cow::Owned(out)
+}
+
+/// `text` with the characters escaped that XML and HTML treat as markup, in elements and in quoted
+/// attributes.
+pub fn escape_markup(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
-//! Random policies for tests: every construct about queues, CPUs and tasks, in every combination.
+//! Random policies and profiles for tests. Policies have every construct about queues, CPUs and tasks, in every combination.
 //!
 //! Most of the texts compile; some of those are correct and some are wrong. The prover, the
 //! explorer, the interpreter and the emitter must agree about each of them. Emitted C runs in a
 //! random order, too: [`together`].
 
+mod profile;
 pub mod together;
 mod wide;
 
+pub use profile::profile;
 use wastenot_model::workload::Random;
 pub use wide::program;
 

@@ -4,7 +4,6 @@ use wastenot_model::machine::domains::{Domains, Grouping};
 use wastenot_model::{CpuId, Machine};
 
 use super::setup::{Draw, LONG, SHORT, Setup};
-use super::truth::Grain;
 
 /// Something that can be switched on and off.
 pub(super) struct Fault {
@@ -19,16 +18,6 @@ pub(super) struct Fault {
     pub(super) times: u64,
     /// Draws a setup with the fault, and the same without it.
     pub(super) plant: fn(&mut Draw) -> [Setup; 2],
-}
-
-impl Fault {
-    /// What its time should be found as, so finely.
-    pub(super) fn target(&self, grain: Grain) -> Option<&'static str> {
-        match grain {
-            Grain::Class => Some(self.class),
-            Grain::Leaf => self.leaf,
-        }
-    }
 }
 
 pub(super) const FAULTS: &[Fault] = &[

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::page::seconds;
 use super::score::{extra, is_above};
+use super::seconds;
 use super::truth::{Case, Grain, View};
 
 /// A confusion that was looked into.

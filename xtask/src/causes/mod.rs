@@ -10,6 +10,11 @@ mod misses;
 mod page;
 mod score;
 mod setup;
+/// As pages have it.
+fn seconds(ns: f64) -> String {
+    format!("{:.2}", ns / 1e9)
+}
+
 #[cfg(test)]
 mod tests;
 mod truth;

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::LOOKED_AT;
 use super::faults::FAULTS;
-use super::misses;
 use super::score::{ENOUGH, LEFT, POSITIVE, Score, Scores, is_positive, share};
 use super::truth::{ByCause, Case, Grain, View};
+use super::{misses, seconds};
 
 /// What the project wants to reach.
 const PRECISION: f64 = 0.9;
@@ -288,9 +288,6 @@ fn views(page: &mut String, scores: &[Scores]) {
     }
 }
 
-pub(super) fn seconds(ns: f64) -> String {
-    format!("{:.2}", ns / 1e9)
-}
 fn ratio(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
 }

@@ -63,6 +63,16 @@ impl Grain {
     }
 }
 
+impl Fault {
+    /// What its time should be found as, so finely.
+    pub(super) fn target(&self, grain: Grain) -> Option<&'static str> {
+        match grain {
+            Grain::Class => Some(self.class),
+            Grain::Leaf => self.leaf,
+        }
+    }
+}
+
 /// CPU time by a node of the tree of causes, in ns. Time that quotas took is task time.
 pub(super) type ByCause = BTreeMap<&'static str, f64>;
 

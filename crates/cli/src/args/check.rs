@@ -6,10 +6,12 @@ use clap::{Args, ValueEnum};
 use wastenot_check::budget::Budget;
 use wastenot_check::causes;
 use wastenot_model::quantity::span;
-use wastenot_model::{CpuSet, Silent, Span};
+use wastenot_model::{CpuSet, Report, Silent, Span};
 
 use super::input::{self, Reading};
 use super::when::WindowArgs;
+use crate::fail::Stop;
+use crate::out;
 
 /// Report wasted CPU time: how much, when and where
 #[derive(Args, Debug)]
@@ -118,6 +120,18 @@ pub(crate) struct Face {
     /// Print the whole report as plain text, 72 columns wide
     #[arg(long, conflicts_with = "json")]
     pub(crate) text: bool,
+}
+
+impl Face {
+    /// Prints a report in this format. By default, it prints the first screen if the report has
+    /// one.
+    pub(crate) fn print(&self, report: &Report) -> Result<(), Stop> {
+        match (self.json, self.text || report.proportions.is_empty()) {
+            (true, _) => out::print_json(report),
+            (false, true) => out::print(&report.text()),
+            (false, false) => out::print(&report.first_screen(&report.left_out())),
+        }
+    }
 }
 
 /// The assumed state of silent CPUs.

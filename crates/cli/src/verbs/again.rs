@@ -6,13 +6,12 @@ use wastenot_check::Options;
 use wastenot_model::History;
 use wastenot_view::Events;
 
-use super::prove::quoted;
 use super::select;
 use crate::args::check::Select;
 use crate::args::input::Reading;
 use crate::fail::Stop;
 use crate::known::Known;
-use crate::open;
+use crate::{open, out};
 
 /// A file, and its identity when it was first read.
 pub(super) struct Again {
@@ -58,7 +57,7 @@ impl Again {
 
 /// The command that explains the same trace.
 fn explain(file: &Path, reading: &Reading) -> String {
-    let path = |path: &Path| quoted(path).unwrap_or("FILE".into());
+    let path = |path: &Path| out::quoted(path).unwrap_or("FILE".into());
     let Reading { machine, buffer, formats_from, clock_hz } = reading;
     let mut command = format!("wastenot explain {}", path(file));
     for (option, value) in [("machine", machine), ("buffer", buffer)] {

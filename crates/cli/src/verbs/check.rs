@@ -6,13 +6,12 @@ use crate::export::picture::{command, interval};
 use wastenot_check::Check as Found;
 use wastenot_check::budget::Judged;
 use wastenot_model::machine::Costs;
-use wastenot_model::{CpuSet, History, Report, Window};
+use wastenot_model::{CpuSet, History, Window};
 
 use wastenot_scenario::scenario::Instead;
 
-use super::prove::quoted;
 use super::select;
-use crate::args::check::{Check, Face};
+use crate::args::check::Check;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
@@ -24,7 +23,7 @@ pub(crate) fn run(args: &Check) -> Result<Answer, Stop> {
     let check = progress::during("checking", || wastenot_check::check(&history, &options));
     let mut report = check.report(&history, &options);
     report.next = next(&args.file, &history, &check, options.counted(&history));
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     let judged = args.budget.map(|budget| budget.judge(&check, &history));
     let (answer, why) = match judged {
         None | Some(Judged::Within) => (Answer::Yes, None),
@@ -43,16 +42,6 @@ fn costs(file: &Path) -> Result<Costs, Stop> {
     Ok(scenario.variants.into_iter().next().map(|it| it.costs).unwrap_or_default())
 }
 
-/// Prints a report in the selected format. By default, it prints the first screen if the report has
-/// one.
-pub(crate) fn print(report: &Report, face: &Face) -> Result<(), Stop> {
-    match (face.json, face.text || report.proportions.is_empty()) {
-        (true, _) => out::print_json(report),
-        (false, true) => out::print(&report.text()),
-        (false, false) => out::print(&report.first_screen(&report.left_out())),
-    }
-}
-
 /// The number of CPUs to draw.
 const CPUS: usize = 2;
 
@@ -66,7 +55,8 @@ pub(super) fn next(
 ) -> Option<String> {
     if let (None, Some(task)) = (&check.trigger, check.to_explain(history)) {
         let label = history.task_label(task);
-        let (file, label) = (quoted(file).filter(|file| file != "-")?, quoted(Path::new(&label))?);
+        let (file, label) =
+            (out::quoted(file).filter(|file| file != "-")?, out::quoted(Path::new(&label))?);
         let part = counted != history.window();
         let part = if part { interval(history, counted) } else { String::new() };
         return Some(format!("wastenot explain {file} --task {label}{part}"));
@@ -82,7 +72,7 @@ pub(super) fn picture(
     moment: Window,
     places: &CpuSet,
 ) -> Option<String> {
-    let file = quoted(file).filter(|file| file != "-")?;
+    let file = out::quoted(file).filter(|file| file != "-")?;
     let all = history.cpu_count() <= CPUS;
     Some(command(&file, history, moment, Some(places).filter(|_| !all)))
 }

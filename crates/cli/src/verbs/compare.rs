@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use wastenot_check::compare::{self, Comparison, Difference, SMALLER_IS_BETTER};
 use wastenot_model::{Report, Unit, Value};
 
-use super::{check, select};
+use super::select;
 use crate::args::compare::Compare;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
@@ -20,11 +20,11 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     let runs = Comparison::of(&before, &after);
     let mut report = compare::report(&runs);
     let Some(bound) = args.worse_than else {
-        check::print(&report, &args.face)?;
+        args.face.print(&report)?;
         return Ok(Answer::Yes);
     };
     if !runs.bars.is_empty() && !args.anyway {
-        check::print(&report, &args.face)?;
+        args.face.print(&report)?;
         runs.bars.iter().for_each(|bar| out::note(&format!("not comparable: {bar}")));
         out::note("no verdict; add `--anyway` to compare these traces anyway");
         return Ok(Answer::CannotTell);
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     let (worse, chance) = compare::worse(&runs.differences, bound.0);
     let names: Vec<&str> = worse.iter().map(|difference| difference.name.as_str()).collect();
     report.measure("worse", "", names, Unit::None);
-    check::print(&report, &args.face)?;
+    args.face.print(&report)?;
     worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
     for difference in chance {
         out::note(&format!("possibly noise, so not counted as worse: {}", growth(difference)));

@@ -7,13 +7,12 @@ use wastenot_experiment::confirm::{Plan, Question as Trial, RUNS, Verdict};
 use wastenot_experiment::{Error, Sim};
 
 use super::convert::Kept;
-use super::prove::quoted;
 use super::{check, select, what_if};
 use crate::args::explain::{Explain, Whom};
 use crate::args::scheduler::Under;
 use crate::args::when::cycles;
 use crate::fail::{Answer, Stop};
-use crate::{open, progress};
+use crate::{open, out, progress};
 
 /// Explains.
 pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
@@ -36,7 +35,7 @@ pub(crate) fn run(args: &Explain) -> Result<Answer, Stop> {
     let worst = report.worst.as_ref().map(|it| it.window);
     report.next =
         worst.and_then(|it| check::picture(&args.file, &history, it, &account.places(it)));
-    check::print(&report, &args.face)?;
+    args.face.print(&report)?;
     Ok(Answer::Yes)
 }
 
@@ -53,7 +52,7 @@ fn stalled(args: &Explain) -> Result<Answer, Stop> {
             format!("run `wastenot explain {file} --task 'make*'`, or add `--confirm`"),
         ));
     };
-    check::print(&dump.report(), &args.face)?;
+    args.face.print(&dump.report())?;
     Ok(Answer::Yes)
 }
 
@@ -76,8 +75,8 @@ fn confirmed(args: &Explain) -> Result<Answer, Stop> {
     kept.map_or(Ok(()), |kept| kept.write(&history))?;
     let file = trial.output.as_ref().unwrap_or(&args.file);
     let part = trial.output.is_none() && (args.window.is_asked() || args.reading.machine.is_some());
-    let report = answer.report(&quoted(file).filter(|_| !part).unwrap_or("PART.wn".into()));
-    check::print(&report, &args.face)?;
+    let report = answer.report(&out::quoted(file).filter(|_| !part).unwrap_or("PART.wn".into()));
+    args.face.print(&report)?;
     Ok(match answer.verdict() {
         Verdict::Confirmed | Verdict::NothingLost => Answer::Yes,
         Verdict::Refuted => Answer::No,

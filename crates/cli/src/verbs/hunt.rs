@@ -17,12 +17,10 @@ use wastenot_hunt::trial::{self, Notes, Seen};
 use wastenot_model::History;
 use wastenot_scenario::scenario::Choice;
 
-use super::check::print;
 use super::convert::Kept;
-use super::prove::quoted;
 use crate::args::hunt::Hunt;
 use crate::fail::{Answer, Stop};
-use crate::out::Target;
+use crate::out::{self, Target};
 use crate::{open, progress};
 
 /// Hunts, and writes the findings.
@@ -63,9 +61,9 @@ pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     if let Some((written, first)) = written.as_ref().zip(outcome.shrunk.first()) {
         let file = written.file(first);
         let allow = if is_unsafe(&question.choice) { " --allow-unsafe" } else { "" };
-        report.next = quoted(&file).map(|file| format!("wastenot run {file}{allow}"));
+        report.next = out::quoted(&file).map(|file| format!("wastenot run {file}{allow}"));
     }
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     written.map_or(Ok(()), |it| it.failed.into_inner().map_or(Ok(()), Err))?;
     Ok(if outcome.shrunk.is_empty() { Answer::Yes } else { Answer::No })
 }

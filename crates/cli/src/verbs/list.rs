@@ -5,7 +5,6 @@ use wastenot_model::{Report, Table};
 use wastenot_scenario::listing;
 use wastenot_sim::{REAL_TIME, SCHEDULERS, Values};
 
-use super::check::print;
 use crate::args::list::{List, What};
 use crate::fail::{Answer, Stop};
 
@@ -18,7 +17,7 @@ pub(crate) fn run(args: &List) -> Result<Answer, Stop> {
         What::Claims => wastenot_rota::claims(),
         What::Causes => wastenot_check::causes::listing(),
     };
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     Ok(Answer::Yes)
 }
 

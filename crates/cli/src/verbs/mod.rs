@@ -14,6 +14,7 @@ mod hunt;
 mod lab;
 mod length;
 mod list;
+mod policy;
 mod prove;
 mod record;
 mod recording;

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wastenot_experiment::{Bench, Error, Experiment, Grid, Keep, Options, Series, Sim, usual};
+use wastenot_experiment::{Bench, Error, Experiment, Grid, Options, Series, Sim, usual};
 use wastenot_lab::Host;
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{self, Choice, Instead, Variant};
 
-use super::check::print;
 use super::convert::Kept;
 use super::{lab, signals};
 use crate::args::run::{On, Run};
@@ -53,7 +52,7 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
         .map(|(scenario, scheduler)| grids(scenario, scheduler.clone(), &benches, args))
         .collect::<Result<Vec<_>, Stop>>()?;
     let is_over: Box<dyn Fn() -> bool> = match is_real(args) {
-        true => Box::new(lab::is_over()?),
+        true => Box::new(signals::is_over()?),
         // A signal then ends this program.
         false => Box::new(|| false),
     };
@@ -81,7 +80,7 @@ fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer
         let report = series.report();
         match scenarios.len() > 1 && args.face.json {
             true => out::print_line(&report)?,
-            false => print(&report, &args.face)?,
+            false => args.face.print(&report)?,
         }
         reports.push(report);
         if judged(&series, args) == Answer::No {
@@ -198,7 +197,7 @@ fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
     for on in &args.on {
         match on {
             On::Sim => benches.push(Box::new(Sim)),
-            On::Host => benches.push(Box::new(Host::new(lab::is_over()?))),
+            On::Host => benches.push(Box::new(Host::new(signals::is_over()?))),
             On::Kernel(wanted) => {
                 let none = (None, Vec::new());
                 let commands = || std::iter::once(&none).chain(&commands);
@@ -261,12 +260,6 @@ fn is_folder(output: &Path) -> bool {
     output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// Runs the whole grid, and passes each run to `keep`.
-pub(super) fn all(grid: &Grid<'_>, keep: &Keep<'_>) -> Result<Experiment, Stop> {
-    let what = format!("{} {}", grid.bench().doing(), grid.name());
-    Ok(progress::counting(&what, grid.len(), |done| grid.run_and_keep(done, keep))?)
-}
-
 /// Runs the whole grid, writes the History of each run into a directory, and draws pictures.
 fn kept(
     grid: &Grid<'_>,
@@ -282,7 +275,7 @@ fn kept(
         }
     };
     let Some(folder) = folder else {
-        return all(grid, &|variant, seed, run| {
+        return progress::of_grid(grid, &|variant, seed, run| {
             draw(variant, seed, run);
             Ok(())
         });
@@ -310,7 +303,7 @@ fn kept(
             Stop::Pipe => Error::Bench { what: "the pipe is closed".into(), help: String::new() },
         })
     };
-    let experiment = all(grid, &write);
+    let experiment = progress::of_grid(grid, &write);
     *histories += written.into_inner();
     experiment
 }

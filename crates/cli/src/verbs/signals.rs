@@ -12,6 +12,8 @@ use signal_hook::consts::{
     SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
 };
 
+use crate::fail::Stop;
+
 /// Signals that end a recording or a watch, or are passed to its command.
 pub(super) const ENDS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 /// Signals that are only passed to the command.
@@ -49,6 +51,12 @@ pub(super) fn comes_within(signals: &PipeReader, time: Duration) -> bool {
     let mut asked = [PollFd::new(signals, PollFlags::IN)];
     let time = Timespec::try_from(time).unwrap_or_default();
     poll(&mut asked, Some(&time)).is_ok_and(|ready| ready > 0)
+}
+
+/// Returns a function that reports whether a signal requests the end.
+pub(super) fn is_over() -> Result<impl Fn() -> bool + Send + Sync + 'static, Stop> {
+    let signals = listen().map_err(|error| Stop::new(error, "try again"))?;
+    Ok(move || comes_within(&signals, Duration::ZERO))
 }
 
 /// The signals that are passed to a command. Signals that were ignored at the start are left out,

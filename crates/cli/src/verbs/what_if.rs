@@ -6,7 +6,6 @@ use wastenot_experiment::{Error, Question, what_if};
 use wastenot_model::{Help, History};
 use wastenot_read::write::edit;
 
-use super::check::print;
 use super::convert::Kept;
 use super::select;
 use crate::args::input::Reading;
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &WhatIf) -> Result<Answer, Stop> {
     let answer = progress::during("simulating", answer);
     let answer = answer.map_err(|error| failed_with(&args.trace, error))?;
     kept.map_or(Ok(()), |kept| kept.write(&answer.asked.run.history))?;
-    print(&answer.report(), &args.face)?;
+    args.face.print(&answer.report())?;
     Ok(Answer::Yes)
 }
 

@@ -23,7 +23,7 @@ const HOUSES: &[(&str, &[Inside])] = &[
             ("read", &[]),
             ("check", &[]),
             ("draw", &[]),
-            ("view", &["check", "draw"]),
+            ("view", &["check"]),
             ("record", &["read", "check"]),
         ],
     ),

@@ -6,7 +6,6 @@ mod digest;
 mod early;
 pub(crate) mod event;
 pub(crate) mod missing;
-pub(crate) mod observer;
 pub(crate) mod rows;
 pub(crate) mod same;
 pub(crate) mod sink;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::rows::Rows;
-use super::state::replay::Start;
+use super::state::start::Start;
 use super::{Annex, Head, History, MaskId, NameId, Task};
 use crate::{CpuId, CpuSet, Entry, Event, Loss, Machine, Row, TaskId, Time};
 

@@ -3,7 +3,6 @@
 
 use super::Costs;
 use crate::Span;
-use crate::workload::Random;
 
 /// How CPUs spin for a lock, and which CPU gets it next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,38 +144,6 @@ impl Profile {
         handler: Section { work: Span(1_300), lines: 8 },
         scan: Span(2),
     };
-
-    /// All operations take random times: tests use it for properties that must hold on every
-    /// machine.
-    pub fn by_chance(random: &mut Random) -> Profile {
-        let spin = [Spin::Own, Spin::Ticket, Spin::TestAndSet][random.below(3) as usize];
-        let mut ns = |most: u64| Span(random.below(most));
-        let hardware = Prices {
-            line_own: ns(5),
-            line_near: ns(60),
-            line_far: ns(200),
-            hand_off: ns(300),
-            fetches: 2,
-            message: ns(3_000),
-            timer: ns(3_000),
-        };
-        let mut section = |most: u64| Section { work: ns(most), lines: 5 };
-        Profile {
-            coarse: section(2_000),
-            run_queue: section(1_000),
-            client: section(1_500),
-            mailbox: section(500),
-            handler: section(2_000),
-            hardware,
-            ipi: ns(3_000),
-            isr: ns(2_000),
-            send: ns(500),
-            switch: ns(2_000),
-            heap_step: ns(60),
-            scan: ns(10),
-            spin,
-        }
-    }
 
     /// Inserting an element into a heap of `size` and removing one.
     pub fn heap(&self, size: usize) -> Span {

@@ -2,6 +2,9 @@
 
 use wastenot_model::{History, Time, Window, printable};
 
+/// The clock of what happens step by step, each as long as the others.
+pub(crate) const STEPS: &str = "steps";
+
 /// The ticks of a time axis.
 pub(crate) struct TimeAxis {
     /// Instants and labels.
@@ -15,7 +18,7 @@ impl TimeAxis {
     pub(crate) fn new(history: &History, window: Window, count: u64) -> TimeAxis {
         let start = history.window().from;
         let step = nice(window.span().0 / count.max(1));
-        let is_story = history.head.clock.name == crate::page::STEPS;
+        let is_story = history.head.clock.name == STEPS;
         let step = if is_story { step.max(1_000) } else { step };
         // The smallest unit that a step is a tenth of: decimals then tell ticks apart.
         let (scale, name) = match (history.head.clock.nanoseconds, step) {

@@ -23,13 +23,13 @@ mod backend;
 mod colour;
 mod font;
 mod lanes;
+mod marking;
 mod marks;
 mod page;
 mod picture;
 mod scene;
 
 pub use backend::png::Error;
-pub use backend::svg::escape;
 pub use backend::terminal::ascii;
 pub use colour::{Colour, Palette};
 pub use marks::{Class, Mark, MarkKind, Marks};

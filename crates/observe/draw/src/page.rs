@@ -4,7 +4,7 @@ use wastenot_model::{
     Cpu, CpuId, CpuSet, History, Machine, Silent, Span, TaskId, Time, Window, printable,
 };
 
-use crate::axis::{TimeAxis, nice, seconds};
+use crate::axis::{STEPS, TimeAxis, nice, seconds};
 use crate::font::Font;
 use crate::{Anchor, Area, Cell, Colour, Item, Lane, Marks, Palette, Plot, Scene};
 
@@ -54,8 +54,6 @@ pub(crate) const RIGHT: f64 = 26.0;
 /// down.
 const TOP: f64 = 44.0;
 pub(crate) const SMALL: f64 = 7.5;
-/// The clock of what happens step by step, each as long as the others.
-pub(crate) const STEPS: &str = "steps";
 
 /// What marks waste in a terminal.
 pub(crate) const WASTE: char = '!';

@@ -4,18 +4,8 @@
 //! killed, or that was copied in part, holds events that cannot be decoded. Any other recording of
 //! the same kernel has their descriptions.
 
-use crate::ftrace::Endian;
-use crate::ftrace::format::Format as Description;
+use crate::ftrace::format::Formats;
 use crate::{Error, Format, detect, perf, tracedat};
-
-/// The descriptions of events in a recording.
-#[derive(Clone, Debug)]
-pub struct Formats {
-    /// The name of the recording.
-    pub(crate) name: String,
-    pub(crate) endian: Endian,
-    pub(crate) events: Vec<(String, Description)>,
-}
 
 impl Formats {
     /// The descriptions in the perf.data or trace.dat in `bytes`, which is called `name`.

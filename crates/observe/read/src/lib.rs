@@ -28,7 +28,7 @@ use wastenot_model::{History, Loss, LossKind};
 
 pub use detect::{Format, detect};
 pub use error::Error;
-pub use formats::Formats;
+pub use ftrace::format::Formats;
 
 /// How to read.
 #[derive(Clone, Debug, Default)]

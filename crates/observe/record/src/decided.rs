@@ -3,8 +3,7 @@
 use wastenot_model::policy::Note;
 use wastenot_model::{CpuId, CpuSet, Decision, decisions};
 
-use crate::weave::cpus;
-use crate::wire::{EVENT, Wire, words_at};
+use crate::wire::{EVENT, Wire, cpus, words_at};
 
 /// A decision whose task is known by its tid; or the domains of a CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! tracefs instance records with less information: no affinities, no state at the start.
 #![cfg_attr(not(bpf), allow(dead_code, reason = "some of it serves the BPF programs alone"))]
 
+mod begin;
 #[cfg(bpf)]
 mod bpf;
 mod clock;
@@ -28,10 +29,11 @@ pub mod watch;
 mod weave;
 mod wire;
 
+pub use begin::{Begun, begin, probe_bpf};
 pub use clock::now;
 pub use error::Error;
 pub use flight::Flight;
 pub use host::machine;
-pub use recording::{Begun, Options, Recording, Summary, Way, begin, probe_bpf};
+pub use recording::{Options, Recording, Summary, Way};
 pub use server::{Server, Source, serve};
 pub use trigger::{Fired, Trigger};

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use wastenot_model::policy::Note;
 use wastenot_model::{
-    By, Change, CpuId, CpuMode, CpuSet, Entry, Event, How, Left, Sink, Start, Task, TaskId, Time,
+    By, Change, CpuId, CpuMode, Entry, Event, How, Left, Sink, Start, Task, TaskId, Time,
 };
 
 use crate::decided::Decided;
-use crate::wire::{Facts, Kind, Wire};
+use crate::wire::{Facts, Kind, Wire, cpus};
 use wastenot_host::Cgroups;
 
 #[cfg(test)]
@@ -405,12 +405,4 @@ enum Place {
     Runs(CpuId),
     Waits(CpuId),
     Sleeps(CpuId),
-}
-
-/// The CPUs whose bits are set.
-pub(crate) fn cpus(words: &[u64]) -> CpuSet {
-    let bits = words.iter().enumerate().flat_map(|(index, &word)| {
-        (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| index * 64 + bit)
-    });
-    bits.map(|cpu| CpuId(cpu as u16)).collect()
 }

@@ -1,6 +1,6 @@
 //! The records of the BPF programs, laid out as in `bpf/wire.h`.
 
-use wastenot_model::{Context, CpuId, Left, Prio, Time};
+use wastenot_model::{Context, CpuId, CpuSet, Left, Prio, Time};
 
 use crate::merge::Timed;
 
@@ -116,6 +116,14 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 /// `count` words from `at` on.
 pub(crate) fn words_at(bytes: &[u8], at: usize, count: usize) -> Vec<u64> {
     (0..count).map_while(|word| u64_at(bytes, at + word * 8)).collect()
+}
+
+/// The CPUs whose bits are set.
+pub(crate) fn cpus(words: &[u64]) -> CpuSet {
+    let bits = words.iter().enumerate().flat_map(|(index, &word)| {
+        (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| index * 64 + bit)
+    });
+    bits.map(|cpu| CpuId(cpu as u16)).collect()
 }
 
 impl Wire {

@@ -3,48 +3,19 @@
 //! Tiles do not contain the necessary data, so the first request reads the events again. Only one
 //! account is computed at a time, because each needs all events and other answers must not wait.
 
-use std::fmt;
-use std::sync::{Mutex, TryLockError};
+use std::sync::TryLockError;
 
 use crate::html;
 use serde_json::{Value, json};
-use wastenot_check::Options;
 use wastenot_check::account::{Account, Question, Step};
-use wastenot_model::{History, TaskId, Window};
+use wastenot_model::{TaskId, Window};
 
-use crate::Recording;
+use crate::{Events, Recording};
 
 /// Recordings of more events are not read again: that would take minutes, and the memory of all.
 const MOST: usize = 20_000_000;
 /// Steps of a path that are drawn.
 const STEPS: usize = 20_000;
-
-/// Reads the History of a recording again, with what its check takes for granted; else gives the
-/// reason why that cannot be done, as a sentence.
-pub type Read = Box<dyn Fn() -> Result<(History, Options), String> + Send + Sync>;
-
-/// The events of a recording, for answers that its tiles do not hold.
-pub struct Events {
-    read: Read,
-    /// The command that explains the recording, without its tasks and window.
-    explain: String,
-    /// Once they were read.
-    kept: Mutex<Option<(History, Options)>>,
-}
-
-impl Events {
-    /// `read` is called when they are needed first; `explain` is the command that does in a
-    /// terminal what the page cannot do.
-    pub fn new(read: Read, explain: String) -> Events {
-        Events { read, explain, kept: Mutex::new(None) }
-    }
-}
-
-impl fmt::Debug for Events {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("explain", &self.explain).finish_non_exhaustive()
-    }
-}
 
 impl Recording {
     /// It can read its events again, where that is possible.
@@ -131,8 +102,9 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use wastenot_check::Options;
     use wastenot_model::{Builder, By, Carries, CpuId, Entry, Event, Head, How, Left, Machine};
-    use wastenot_model::{Prio, Sink, Task, Time};
+    use wastenot_model::{History, Prio, Sink, Task, Time};
 
     use super::*;
     use crate::check;

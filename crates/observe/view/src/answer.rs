@@ -25,7 +25,7 @@
 //! `R` is the index of a trace, `FOLD` the index of an arrangement of CPUs on lanes. Times are in
 //! ns since the start of the trace. The numbers of tasks are those of the head.
 
-use crate::html::Words;
+use crate::html::{ROWS_AT_ONCE, Words};
 use crate::tiles::LEVELS;
 use libdeflater::{CompressionLvl, Compressor};
 use serde_json::{Value, json};
@@ -35,8 +35,6 @@ use crate::recording::tile;
 use crate::{Recording, View};
 
 const HTML: &str = "text/html; charset=utf-8";
-/// Rows of a table that one answer has at most.
-pub(crate) const ROWS_AT_ONCE: usize = 200;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +151,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::recording::TILE_CELLS;
+    use crate::tiles::TILE_CELLS;
     use crate::{FIRST_ROWS, check};
 
     /// A task with an unfriendly name runs on CPU 1 up to 10 ns, and from 40 to 80 ns. At 41 ns

@@ -3,12 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::html;
+use crate::html::{self, ROWS_AT_ONCE};
 use serde_json::{Value, json};
 use wastenot_model::decisions::Decision;
 use wastenot_model::{Column, History, Table, Time, Unit, Window};
-
-use crate::answer::ROWS_AT_ONCE;
 
 /// Bytes of a row.
 const ROW: usize = 8 + 2 + 4 * WORDS;

@@ -4,14 +4,14 @@
 //! more detail. Then the file contains narrower cells around violations, the worst violations
 //! first.
 
-use crate::tiles::{LEVELS, width_ns};
+use crate::tiles::{LEVELS, TILE_CELLS, TILE_LANES, width_ns};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use wastenot_model::Span;
 
-use crate::recording::{TILE_CELLS, TILE_LANES, tile};
+use crate::recording::tile;
 use crate::{Answer, Recording, View};
 
 /// Cells for each event beyond which narrower ones show little more.

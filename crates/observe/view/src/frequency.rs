@@ -1,12 +1,11 @@
 //! The frequencies of CPUs, if the trace contains them.
 
-use crate::tiles::kept::{Reader, Writer};
-use crate::tiles::width_ns;
+use crate::tiles::bytes::{Reader, Writer};
+use crate::tiles::{TILE_CELLS, width_ns};
 use serde_json::{Value, json};
 use wastenot_model::{CpuId, Entry, Event, Observer, State, Time, Window};
 
 use crate::folds::Lane;
-use crate::recording::TILE_CELLS;
 
 /// The frequencies of CPUs.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -5,12 +5,14 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use wastenot_model::{Picture, Proportion, Report, Table, Time, Unit, Value, Window, printable};
-
-use wastenot_draw::escape;
+use wastenot_model::{
+    Picture, Proportion, Report, Table, Time, Unit, Value, Window, escape_markup, printable,
+};
 
 /// Rows of a table that a page may show; the rest is in JSON and CSV.
 pub const ROWS: usize = 1000;
+/// Rows of a table that one answer has at most.
+pub(crate) const ROWS_AT_ONCE: usize = 200;
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
@@ -233,7 +235,7 @@ const CLOSING: &str = "</details>\n";
 
 /// Text of a trace as text of the page.
 pub fn text(text: &str) -> String {
-    escape(&printable(text))
+    escape_markup(&printable(text))
 }
 
 fn losses(report: &Report) -> String {

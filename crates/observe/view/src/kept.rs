@@ -9,7 +9,7 @@
 //! ```
 
 use crate::html::{Piece, Words};
-use crate::tiles::kept::{Reader, Writer};
+use crate::tiles::bytes::{Reader, Writer};
 use crate::tiles::{Bytes, Tiles};
 use serde_json::{Value, json};
 use wastenot_model::{CpuId, Time, Window};

@@ -29,10 +29,9 @@ use self::html::{Extra, Words};
 use wastenot_check::compare::{self, Comparison};
 use wastenot_model::Report;
 
-pub use self::account::{Events, Read};
 pub use self::answer::Answer;
 pub use self::html::html;
-pub use self::recording::{Content, Recording, check};
+pub use self::recording::{Content, Events, Read, Recording, check};
 pub use self::server::{Error, Server};
 pub use crate::tiles::{Bytes, Spill};
 

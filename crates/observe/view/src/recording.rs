@@ -1,26 +1,21 @@
 //! The content of the page for one History.
 
-use std::io;
+use std::sync::Mutex;
+use std::{fmt, io};
 
-use crate::html::{self, Words};
-use crate::tiles::{Builder, Cell, Spill, Tiles, Total, width_ns};
+use crate::html::{self, ROWS_AT_ONCE, Words};
+use crate::tiles::{Builder, Cell, Spill, TILE_CELLS, TILE_LANES, Tiles, Total, width_ns};
 use serde_json::{Value, json};
 use wastenot_check::causes::{Cause, Causes, LostTime, TREE};
 use wastenot_check::{Check, Options, check_beside};
 use wastenot_model::{Activity, CpuId, History, Report, TaskId, Time, Window};
 
-use crate::account::Events;
 use crate::annexes;
-use crate::answer::ROWS_AT_ONCE;
 use crate::decisions::Decisions;
 use crate::folds::{Fold, Lane, folds};
 use crate::frequency::Frequencies;
 use crate::tasks::{self, Tasks};
 
-/// Cells of a tile, for each lane.
-pub(crate) const TILE_CELLS: usize = 256;
-/// Lanes of a tile.
-pub(crate) const TILE_LANES: usize = 16;
 /// Numbers of a total.
 const TOTALS: usize = Total::NUMBERS;
 /// Bytes of a cell.
@@ -54,6 +49,33 @@ pub struct Recording {
     pub(crate) source: Option<Events>,
     /// Whether only short stretches were read: then cells that are known in part show that part.
     pub(crate) is_glance: bool,
+}
+
+/// Reads the History of a recording again, with what its check takes for granted; else gives the
+/// reason why that cannot be done, as a sentence.
+pub type Read = Box<dyn Fn() -> Result<(History, Options), String> + Send + Sync>;
+
+/// The events of a recording, for answers that its tiles do not hold.
+pub struct Events {
+    pub(crate) read: Read,
+    /// The command that explains the recording, without its tasks and window.
+    pub(crate) explain: String,
+    /// Once they were read.
+    pub(crate) kept: Mutex<Option<(History, Options)>>,
+}
+
+impl Events {
+    /// `read` is called when they are needed first; `explain` is the command that does in a
+    /// terminal what the page cannot do.
+    pub fn new(read: Read, explain: String) -> Events {
+        Events { read, explain, kept: Mutex::new(None) }
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").field("explain", &self.explain).finish_non_exhaustive()
+    }
 }
 
 /// What a page asks for beside words.

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
-use libbpf_rs::{MapCore as _, MapType, ObjectBuilder, OpenObject, ProgramType};
+use libbpf_rs::{MapType, ObjectBuilder, OpenObject, ProgramType};
 use wastenot_host::sched_ext;
 use wastenot_rota::emit::Tables;
 
 use crate::fill::{Places, constants, fill, places, variable};
-use crate::running::Running;
 use crate::{Error, log};
 
 /// The members with which the emitted table of operations begins, in words.
@@ -205,43 +204,4 @@ impl Loaded {
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
-
-    /// From now on it schedules.
-    ///
-    /// # Errors
-    /// Another scheduler is loaded, or the kernel refuses to attach it.
-    pub fn start(mut self) -> Result<Running, Error> {
-        let failed = |doing| {
-            move |error: libbpf_rs::Error| Error::Failed { doing, why: format!("{error:#}") }
-        };
-        if let Some(name) = sched_ext::loaded() {
-            return Err(Error::Busy { name });
-        }
-        // A wakeup is lost without these: they come before the scheduler.
-        let mut links = Vec::new();
-        for program in self.object.progs_mut() {
-            if program.section().to_string_lossy().starts_with("tp_btf/") {
-                links.push(program.attach().map_err(failed("attach a tracepoint"))?);
-            }
-        }
-        if links.len() != TRACEPOINTS {
-            let why = format!("it has {} of the {TRACEPOINTS} tracepoints", links.len());
-            return Err(Error::Failed { doing: "attach the object", why });
-        }
-        let operations = self.object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
-        let Some(mut operations) = operations else {
-            return Err(Error::Failed {
-                doing: "attach the object",
-                why: "it has no operations".into(),
-            });
-        };
-        let link = operations.attach_struct_ops().map_err(failed("attach the scheduler"))?;
-        links.push(link);
-        let running = Running { links, loaded: self };
-        running.look_again()?;
-        Ok(running)
-    }
 }
-
-/// sched_wakeup, sched_wakeup_new, sched_switch: docs/explain/emit.md.
-const TRACEPOINTS: usize = 3;

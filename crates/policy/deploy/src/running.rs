@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use libbpf_rs::{Link, MapCore as _, MapFlags, ProgramInput};
-use wastenot_host::{Hierarchy, Proc};
+use libbpf_rs::{Link, MapCore as _, MapFlags, MapType, ProgramInput};
+use wastenot_host::{Hierarchy, Proc, sched_ext};
 use wastenot_rota::ir::{Program, Tasks};
 use wastenot_rota::partitions;
 
@@ -21,12 +21,53 @@ const LOOK: &str = "rota_look";
 /// So many rows has each CPU in the emitted table.
 const ROWS: usize = 16;
 
+/// sched_wakeup, sched_wakeup_new, sched_switch: docs/explain/emit.md.
+const TRACEPOINTS: usize = 3;
+
 /// A scheduler that schedules. When it is dropped, the kernel's own takes over.
 #[derive(Debug)]
 pub struct Running {
     // Links first: they unload it.
-    pub(crate) links: Vec<Link>,
+    links: Vec<Link>,
     pub(crate) loaded: Loaded,
+}
+
+impl Loaded {
+    /// From now on it schedules.
+    ///
+    /// # Errors
+    /// Another scheduler is loaded, or the kernel refuses to attach it.
+    pub fn start(mut self) -> Result<Running, Error> {
+        let failed = |doing| {
+            move |error: libbpf_rs::Error| Error::Failed { doing, why: format!("{error:#}") }
+        };
+        if let Some(name) = sched_ext::loaded() {
+            return Err(Error::Busy { name });
+        }
+        // A wakeup is lost without these: they come before the scheduler.
+        let mut links = Vec::new();
+        for program in self.object.progs_mut() {
+            if program.section().to_string_lossy().starts_with("tp_btf/") {
+                links.push(program.attach().map_err(failed("attach a tracepoint"))?);
+            }
+        }
+        if links.len() != TRACEPOINTS {
+            let why = format!("it has {} of the {TRACEPOINTS} tracepoints", links.len());
+            return Err(Error::Failed { doing: "attach the object", why });
+        }
+        let operations = self.object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
+        let Some(mut operations) = operations else {
+            return Err(Error::Failed {
+                doing: "attach the object",
+                why: "it has no operations".into(),
+            });
+        };
+        let link = operations.attach_struct_ops().map_err(failed("attach the scheduler"))?;
+        links.push(link);
+        let running = Running { links, loaded: self };
+        running.look_again()?;
+        Ok(running)
+    }
 }
 
 impl Running {

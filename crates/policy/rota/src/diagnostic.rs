@@ -1,6 +1,7 @@
-//! An error in a text, with what the user needs to correct it.
+//! An error in a text, with what the user needs to correct it, and parts of a text.
 
-use crate::syntax::Span;
+/// The maximum number of reported errors: a user would not read more.
+pub const FAULTS: usize = 20;
 
 /// One error: what, where, why, and what to write instead.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,5 +36,21 @@ impl Diagnostic {
     pub fn and(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.others.push((span, label.into()));
         self
+    }
+}
+
+/// A part of a text: bytes from `start` up to `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the start of this span to the end of another.
+    pub fn to(self, end: Span) -> Span {
+        Span { start: self.start, end: end.end }
     }
 }

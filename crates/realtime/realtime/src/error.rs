@@ -3,8 +3,6 @@
 use wastenot_bounds::overheads::{Beyond, Twice};
 use wastenot_model::Help;
 
-use crate::overheads::words;
-
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -138,4 +136,15 @@ impl Help for Error {
         }
         .into()
     }
+}
+
+/// Where an overhead is needed that was not measured, in a sentence on the file.
+pub(crate) fn words(beyond: &Beyond) -> String {
+    let Beyond { kind, at, first, last, is_size } = beyond;
+    let (unit, here) = match is_size {
+        true => ("KiB", format!("a task has {at}")),
+        false => ("tasks", format!("the task set has {at}")),
+    };
+    let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
+    format!("{kind} was measured at {range} {unit}, but {here}")
 }

@@ -7,7 +7,7 @@ use wastenot_model::{Distribution, Silent, TaskSpans, replay};
 use wastenot_scenario::scenario::Variant;
 use wastenot_sim::End;
 
-use crate::longest::Longest;
+use crate::longest::{Longest, Wait};
 use crate::real_time::{Deadlines, RealTime};
 use crate::{Fault, Run};
 
@@ -43,21 +43,6 @@ pub struct Cell {
     /// What went wrong with the scheduler: its figures are unknown then.
     #[serde(default)]
     pub fault: Option<Fault>,
-}
-
-/// A wait for a CPU.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wait {
-    /// The task.
-    pub task: String,
-    /// Where it was queued.
-    pub cpu: Option<u16>,
-    /// From when on, since the start of the run.
-    pub from_ns: u64,
-    /// For how long.
-    pub ns: u64,
-    /// Whether it still waited when the run was over.
-    pub is_open: bool,
 }
 
 /// What the tasks of one name did, together.

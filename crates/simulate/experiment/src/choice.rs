@@ -15,7 +15,7 @@ use wastenot_scenario::scenario::{Choice, Instead, Scenario, Setting, Unfit};
 use wastenot_scenario::{from_rtapp, is_rtapp, scenario_for};
 use wastenot_sim::{Made, Pace, Scheduler, Settings, Tunable, Values, make, scheduler};
 
-use crate::Error;
+use crate::{Error, PACE, STEPS};
 
 /// Reads a scenario. `file` is the name of its file: policies that it names lie beside it.
 pub fn scenario(file: &str, text: &str) -> Result<Scenario, wastenot_scenario::Error> {
@@ -202,13 +202,6 @@ pub(crate) fn paced(choice: &Choice) -> Result<Option<(Interpreter, Pace)>, Erro
     let (Some(text), Some(pace)) = (&choice.text, pace(choice)?) else { return Ok(None) };
     Ok(Some((interpreter(choice, text)?, pace)))
 }
-
-/// The tunable of every policy in Rota that makes its decisions take steps, and how long the
-/// longest takes. A parameter of that name cannot be set.
-pub const STEPS: &str = "steps";
-
-/// The tunable beside it: whether all steps take so long (`even`), or most less (`varied`).
-pub const PACE: &str = "pace";
 
 /// How long the steps of a policy's decisions take; `None`: decisions take no time.
 ///

@@ -5,7 +5,7 @@ use std::io;
 use wastenot_model::Help;
 use wastenot_sim::WrongSetting;
 
-use crate::choice::PACE;
+use crate::PACE;
 
 /// Why there is no experiment.
 #[derive(Debug, thiserror::Error)]

@@ -2,11 +2,9 @@
 
 use wastenot_model::report::number;
 use wastenot_model::{Distribution, Machine, Span};
-use wastenot_scenario::scenario::{Figure, Measure, Over, Pick, Quantity, Variant};
+use wastenot_scenario::scenario::{Figure, Measure, Over, Pick, Quantity};
 
-use crate::Grid;
 use crate::cell::{Cell, Kind};
-use crate::choice::{label, unread};
 use crate::real_time::Deadlines;
 
 /// A band up to here or further is meant to be open.
@@ -63,7 +61,7 @@ impl Outcome {
         self.cells.iter().filter(|cell| cell.fault.is_none())
     }
 
-    fn is(&self, variant: &str) -> bool {
+    pub(crate) fn is(&self, variant: &str) -> bool {
         self.name == variant || self.same.iter().any(|name| name == variant)
     }
 }
@@ -133,46 +131,6 @@ impl Worked {
 }
 
 impl Experiment {
-    /// What came of a grid: of each variant the cells, one for each of `seeds`.
-    pub(crate) fn new(grid: &Grid, cells: Vec<Vec<Cell>>, seeds: &[u64]) -> Experiment {
-        let scenario = grid.scenario;
-        let of_each = grid.variants.iter().zip(&grid.same).zip(cells);
-        let outcome = |((variant, same), cells): ((&Variant, &Vec<String>), Vec<Cell>)| Outcome {
-            name: variant.name.clone(),
-            same: same.clone(),
-            scheduler: label(&variant.scheduler),
-            machine: variant.machine.clone(),
-            unread: unread(&variant.scheduler, &variant.workload),
-            cells,
-        };
-        let variants: Vec<Outcome> = of_each.map(outcome).collect();
-        let ran = |name: &str| variants.iter().any(|variant| variant.is(name));
-        let figures = scenario.figures.iter().filter(|figure| {
-            ran(&figure.quantity.variant)
-                && match &figure.over {
-                    Over::Quantity(over) => ran(&over.variant),
-                    _ => true,
-                }
-        });
-        let figures = figures.map(|figure| match !grid.changes.is_empty() {
-            true => Figure { band: None, published: None, formula: None, ..figure.clone() },
-            false => figure.clone(),
-        });
-        Experiment {
-            scenario: scenario.name.clone(),
-            bench: grid.bench.name().to_owned(),
-            how: grid.bench.how(),
-            assumes: grid.bench.assumes(),
-            about: scenario.about.clone(),
-            source: scenario.source.clone(),
-            changes: grid.changes.clone(),
-            seeds: seeds.to_vec(),
-            figures: figures.map(|figure| work_out(figure, &variants)).collect(),
-            variants,
-            notes: scenario.notes.clone(),
-        }
-    }
-
     /// Whether completions are left out ([`Cell::untimed`]).
     pub fn is_untimed(&self) -> bool {
         self.variants.iter().flat_map(|it| &it.cells).any(|cell| cell.untimed)
@@ -188,7 +146,7 @@ fn nanoseconds(value: f64) -> String {
     Span(value as u64).to_string()
 }
 
-fn work_out(figure: Figure, variants: &[Outcome]) -> Worked {
+pub(crate) fn work_out(figure: Figure, variants: &[Outcome]) -> Worked {
     let cells = |quantity: &Quantity| {
         variants.iter().find(|variant| variant.is(&quantity.variant)).map(|it| &it.cells)
     };

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use wastenot_host::store::{Store, fill, fill_each};
 use wastenot_model::Time;
-use wastenot_scenario::scenario::{Choice, Scenario, Variant};
+use wastenot_scenario::scenario::{Choice, Figure, Over, Scenario, Variant};
 use wastenot_sim::Scheduler;
 
-use crate::choice::label;
-use crate::experiment::Experiment;
+use crate::choice::{label, unread};
+use crate::experiment::{Experiment, Outcome, work_out};
 use crate::{Bench, Cell, Error, Run};
 
 /// Which cells to run.
@@ -168,7 +168,7 @@ impl<'s> Grid<'s> {
             }
         };
         let cells = results.chunks(self.seeds.len()).map(<[Cell]>::to_vec);
-        Ok(Experiment::new(self, cells.collect(), &self.seeds))
+        Ok(self.worked(cells.collect(), &self.seeds))
     }
 
     /// Runs the first variant with the first seed, stored or not, and gives the run, too.
@@ -182,7 +182,47 @@ impl<'s> Grid<'s> {
         let cells = [(variant, seed)];
         let make = |_: &(&Variant, u64)| Ok::<_, Error>(run.cell(variant));
         let cells = fill(store.as_ref(), &cells, self.key(), make, |_| ())?;
-        Ok((Experiment::new(self, vec![cells], &[seed]), run))
+        Ok((self.worked(vec![cells], &[seed]), run))
+    }
+
+    /// What came of it: of each variant the cells, one for each of `seeds`.
+    fn worked(&self, cells: Vec<Vec<Cell>>, seeds: &[u64]) -> Experiment {
+        let scenario = self.scenario;
+        let of_each = self.variants.iter().zip(&self.same).zip(cells);
+        let outcome = |((variant, same), cells): ((&Variant, &Vec<String>), Vec<Cell>)| Outcome {
+            name: variant.name.clone(),
+            same: same.clone(),
+            scheduler: label(&variant.scheduler),
+            machine: variant.machine.clone(),
+            unread: unread(&variant.scheduler, &variant.workload),
+            cells,
+        };
+        let variants: Vec<Outcome> = of_each.map(outcome).collect();
+        let ran = |name: &str| variants.iter().any(|variant| variant.is(name));
+        let figures = scenario.figures.iter().filter(|figure| {
+            ran(&figure.quantity.variant)
+                && match &figure.over {
+                    Over::Quantity(over) => ran(&over.variant),
+                    _ => true,
+                }
+        });
+        let figures = figures.map(|figure| match !self.changes.is_empty() {
+            true => Figure { band: None, published: None, formula: None, ..figure.clone() },
+            false => figure.clone(),
+        });
+        Experiment {
+            scenario: scenario.name.clone(),
+            bench: self.bench.name().to_owned(),
+            how: self.bench.how(),
+            assumes: self.bench.assumes(),
+            about: scenario.about.clone(),
+            source: scenario.source.clone(),
+            changes: self.changes.clone(),
+            seeds: seeds.to_vec(),
+            figures: figures.map(|figure| work_out(figure, &variants)).collect(),
+            variants,
+            notes: scenario.notes.clone(),
+        }
     }
 
     /// What a cell is made from.

@@ -5,8 +5,9 @@ use wastenot_model::report::number;
 use wastenot_model::{Distribution, Span, Table};
 use wastenot_scenario::scenario::{Figure, Measure, Over};
 
-use crate::cell::{Cell, Wait};
+use crate::cell::Cell;
 use crate::experiment::{Experiment, Outcome, Worked};
+use crate::longest::Wait;
 use crate::ranks::{self, CHANCE};
 
 impl Experiment {

@@ -19,6 +19,7 @@ mod kernels;
 mod longest;
 pub mod ranks;
 mod real_time;
+mod real_time_tables;
 mod report;
 mod seeds;
 mod series;
@@ -26,10 +27,9 @@ pub mod shifts;
 mod what_if;
 
 pub use bench::{Bench, Run, Sim, simulated};
-pub use cell::{Cell, Kind, Wait};
+pub use cell::{Cell, Kind};
 pub use choice::{
-    Claims, PACE, STEPS, claims, given, is_unsafe, label, pace, resolve, scenario, scenario_with,
-    times, usual,
+    Claims, claims, given, is_unsafe, label, pace, resolve, scenario, scenario_with, times, usual,
 };
 pub use error::Error;
 pub use experiment::{Experiment, Outcome, Worked};
@@ -37,8 +37,16 @@ pub use extract::{Extracted, extract};
 pub use fault::Fault;
 pub use grid::{Grid, Keep, Options};
 pub use kernels::{Change, Compared, compared};
+pub use longest::Wait;
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
 pub use report::{report_with, together};
 pub use seeds::Seeds;
 pub use series::Series;
 pub use what_if::{Question, Replayed, WhatIf, YARDSTICK, what_if};
+
+/// The tunable of every policy in Rota that makes its decisions take steps, and how long the
+/// longest takes. A parameter of that name cannot be set.
+pub const STEPS: &str = "steps";
+
+/// The tunable beside it: whether all steps take so long (`even`), or most less (`varied`).
+pub const PACE: &str = "pace";

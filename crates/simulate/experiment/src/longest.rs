@@ -1,8 +1,22 @@
 //! The longest wait of some tasks, also one that no run ended.
 
+use serde::{Deserialize, Serialize};
 use wastenot_model::{CpuId, History, Phase, TaskId, TaskReceiver, TaskSpan, TaskState};
 
-use crate::cell::Wait;
+/// A wait for a CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The task.
+    pub task: String,
+    /// Where it was queued.
+    pub cpu: Option<u16>,
+    /// From when on, since the start of the run.
+    pub from_ns: u64,
+    /// For how long.
+    pub ns: u64,
+    /// Whether it still waited when the run was over.
+    pub is_open: bool,
+}
 
 /// Takes the waits of those tasks for which `counts` has true.
 pub(crate) struct Longest<'a> {

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wastenot_model::{Span, Table, Workload};
+use wastenot_model::Workload;
 use wastenot_sim::Overhead;
 use wastenot_sim::edf::{Done, Pending, Ran};
-
-use crate::experiment::Outcome;
 
 /// The jobs of the tasks of one name, together: those that were complete, and those that should
 /// have been at the end. Times in ns, to the microsecond.
@@ -50,7 +48,7 @@ impl Deadlines {
         self.tardiness_ns_max = self.tardiness_ns_max.max(tardiness_ns);
     }
     /// With those of another run.
-    fn and(self, other: Deadlines) -> Deadlines {
+    pub(crate) fn and(self, other: Deadlines) -> Deadlines {
         Deadlines {
             jobs: self.jobs + other.jobs,
             missed: self.missed + other.missed,
@@ -153,7 +151,7 @@ impl Waited {
         all
     }
     /// With those of another run.
-    fn and(mut self, other: &Waited) -> Waited {
+    pub(crate) fn and(mut self, other: &Waited) -> Waited {
         for (from, count) in &other.octaves {
             *self.octaves.entry(*from).or_default() += count;
         }
@@ -170,7 +168,7 @@ impl Waited {
     }
     /// The histogram: from where, to where, how many. Each octave between the shortest wait and the
     /// longest, and none beyond.
-    fn histogram(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+    pub(crate) fn histogram(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let mut some = self.octaves.iter().filter(|(_, waits)| **waits > 0).map(|(from, _)| *from);
         let first = some.next();
         let last = some.next_back().or(first).unwrap_or(0);
@@ -178,125 +176,6 @@ impl Waited {
         let octaves = std::iter::successors(first, move |from| (*from < last).then(|| end(*from)));
         octaves.map(move |from| (from, end(from), self.octaves.get(&from).copied().unwrap_or(0)))
     }
-    /// Of all runs of a variant.
-    fn of_all(variant: &Outcome) -> Waited {
-        let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
-        real_time.fold(Waited::default(), |all, it| all.and(&it.locks))
-    }
-}
-
-/// The tables of variants under real-time schedulers: none if there is none.
-pub(crate) fn tables(variants: &[Outcome]) -> Vec<Table> {
-    let runs = |it: &Outcome| it.cells.iter().any(|cell| cell.real_time.is_some());
-    let variants: Vec<&Outcome> = variants.iter().filter(|it| runs(it)).collect();
-    if variants.is_empty() {
-        return Vec::new();
-    }
-    let mut tables = vec![deadlines(&variants)];
-    let costs = overheads(&variants);
-    tables.extend((!costs.rows.is_empty()).then_some(costs));
-    for table in [locks(&variants), lock_waits(&variants)] {
-        tables.extend((!table.rows.is_empty()).then_some(table));
-    }
-    tables
-}
-
-/// Of each variant and kind of tasks, all seeds together.
-fn deadlines(variants: &[&Outcome]) -> Table {
-    let mut table = Table::new("deadlines", "Deadlines", []).shown(40);
-    for variant in variants {
-        let mut kinds: Vec<(&str, Deadlines)> = Vec::new();
-        for (name, more) in variant
-            .cells
-            .iter()
-            .filter_map(|cell| cell.real_time.as_ref())
-            .flat_map(|it| &it.deadlines)
-        {
-            match kinds.iter_mut().find(|(known, _)| known == name) {
-                Some((_, all)) => *all = all.and(*more),
-                None => kinds.push((name, *more)),
-            }
-        }
-        for (name, all) in kinds {
-            table.row(|row| {
-                row.cell("variant", "variant", variant.name.as_str())
-                    .cell("tasks", "tasks", name)
-                    .cell("jobs", "jobs", all.jobs)
-                    .cell("missed", "missed", all.missed)
-                    .cell("overdue", "", all.overdue)
-                    .ns("tardiness_ns_max", "max tardiness", all.tardiness_ns().map(Span))
-                    .ns("response_ns_max", "max response", all.response_ns().map(Span))
-            });
-        }
-    }
-    table
-}
-
-/// Of each variant and kind of overhead that took anything, all seeds together.
-fn overheads(variants: &[&Outcome]) -> Table {
-    let mut table = Table::new("overheads", "Overheads", []).shown(40);
-    for variant in variants {
-        for kind in Overhead::ALL {
-            let real_time = variant.cells.iter().filter_map(|cell| cell.real_time.as_ref());
-            let of = real_time.flat_map(|it| &it.overheads);
-            let all = of.filter(|(name, _)| name == kind.name()).fold(
-                Sampled::default(),
-                |all, (_, more)| Sampled {
-                    samples: all.samples + more.samples,
-                    sum_ns: all.sum_ns + more.sum_ns,
-                    max_ns: all.max_ns.max(more.max_ns),
-                },
-            );
-            if all.max_ns > 0 {
-                let mean_ns = all.sum_ns / all.samples;
-                table.row(|row| {
-                    row.cell("variant", "variant", variant.name.as_str())
-                        .cell("kind", "overhead", kind.name())
-                        .cell("samples", "samples", all.samples)
-                        .ns("mean_ns", "mean", Span(mean_ns))
-                        .ns("max_ns", "longest", Span(all.max_ns))
-                });
-            }
-        }
-    }
-    table
-}
-
-/// Of each variant in which a CPU waited for a lock or a line travelled, all seeds together.
-fn locks(variants: &[&Outcome]) -> Table {
-    let mut table = Table::new("locks", "Locks in the scheduler", []).shown(40);
-    for variant in variants {
-        let all = Waited::of_all(variant);
-        if all.wait_ns > 0 || all.transfers > 0 {
-            table.row(|row| {
-                row.cell("variant", "variant", variant.name.as_str())
-                    .cell("locks", "locks", all.locks)
-                    .cell("taken", "acquired", all.taken)
-                    .cell("waited", "contended", all.waited)
-                    .ns("wait_ns", "", Span(all.wait_ns))
-                    .ns("wait_ns_max", "longest wait", Span(all.wait_ns_max))
-                    .cell("contenders_max", "max waiters", all.contenders_max)
-                    .cell("transfers", "line transfers", all.transfers)
-            });
-        }
-    }
-    table
-}
-
-/// The histogram of each variant in which a CPU waited for a lock, all seeds together.
-fn lock_waits(variants: &[&Outcome]) -> Table {
-    let mut table = Table::new("lock_waits", "Waits for locks in the scheduler", []).shown(40);
-    for variant in variants {
-        for (from, to, waits) in Waited::of_all(variant).histogram() {
-            table.row(|row| {
-                row.cell("variant", "variant", variant.name.as_str())
-                    .ns("from_ns", "from", Span(from))
-                    .ns("to_ns", "to", Span(to))
-                    .cell("waits", "waits", waits)
-            });
-        }
-    }
-    table
 }
 
 #[cfg(test)]

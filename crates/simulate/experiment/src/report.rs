@@ -7,7 +7,7 @@ use crate::cell::Cell;
 use crate::experiment::{Experiment, Outcome, Worked};
 use crate::kernels::{self, Change, Compared};
 use crate::shifts;
-use crate::{Bench as _, Sim, real_time};
+use crate::{Bench as _, Sim, real_time_tables};
 
 impl Experiment {
     /// The answer of `wastenot run`.
@@ -100,7 +100,7 @@ pub fn report_with(all: &[Experiment], pairs: &[(usize, usize)]) -> Report {
     }
     let real = [shifts::table(all), kernels::waits_table(all)];
     report.tables.extend(real.into_iter().filter(|it| !it.rows.is_empty()));
-    let real_time = all.iter().flat_map(|it| real_time::tables(&it.variants));
+    let real_time = all.iter().flat_map(|it| real_time_tables::tables(&it.variants));
     report.tables.extend(real_time);
     let unread = all.iter().flat_map(|it| &it.variants).flat_map(|it| &it.unread);
     let assumed = all.iter().flat_map(|it| it.assumes.iter().chain(&it.notes)).chain(unread);

@@ -10,6 +10,7 @@ use wastenot_sim::{End, Options};
 
 use crate::decisions::Decisions;
 use crate::genome::{Genome, LIMIT};
+pub use crate::watch::Served;
 use crate::watch::{Overlooked, Waits};
 
 /// What came of a run.
@@ -72,22 +73,6 @@ pub struct Took {
     pub ns: u64,
     /// The longest stretch of one task's wait that it took.
     pub longest_ns: u64,
-}
-
-/// The CPU time that a task had while it ran or waited all the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Served {
-    /// How long it did.
-    pub of_ns: u64,
-    /// For how long of that it ran.
-    pub ns: u64,
-}
-
-impl Served {
-    /// What part of its length it ran.
-    pub fn share(self) -> f64 {
-        self.ns as f64 / self.of_ns.max(1) as f64
-    }
 }
 
 /// The jobs of the tasks of one name.

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use wastenot_model::{
     CpuId, History, MaskId, Observer, Phase, Span, State, TaskId, TaskState, Time,
 };
-
-use crate::trial::Served;
 
 /// How long tasks wait, how often they are moved in that time, and what they get while they want to
 /// run.
@@ -35,6 +34,22 @@ struct Wanting {
     /// How often it was moved in this wait until the last of the changes that it saw, and which
     /// that was.
     moved: (u64, u64),
+}
+
+/// The CPU time that a task had while it ran or waited all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    /// How long it did.
+    pub of_ns: u64,
+    /// For how long of that it ran.
+    pub ns: u64,
+}
+
+impl Served {
+    /// What part of its length it ran.
+    pub fn share(self) -> f64 {
+        self.ns as f64 / self.of_ns.max(1) as f64
+    }
 }
 
 /// The shortest stretch that is kept: in shorter ones tasks take turns.

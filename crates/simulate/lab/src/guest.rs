@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -15,7 +15,7 @@ use rustix::system::{RebootCommand, reboot};
 use wastenot_model::{Help, History};
 use wastenot_rota::steps::Log;
 
-use crate::job::{self, Cell, Done, Evidence, Job};
+use crate::job::{self, Cell, Done, Evidence, Job, say};
 use crate::loaded::Loaded;
 use crate::{Error, real};
 
@@ -48,13 +48,6 @@ pub fn guest() -> io::Result<()> {
     rustix::fs::sync();
     reboot(RebootCommand::PowerOff)?;
     done
-}
-
-/// Tells the one who booted this.
-pub(crate) fn say(what: &str) {
-    let mut out = io::stdout();
-    let _ = writeln!(out, "{} {what}", job::SAYS);
-    let _ = out.flush();
 }
 
 fn work() -> io::Result<()> {

@@ -17,10 +17,11 @@ use wastenot_sim::End;
 
 use crate::boot::Boot;
 use crate::host::{note, plan, scheduler};
+use crate::image::PROGRAM;
 use crate::job::{Cell, Done, How, Job, Scheduler};
 use crate::kernels::Version;
 use crate::pack::{ELF, SCHEDULER, image_of, is_object};
-use crate::qemu::{Guest, PROGRAM, Qemu, Way, has_equal_turns};
+use crate::qemu::{Guest, Qemu, Way, has_equal_turns};
 use crate::{Error, fault, real, topology};
 
 /// So long a guest may be silent: loading a policy takes up to half a minute, and large runs more.
@@ -139,7 +140,8 @@ impl Guests {
             what: format!("Linux {} in a guest: {error}", self.of.version),
             help: error.help().into_owned(),
         };
-        let image = image_of(&job, &self.of).map_err(whole)?;
+        let image = image_of(&job, self.of.config.as_ref(), self.of.command.first());
+        let image = image.map_err(whole)?;
         let guest = Guest {
             kernel: &self.of.kernel,
             machine,

@@ -9,8 +9,6 @@ use std::process::Command;
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, elf};
 
-use crate::qemu::PROGRAM;
-
 /// An archive that grows.
 #[derive(Debug, Default)]
 pub(crate) struct Image {
@@ -145,6 +143,8 @@ impl Image {
     }
 }
 
+/// The program in the image.
+pub(crate) const PROGRAM: &str = "/wastenot";
 /// Where the libraries are in a guest; its kernel sets `LD_LIBRARY_PATH` to it.
 pub(crate) const LIBRARIES: &str = "/lib";
 

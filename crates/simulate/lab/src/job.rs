@@ -1,5 +1,7 @@
 //! What a guest has to do, and what it sends back.
 
+use std::io::{self, Write as _};
+
 use crate::runner::{Plan, Told};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,13 @@ pub(crate) const FILE: &str = "/job.json";
 pub(crate) const DISK: &str = "/dev/nvme0n1";
 /// How the lines of a guest's console begin that are for the one who booted it.
 pub(crate) const SAYS: &str = "wastenot:";
+
+/// Tells the one who booted this.
+pub(crate) fn say(what: &str) {
+    let mut out = io::stdout();
+    let _ = writeln!(out, "{SAYS} {what}");
+    let _ = out.flush();
+}
 
 /// What a guest has to do.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -14,8 +14,7 @@ use wastenot_model::Help;
 use wastenot_rota::steps;
 
 use crate::Error;
-use crate::guest::say;
-use crate::job::{self, Evidence, How};
+use crate::job::{self, Evidence, How, say};
 use crate::kmsg::{self, Line, Log};
 
 /// A scheduler that schedules. The kernel's own takes over when it is dropped.

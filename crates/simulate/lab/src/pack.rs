@@ -7,22 +7,26 @@ use std::path::{Component, Path, PathBuf};
 use crate::runner::Program;
 
 use crate::Error;
-use crate::guests::Options;
 use crate::image::Image;
 use crate::job::{self, Job};
 
 /// Where the program of a scheduler is in a guest.
 pub(crate) const SCHEDULER: &str = "/scheduler";
 
-/// The first file system of a guest with this job, and with the program of a scheduler.
-pub(crate) fn image_of(job: &Job, of: &Options) -> Result<Vec<u8>, Error> {
+/// The first file system of a guest with this job, with the configuration of a kernel that has this
+/// release, and with the program of a scheduler.
+pub(crate) fn image_of(
+    job: &Job,
+    config: Option<&(String, PathBuf)>,
+    scheduler: Option<&String>,
+) -> Result<Vec<u8>, Error> {
     let failed = |why: String| Error::Qemu { doing: "create the image", why };
     let mut image = Image::with_this_program().map_err(|error| failed(error.to_string()))?;
-    if let Some((release, path)) = &of.config {
+    if let Some((release, path)) = config {
         let config = fs::read(path).map_err(|error| failed(error.to_string()))?;
         image.file(&format!("/boot/config-{release}"), &config);
     }
-    if let Some(program) = of.command.first() {
+    if let Some(program) = scheduler {
         let added = image.program(SCHEDULER, Path::new(program));
         added.map_err(|error| failed(format!("{program}: {error}")))?;
     }

@@ -17,7 +17,7 @@ use wastenot_model::Machine;
 
 use crate::Error;
 use crate::guest::SHELL;
-use crate::image::{Image, LIBRARIES};
+use crate::image::{Image, LIBRARIES, PROGRAM};
 use crate::job::SAYS;
 use crate::topology;
 
@@ -256,9 +256,6 @@ pub(crate) enum Way {
     /// QEMU, which translates them.
     Typed,
 }
-
-/// The program in the image.
-pub(crate) const PROGRAM: &str = "/wastenot";
 
 /// Why nothing more is heard of a guest.
 enum End {

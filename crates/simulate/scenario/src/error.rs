@@ -15,6 +15,8 @@ pub enum Error {
         name: String,
         /// The preset with the nearest name, if one is near.
         nearest: Option<&'static str>,
+        /// The forms of all presets.
+        known: Vec<String>,
     },
     /// No profile has this name.
     #[error("there is no profile `{name}`{}", nearest.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
@@ -119,10 +121,10 @@ impl Error {
 impl Help for Error {
     fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
-            Error::UnknownPreset { .. } => format!(
+            Error::UnknownPreset { known, .. } => format!(
                 "give a preset ({}), an hwloc description such as \"pack:2 core:4 pu:2\", or a \
                  file from `lstopo FILE.xml`, `lscpu -p` or /sys",
-                crate::preset::usages().join(", ")
+                known.join(", ")
             ),
             Error::UnknownProfile { .. } => {
                 let known = Profile::NAMED.map(|(known, _)| known);
@@ -142,7 +144,7 @@ impl Help for Error {
             | Error::TaskSets { help, .. } => return help.into(),
             Error::Unrecognised { .. } | Error::Broken { .. } => format!(
                 "create a description with `lstopo FILE.xml`, `lscpu -p > FILE` or `{} > FILE`",
-                crate::sys::COMMAND
+                crate::SYS_COMMAND
             ),
         }
         .into()

@@ -18,9 +18,7 @@
 //! nodes keep the numbers that the kernel gives them.
 
 pub mod ambient;
-mod catalogue;
 mod error;
-mod feather_trace;
 mod grid;
 mod hwloc;
 pub mod listing;
@@ -41,12 +39,14 @@ pub mod task_sets;
 use wastenot_model::machine::Hops;
 use wastenot_model::{Help, Machine};
 
-pub use catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use error::Error;
 pub use preset::{Preset, presets};
 pub use rtapp::{RtApp, from_rtapp, is_rtapp};
+pub use scenario::catalogue::{Argument, ArgumentKind, CATALOGUE, Family, Function};
 pub use scenario::{Scenario, scenario, scenario_for};
-pub use sys::COMMAND as SYS_COMMAND;
+
+/// The command that prints a snapshot of `/sys` as lines `path:value`.
+pub const SYS_COMMAND: &str = "grep -rs . /sys/devices/system/cpu /sys/devices/system/node";
 
 /// The maximum number of nodes of a machine.
 pub(crate) const NODE_LIMIT: usize = Hops::NODE_LIMIT;

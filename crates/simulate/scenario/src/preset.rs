@@ -190,7 +190,7 @@ const PRESETS: &[Preset] = &[
 ];
 
 /// The forms of all presets.
-pub(crate) fn usages() -> Vec<String> {
+fn usages() -> Vec<String> {
     PRESETS.iter().map(Preset::usage).collect()
 }
 
@@ -203,7 +203,8 @@ pub(crate) fn find(text: &str) -> Result<Machine, Error> {
     let named: Vec<&Preset> = PRESETS.iter().filter(|preset| preset.name == name).collect();
     if named.is_empty() {
         let names = PRESETS.iter().map(|preset| preset.name);
-        return Err(Error::UnknownPreset { name: shown(text), nearest: nearest(name, names) });
+        let (name, nearest) = (shown(text), nearest(name, names));
+        return Err(Error::UnknownPreset { name, nearest, known: usages() });
     }
     let wrong = || {
         let usage = named.iter().map(|preset| preset.usage()).collect::<Vec<_>>().join(" or ");

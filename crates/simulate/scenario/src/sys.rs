@@ -8,13 +8,10 @@ use wastenot_model::machine::from_sys;
 
 use crate::Error;
 
-/// The command that prints a snapshot of `/sys` as lines `path:value`.
-pub const COMMAND: &str = "grep -rs . /sys/devices/system/cpu /sys/devices/system/node";
-
 const CPU: &str = "/sys/devices/system/cpu";
 const NODE: &str = "/sys/devices/system/node";
 
-/// Reads a snapshot as [`COMMAND`] prints it. If a file has several lines, the first one counts.
+/// Reads a snapshot as [`SYS_COMMAND`](crate::SYS_COMMAND) prints it. If a file has several lines, the first one counts.
 pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     for line in text.lines().filter(|line| line.starts_with("/sys/devices/system/")) {

@@ -2,6 +2,7 @@
 
 use wastenot_model::{Entry, Event, History};
 
+use super::Tamper;
 use super::perf::{Perf, Zstd, perf_data};
 use super::perfetto::{Perfetto, Wrap, perfetto};
 use super::ring::Ring;
@@ -10,7 +11,6 @@ use super::tracedat::{Compression, TraceDat, Version, trace_dat};
 use super::tracepoint::{CommLayout, Layout, STATES_NEW, STATES_OLD};
 use super::wn::{Wn, wn};
 use crate::Rng;
-use crate::fuzz::Tamper;
 use crate::random::{Plan, Telling, adapted, spread, without_preemption};
 
 /// A family of formats.

@@ -4,9 +4,11 @@
 
 mod all;
 mod bytes;
+mod mutate;
 pub mod perf;
 pub mod perfetto;
 pub mod ring;
+mod tamper;
 pub mod text;
 pub mod tracedat;
 pub mod tracepoint;
@@ -14,3 +16,6 @@ pub mod wn;
 
 pub use all::{Encoded, Family, encoded, tampered};
 pub use bytes::Bytes;
+pub(crate) use mutate::ODD;
+pub use mutate::mutate;
+pub use tamper::Tamper;

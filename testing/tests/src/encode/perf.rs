@@ -5,9 +5,9 @@ use std::io::Write;
 use wastenot_model::History;
 
 use super::Bytes;
+use super::Tamper;
 use super::tracedat::{formats, headers, magic};
 use super::tracepoint::{Layout, POINTS, Record, What, records};
-use crate::fuzz::Tamper;
 
 /// How a perf.data is written.
 #[derive(Clone, Copy, Debug)]

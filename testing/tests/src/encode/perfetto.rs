@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use wastenot_model::{Context, History};
 
+use super::Tamper;
 use super::tracepoint::{POINTS, Record, STATES_NEW, Value, What, records};
-use crate::fuzz::Tamper;
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use wastenot_model::History;
 
 use super::Bytes;
+use super::Tamper;
 use super::ring::{self, HEADER_EVENT, Ring};
 use super::tracepoint::{Layout, POINTS, Record, records};
-use crate::fuzz::Tamper;
 
 /// How a trace.dat is written.
 #[derive(Clone, Copy, Debug)]

@@ -5,13 +5,10 @@
 //! then lengths and checksums around a damaged piece are right, compressed data decompresses, and a
 //! reader finds the damage only deep inside.
 
-mod mutate;
 mod own;
-mod tamper;
 
-pub use mutate::mutate;
+pub use crate::encode::{Tamper, mutate};
 pub use own::tampered_wn;
-pub use tamper::Tamper;
 
 use crate::Rng;
 use crate::encode::{Family, tampered};

@@ -7,8 +7,8 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 
-use super::mutate::ODD;
 use crate::Rng;
+use crate::encode::ODD;
 
 /// A past that is impossible.
 const ODD_PAST: &str = r#"{"phase":"waiting","since_ns":18446744073709551615,"cpu":8191,"prev_cpu":

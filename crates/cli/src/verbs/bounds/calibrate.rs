@@ -8,7 +8,6 @@ use wastenot_scenario::profile;
 use crate::args::bounds::Calibrate as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
-use crate::verbs::check::print;
 use crate::{open, out, progress};
 
 /// The help if standard input is a terminal.
@@ -33,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let calibrated = asked.map_err(|error| Stop::new(format!("{names}: {error}"), error.help()))?;
     match target {
         Some(target) => written(args, &names, &target, &calibrated)?,
-        None => print(&calibrated.report(&names), &args.face)?,
+        None => args.face.print(&calibrated.report(&names))?,
     }
     Ok(if calibrated.fits() { Answer::Yes } else { Answer::No })
 }
@@ -56,7 +55,7 @@ fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
 /// Prints the report, and writes the profile if a pair fits.
 fn written(args: &Args, names: &str, to: &Target, calibrated: &Calibrated) -> Result<(), Stop> {
     if to.is_file() || !calibrated.fits() {
-        print(&calibrated.report(names), &args.face)?;
+        args.face.print(&calibrated.report(names))?;
     }
     if !calibrated.fits() {
         out::note("no profile is written, because no pair fits");

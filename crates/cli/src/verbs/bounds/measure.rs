@@ -8,7 +8,6 @@ use wastenot_scenario::measured::{self, Measured};
 use crate::args::bounds::Measure as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
-use crate::verbs::check::print;
 use crate::{open, progress};
 
 /// Measures each design on each number of CPUs.
@@ -30,7 +29,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
         write(target, args.append, &lines)?;
     }
     if target.is_none_or(|target| target.is_file()) {
-        print(&here.report(&runs, &lines, unseen.concat(), args.span), &args.face)?;
+        args.face.print(&here.report(&runs, &lines, unseen.concat(), args.span))?;
     }
     Ok(Answer::Yes)
 }

@@ -16,7 +16,6 @@ use super::overheads;
 use crate::args::bounds::Sweep as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
-use crate::verbs::check::print;
 use crate::{open, progress};
 
 /// Computes a sweep, or its remaining points.
@@ -37,17 +36,17 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
             Ok(Answer::Yes)
         }
         Outcome::Part { there, missing } => {
-            print(&part(&sweep, there, missing), &args.face)?;
+            args.face.print(&part(&sweep, there, missing))?;
             Ok(Answer::CannotTell)
         }
     }
 }
 
 fn shown(args: &Args, target: Option<Target>, swept: &Swept<'_>) -> Result<(), Stop> {
-    let Some(target) = target else { return print(&swept.report(), &args.face) };
+    let Some(target) = target else { return args.face.print(&swept.report()) };
     let is_file = target.is_file();
     target.write(|file| file.write_all(swept.csv().as_bytes()))?;
-    if is_file { print(&swept.report(), &args.face) } else { Ok(()) }
+    if is_file { args.face.print(&swept.report()) } else { Ok(()) }
 }
 
 /// The report if points are missing.

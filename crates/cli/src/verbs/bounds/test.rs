@@ -8,7 +8,6 @@ use super::overheads;
 use crate::args::bounds::Test;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
-use crate::verbs::check::print;
 use crate::verbs::report::is_page;
 use crate::{open, out, progress};
 
@@ -41,7 +40,7 @@ pub(super) fn run(args: &Test) -> Result<Answer, Stop> {
     let answer = progress::during(&format!("judging {name}"), answer)?;
     let report = &answer.report;
     match target {
-        None => print(report, &args.face)?,
+        None => args.face.print(report)?,
         Some(target) => {
             let page = wastenot_view::html(report);
             target.write(|file| file.write_all(page.as_bytes()))?;

@@ -15,7 +15,6 @@ use wastenot_rota::emit::{Options, digest};
 use wastenot_rota::steps::Log;
 
 use self::scheduling::{Scheduled, Shown, schedule};
-use super::check::print;
 use super::child::OWN_FAILURE;
 use super::convert::Kept;
 use super::length::Length;
@@ -68,7 +67,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     let mut report = Report::new("deploy/1", source.name.clone());
     verified(&mut report, &loaded);
     if args.dry_run {
-        print(&report, &args.face)?;
+        args.face.print(&report)?;
         return Ok(Answer::Yes);
     }
     let shown = Shown::new(&source.name, args.listen, !partial)?;
@@ -87,7 +86,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     let answer = length.answer();
     let ended = ended.map_err(failed)?;
     scheduled(&mut report, &ended);
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     if let Some(kept) = kept {
         keep(kept, machine, Log { text: source.text, ..ended.log })?;
     }

@@ -10,7 +10,7 @@ use wastenot_rota::compile;
 use crate::fail::{Answer, Stop};
 use crate::open::shown;
 use crate::out;
-use crate::verbs::rota::Source;
+use crate::verbs::policy::Source;
 
 /// The text to load; an answer if a policy has faults, which were printed.
 pub(super) fn source(

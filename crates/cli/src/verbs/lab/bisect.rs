@@ -8,12 +8,10 @@ use wastenot_lab::kernels::{Kernels, Lists, Package};
 use wastenot_model::{Report, Table};
 use wastenot_scenario::Scenario;
 
-use super::super::check::print;
-use super::super::run as scenarios;
 use super::{guests, offer};
 use crate::args::lab::Bisect;
 use crate::fail::{Answer, Stop};
-use crate::open;
+use crate::{open, progress};
 
 /// Searches for the version.
 pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
@@ -57,7 +55,7 @@ pub(super) fn run(args: &Bisect) -> Result<Answer, Stop> {
     })
     .shown(usize::MAX);
     report.tables.push(table);
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     Ok(answer)
 }
 
@@ -120,7 +118,7 @@ fn measure(args: &Bisect, scenario: &Scenario, package: &Package) -> Result<Work
     let guests = guests(package.version.kernel(), USUAL, (None, Vec::new()), false)?;
     let options = Options { seeds: (1..=args.repeat).collect(), ..Options::default() };
     let grid = Grid::new(scenario, &guests, &options)?;
-    let experiment = scenarios::all(&grid, &|_, _, _| Ok(()))?;
+    let experiment = progress::of_grid(&grid, &|_, _, _| Ok(()))?;
     let worked = experiment.figure(&args.figure).cloned().ok_or_else(|| {
         let what = format!("{} has no figure `{}`", scenario.name, args.figure);
         Stop::new(what, "give a figure of the scenario")

@@ -8,7 +8,6 @@ use wastenot_lab::kernels::{Image, Kernels, Lists, Offer, Version};
 use wastenot_lab::{Guests, Options, Qemu};
 use wastenot_model::{Report, Table};
 
-use super::check::print;
 use super::signals;
 use crate::args::lab::{Fetch, Lab, List, Load, Shell, What};
 use crate::fail::{Answer, Stop};
@@ -44,12 +43,6 @@ pub(super) fn qemu() -> Result<Qemu, Stop> {
     Ok(Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) })
 }
 
-/// Returns a function that reports whether a signal requests the end.
-pub(super) fn is_over() -> Result<impl Fn() -> bool + Send + Sync + 'static, Stop> {
-    let signals = signals::listen().map_err(|error| Stop::new(error, "try again"))?;
-    Ok(move || signals::comes_within(&signals, Duration::ZERO))
-}
-
 /// Guests with the kernel `wanted`.
 pub(super) fn guests(
     wanted: &str,
@@ -68,7 +61,7 @@ pub(super) fn guests(
         called,
         config: kernel.config.map(|path| (release, path)),
     };
-    Ok(Guests::new(of, qemu()?, is_over()?)?)
+    Ok(Guests::new(of, qemu()?, signals::is_over()?)?)
 }
 
 /// The available kernels.
@@ -166,6 +159,6 @@ fn list(args: &List) -> Result<Answer, Stop> {
     report.tables.push(table);
     let left_out = offer.left_out.iter();
     report.assumptions.extend(left_out.map(|it| format!("{} was left out: {}", it.suite, it.why)));
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     Ok(Answer::Yes)
 }

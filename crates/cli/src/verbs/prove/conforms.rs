@@ -6,8 +6,7 @@ use wastenot_model::LossKind;
 use wastenot_prove::conforms::{conforms, is_conforming, report};
 use wastenot_rota::steps::Log;
 
-use super::super::check::print;
-use super::super::rota::Source;
+use super::super::policy::Source;
 use super::meaning;
 use crate::args::input::Reading;
 use crate::args::prove::Prove;
@@ -38,7 +37,7 @@ pub(super) fn run(file: &Path, history: &Path, args: &Prove) -> Result<Answer, S
         out::note(&what);
         report.assumptions.push(what);
     }
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     Ok(match is_conforming(&log, &found) {
         Some(true) => Answer::Yes,
         Some(false) => Answer::No,

@@ -15,12 +15,10 @@ use wastenot_rota::ir::Program;
 use wastenot_rota::{compile, line_and_column};
 
 use self::next::next;
-pub(super) use self::next::quoted;
 pub(super) use self::solvers::{cache, first_solver};
 use self::solvers::{options, solvers};
-use super::check::print;
 use super::convert::Kept;
-use super::rota::Source;
+use super::policy::Source;
 use crate::args::prove::Prove;
 use crate::fail::{Answer, Stop};
 use crate::{out, progress};
@@ -54,7 +52,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let line = |at: u32| line_and_column(&source.text, at).0;
     let mut report = report(&source.name, &judged, &options, line);
     report.next = next(file, &judged, args, options.solvers.len());
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     if let Some(kept) = kept {
         match judged.iter().find_map(Judgement::counterexample) {
             Some((policy, claim, found)) => {
@@ -91,7 +89,7 @@ fn recheck(folder: &Path, args: &Prove) -> Result<Answer, Stop> {
     again.only(&args.claim).map_err(|error| about(&name, &error))?;
     let conclude = || again.conclude(&name, &options);
     let (report, conclusion) = progress::during("proving the other claims", conclude)?;
-    print(&report, &args.face)?;
+    args.face.print(&report)?;
     Ok(answer(conclusion))
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use wastenot_prove::Judgement;
 
 use crate::args::prove::{Prove, Who};
+use crate::out;
 
 /// The next command, with the same arguments: a picture of the counterexample, or more time for the
 /// solvers. `asked` is the number of solvers that ran.
@@ -14,10 +15,10 @@ pub(super) fn next(
     args: &Prove,
     asked: usize,
 ) -> Option<String> {
-    let file = quoted(file).filter(|file| file != "-")?;
+    let file = out::quoted(file).filter(|file| file != "-")?;
     let allow = ["", " --allow-unsafe"][usize::from(args.allow_unsafe)];
     match (judged.iter().find_map(Judgement::counterexample), &args.cex) {
-        (Some(_), Some(cex)) => Some(format!("wastenot draw cores {}", quoted(cex)?)),
+        (Some(_), Some(cex)) => Some(format!("wastenot draw cores {}", out::quoted(cex)?)),
         // The exit code for a refuted policy is 1, so `&&` would stop here.
         (Some(_), None) => {
             Some(format!("wastenot prove {file}{allow} --cex cex.wn; wastenot draw cores cex.wn"))
@@ -32,15 +33,5 @@ pub(super) fn next(
             let open = judged.iter().any(Judgement::is_open);
             open.then(|| format!("wastenot prove {file}{allow}{more}"))
         }
-    }
-}
-
-/// Quotes a path for the shell. `None` if a command line cannot contain the path.
-pub(in crate::verbs) fn quoted(path: &Path) -> Option<String> {
-    let text = path.to_str().filter(|text| !text.contains(char::is_control))?;
-    let plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    match text.chars().all(plain) {
-        true => Some(text.to_owned()),
-        false => Some(format!("'{}'", text.replace('\'', r"'\''"))),
     }
 }

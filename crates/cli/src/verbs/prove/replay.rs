@@ -6,8 +6,7 @@ use wastenot_prove::Error;
 use wastenot_prove::replay::{Recorded, is_counterexample, report};
 use wastenot_rota::ir::{Policy, Program};
 
-use super::super::check::print;
-use super::super::rota::Source;
+use super::super::policy::Source;
 use super::{about, meaning};
 use crate::args::input::Reading;
 use crate::args::prove::Prove;
@@ -31,7 +30,7 @@ pub(super) fn run(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let recorded = Recorded::read(&history).map_err(failed)?;
     let policy = policy(&name, &recorded, named)?;
     let replay = recorded.force(&policy).map_err(failed)?;
-    print(&report(&name, &replay), &args.face)?;
+    args.face.print(&report(&name, &replay))?;
     let goes_wrong = replay.is_reached() || replay.still.is_some();
     Ok(if goes_wrong { Answer::No } else { Answer::Yes })
 }

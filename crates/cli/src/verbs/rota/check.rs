@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wastenot_model::printable;
 use wastenot_rota::{Diagnostic, compile, ir::Program, line_and_column, syntax::Span};
 
-use super::{Source, faults};
+use super::super::policy::{Source, faults};
 use crate::args::rota::Check;
 use crate::fail::{Answer, Stop};
 use crate::out;

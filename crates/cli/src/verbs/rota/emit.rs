@@ -8,8 +8,8 @@ use wastenot_prove::{Error, Judgement, Options, judge, warnings};
 use wastenot_rota::ir::Program;
 use wastenot_rota::{compile, emit, line_and_column};
 
-use super::super::prove::{cache, first_solver, quoted};
-use super::Source;
+use super::super::policy::Source;
+use super::super::prove::{cache, first_solver};
 use crate::args::rota::Emit;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
             Some(why)
         }
         Some(Doubt::NotProved(claims)) => {
-            let prove = match quoted(&args.file).filter(|file| file != "-") {
+            let prove = match out::quoted(&args.file).filter(|file| file != "-") {
                 Some(file) => format!("wastenot prove {file}"),
                 None => "wastenot prove".to_owned(),
             };

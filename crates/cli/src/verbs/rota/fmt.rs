@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_rota::{Diagnostic, format};
 
-use super::{Source, faults};
+use super::super::policy::{Source, faults};
 use crate::args::rota::Fmt;
 use crate::fail::{Answer, Stop};
 use crate::out;

@@ -11,7 +11,7 @@
 //! unknown from where it began, as after a loss. What ends the recording unfinished is not either.
 
 use super::{CpuMode, Origin, Phase, State, TaskState};
-use crate::history::state::replay::Start;
+use crate::history::state::start::Start;
 use crate::{Change, CpuId, Entry, Event, History, Missing, Observer, Span, TaskId, Time, Window};
 
 /// An idle CPU takes at most this long to start what is queued on it.

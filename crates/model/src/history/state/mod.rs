@@ -3,9 +3,11 @@
 mod apply;
 mod changes;
 mod doubt;
+pub(crate) mod observer;
 pub(crate) mod past;
 mod queue;
 pub(crate) mod replay;
+pub(crate) mod start;
 
 use self::changes::Changes;
 use self::queue::Link;

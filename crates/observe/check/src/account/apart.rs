@@ -14,7 +14,7 @@
 
 use wastenot_model::{TaskId, Time, Window};
 
-use super::walk::Ground;
+use super::Ground;
 use super::watch::{Is, Segment};
 
 /// CPU time of some tasks.

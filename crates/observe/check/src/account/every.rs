@@ -2,9 +2,8 @@
 
 use wastenot_model::{Distribution, Span, TaskId, Time, Window};
 
-use super::walk::Ground;
 use super::watch::{Is, Life};
-use super::{Part, Tally};
+use super::{Ground, Part, Tally};
 
 /// From a wakeup of a task to its next sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

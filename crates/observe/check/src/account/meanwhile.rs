@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use wastenot_model::{CpuId, History, Span, TaskId, Window};
 
-use super::walk::Ground;
 use super::watch::Is;
-use super::{Kind, Step};
+use super::{Ground, Kind, Step};
 
 /// Tasks of one name that ran on a CPU while a task of the path waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -36,8 +36,7 @@ pub use self::apart::Apart;
 pub use self::every::{Activation, Every};
 pub use self::meanwhile::Meanwhile;
 use self::waits::Reasons;
-use self::walk::Ground;
-use self::watch::{Is, Watch};
+use self::watch::{Is, Sight, Watch};
 use crate::waste::{Contradictions, Waste, assumptions};
 use crate::{Movable, Options, Scope};
 
@@ -221,6 +220,15 @@ pub struct Account {
     /// The assumptions about waste.
     assumed: Vec<String>,
     losses: Vec<Loss>,
+}
+
+/// What the walk along the path knows.
+#[derive(Debug)]
+struct Ground {
+    pub sight: Sight,
+    pub reasons: Reasons,
+    /// The tasks that were asked about.
+    pub asked: BTreeSet<TaskId>,
 }
 
 impl Account {

@@ -190,7 +190,8 @@ impl Account {
 
     fn assumptions(&self, history: &History) -> Vec<String> {
         let carries = history.head.carries;
-        let mut lines = vec![match self.every {
+        let mut lines =
+            vec![match self.every {
             Some(_) => "An activation lasts from a wakeup to the next sleep. If the window, a loss \
                         or an end of the trace cuts off an activation, this activation does not \
                         count."

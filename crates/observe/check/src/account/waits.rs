@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use wastenot_model::{CpuId, MaskId, TaskId, Time, Window};
 
-use super::walk::Ground;
 use super::watch::{Is, Look, Place};
-use super::{Kind, Reason, reason};
+use super::{Ground, Kind, Reason, reason};
 use crate::causes::LostTime;
 use crate::waste::Figures;
 

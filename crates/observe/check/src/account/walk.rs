@@ -4,18 +4,8 @@ use std::collections::BTreeSet;
 
 use wastenot_model::{CpuId, Left, TaskId, Time, Window};
 
-use super::waits::Reasons;
-use super::watch::{Is, Life, Segment, Sight, Waker};
-use super::{Kind, Reason, Step, reason};
-
-/// What is known for walking.
-#[derive(Debug)]
-pub(super) struct Ground {
-    pub sight: Sight,
-    pub reasons: Reasons,
-    /// The tasks that were asked about.
-    pub asked: BTreeSet<TaskId>,
-}
+use super::watch::{Is, Life, Segment, Waker};
+use super::{Ground, Kind, Reason, Step, reason};
 
 /// A task that the path follows, back to the floor.
 #[derive(Clone, Copy, Debug)]

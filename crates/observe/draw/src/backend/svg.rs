@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ttf_parser::{GlyphId, OutlineBuilder};
-use wastenot_model::printable;
+use wastenot_model::{escape_markup, printable};
 
 use super::{by_colour, png, round};
 use crate::font::Font;
@@ -21,7 +21,7 @@ impl Scene {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" \
              xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{width}pt\" \
              height=\"{height}pt\" viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n",
-            escape(&printable(&self.title))
+            escape_markup(&printable(&self.title))
         );
         let font = Font::new();
         out += &self.outlines(&font);
@@ -115,7 +115,7 @@ fn letters(out: &mut String, item: &Item, font: &Font) -> fmt::Result {
         out,
         "<g role=\"img\" aria-label=\"{}\" \
          transform=\"translate({x} {y}) scale({scale} -{scale})\"{}>",
-        escape(text),
+        escape_markup(text),
         paint("fill", *colour)
     )?;
     for (x, glyph) in font.letters(text) {
@@ -136,23 +136,6 @@ fn rects(out: &mut String, items: &[Item], colour: crate::Colour) {
         }
     }
     *out += &format!("\"{}/>\n", paint("fill", colour));
-}
-
-/// `text` with the characters escaped that XML and HTML treat as markup, in elements and in quoted
-/// attributes.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 fn paint(what: &str, colour: crate::Colour) -> String {

@@ -6,8 +6,8 @@
 
 use wastenot_model::Left;
 
-use super::Field;
 use super::field::CommField;
+use super::{Endian, Field};
 
 /// An event's description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,15 @@ enum Place {
     Here,
     DataLoc,
     RelLoc,
+}
+
+/// The descriptions of events in a recording.
+#[derive(Clone, Debug)]
+pub struct Formats {
+    /// The name of the recording.
+    pub(crate) name: String,
+    pub(crate) endian: Endian,
+    pub(crate) events: Vec<(String, Format)>,
 }
 
 impl Format {

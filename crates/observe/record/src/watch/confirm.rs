@@ -9,7 +9,8 @@ use wastenot_model::{Builder, CpuId, History, Span, Time};
 
 use super::violation::Violation;
 use super::{Options, is_readable};
-use crate::recording::{Anew, load};
+use crate::begin::load;
+use crate::recording::Anew;
 use crate::{Error, Way, clock};
 
 /// The longest that an interruption has to wait.

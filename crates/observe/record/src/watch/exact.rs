@@ -15,8 +15,9 @@ use wastenot_model::{
 use super::follow::Beside;
 use super::violation::{Kind, Violation};
 use super::{Events, Figures, Found, Metrics, Options, confirm, is_readable};
+use crate::begin;
 use crate::flight::Flight;
-use crate::recording::{self, Recording};
+use crate::recording::Recording;
 use crate::trigger::wait_that_ended;
 use crate::{Error, Way, clock};
 
@@ -39,7 +40,7 @@ impl Exact {
         metrics: Arc<Metrics>,
     ) -> Result<Exact, Error> {
         let how = crate::Options { ring_bytes: RING_BYTES, way: Way::Bpf, ..Default::default() };
-        let mut recording = recording::load(&how)?;
+        let mut recording = begin::load(&how)?;
         let head = recording.begin()?;
         let judge = Judge::new(options, events, metrics, head.window.from);
         let flight = Flight::new(head, events.last, events.memory).in_parts();

@@ -8,8 +8,8 @@
 use wastenot_model::{CpuId, CpuSet, Time, Wanted, Window};
 
 use crate::tiles::FACTOR;
+use crate::tiles::bytes::{Reader, Writer};
 use crate::tiles::codes::Codes;
-use crate::tiles::kept::{Reader, Writer};
 
 /// For how long every idle CPU has been wanted, and each CPU by some tasks alone.
 #[derive(Clone, Debug)]

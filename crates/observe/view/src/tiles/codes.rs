@@ -2,7 +2,7 @@
 
 use wastenot_model::{Time, Window};
 
-use crate::tiles::kept::{Reader, Writer};
+use crate::tiles::bytes::{Reader, Writer};
 use crate::tiles::leb128;
 
 /// Changes of a block.

@@ -20,11 +20,12 @@
 //! bytes, and the narrowest cells are dropped as soon as cells take more than
 //! [`CELL_BYTES`] for each event.
 
+pub(crate) mod bytes;
 mod cell;
 mod clock;
 mod codes;
 mod heap;
-pub mod kept;
+mod kept;
 mod lane;
 mod leb128;
 mod strip;
@@ -52,6 +53,10 @@ pub use self::way::{Stretch, Was};
 
 /// How much wider the cells of a level are than those of the level before.
 const FACTOR: u64 = 4;
+/// Cells of a tile that the page asks for, of each lane.
+pub(crate) const TILE_CELLS: usize = 256;
+/// Lanes of a tile.
+pub(crate) const TILE_LANES: usize = 16;
 /// Levels of cells that a view may ask for: the widest are 4^31 ns, a century.
 pub const LEVELS: u32 = 32;
 

@@ -24,8 +24,8 @@ use std::collections::HashMap;
 
 use wastenot_model::{Activity, CpuId, CpuState, Origin, TaskId, TaskState, Time};
 
+use crate::tiles::bytes::{self, Writer};
 use crate::tiles::heap::Heap;
-use crate::tiles::kept::{self, Writer};
 use crate::tiles::leb128;
 
 /// Records of a block, at least.
@@ -315,7 +315,7 @@ impl Strip {
     }
 
     /// To be read, not to be continued. So many bytes are in the heap.
-    pub(crate) fn read_from(from: &mut kept::Reader<'_>, heap: u64) -> Option<Strip> {
+    pub(crate) fn read_from(from: &mut bytes::Reader<'_>, heap: u64) -> Option<Strip> {
         let blocks = from.all(|from| {
             let (time, offset, parts) = (Time(from.number()?), from.number()?, from.number()?);
             let (length, records) = ((parts >> 32) as u32, parts as u32);

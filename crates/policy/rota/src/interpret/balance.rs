@@ -12,23 +12,6 @@ use crate::Tree;
 use crate::eval::{At, Frame};
 use crate::ir::{Balance, Bool, Choose, Level};
 
-/// For each CPU of a policy and each level of the balance: the candidate groups, in the order of
-/// their numbers, starting from the CPU's own group.
-pub(super) type Candidates = Vec<Vec<Vec<usize>>>;
-
-/// The candidates of each CPU.
-pub(super) fn candidates(tree: &Tree, balance: &Balance, per: Level) -> Candidates {
-    let count = tree.count(per);
-    let at = |cpu: CpuId, n: usize| {
-        let own = tree.group(per, cpu);
-        let mut groups: Vec<usize> = tree.victims(cpu, per, &balance.levels, n).collect();
-        groups.sort_unstable_by_key(|group| (group + count - own) % count);
-        groups
-    };
-    let of = |&cpu: &CpuId| (0..balance.levels.len()).map(|n| at(cpu, n)).collect();
-    tree.cpus().iter().map(of).collect()
-}
-
 /// A CPU that looks at candidates, and the state that it reads.
 pub(super) struct Looking<'s> {
     view: &'s View,

@@ -8,9 +8,8 @@
 use wastenot_model::policy::{Context, Note, TimerId, View};
 use wastenot_model::{CpuId, CpuSet, TaskId};
 
-use super::balance::{Candidates, candidates};
 use super::handler::{Decision, Handler, Placed, at};
-use super::state::{Seen, State};
+use super::state::{Candidates, Seen, State, candidates};
 use crate::Tree;
 use crate::eval::{At, Frame};
 use crate::ir::{Attempt, Event, Level, Policy, QueueAt};

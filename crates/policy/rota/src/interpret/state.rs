@@ -1,4 +1,5 @@
-//! The state of one policy: its queues, its CPUs, and the variables of tasks.
+//! The state of one policy: its queues, its CPUs, and the variables of tasks. And what stays as it
+//! is: the candidates of each CPU.
 
 use wastenot_model::policy::View;
 use wastenot_model::{CpuId, CpuSet, TaskId, Time, nice};
@@ -6,7 +7,7 @@ use wastenot_model::{CpuId, CpuSet, TaskId, Time, nice};
 use super::queue::{Entry, Queue};
 use crate::Tree;
 use crate::eval::{Exact, Leaf, Look};
-use crate::ir::{self, Level};
+use crate::ir::{self, Balance, Level};
 
 /// Queues, CPUs and tasks of one policy.
 #[derive(Clone, Debug)]
@@ -206,4 +207,21 @@ impl Look for Seen<'_> {
             Leaf::Now => self.view.now.0 as i64,
         }
     }
+}
+
+/// For each CPU of a policy and each level of the balance: the candidate groups, in the order of
+/// their numbers, starting from the CPU's own group.
+pub(super) type Candidates = Vec<Vec<Vec<usize>>>;
+
+/// The candidates of each CPU.
+pub(super) fn candidates(tree: &Tree, balance: &Balance, per: Level) -> Candidates {
+    let count = tree.count(per);
+    let at = |cpu: CpuId, n: usize| {
+        let own = tree.group(per, cpu);
+        let mut groups: Vec<usize> = tree.victims(cpu, per, &balance.levels, n).collect();
+        groups.sort_unstable_by_key(|group| (group + count - own) % count);
+        groups
+    };
+    let of = |&cpu: &CpuId| (0..balance.levels.len()).map(|n| at(cpu, n)).collect();
+    tree.cpus().iter().map(of).collect()
 }

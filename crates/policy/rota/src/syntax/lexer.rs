@@ -1,11 +1,10 @@
 //! From text to tokens. Blanks, line ends and comments are not tokens: each token records whether
 //! it begins a line, and comments are kept separately for the formatter.
 
-use super::Span;
 use super::ast::Unit;
-use super::number::{self, Digits};
-use super::parser::FAULTS;
+use super::number::{self, Digits, is_of_name};
 use super::text::MARK;
+use super::{FAULTS, Span};
 use crate::Diagnostic;
 
 /// A token of the grammar.
@@ -242,11 +241,6 @@ impl Lexer<'_> {
 fn length(text: &str, such: fn(char) -> bool) -> usize {
     let rest = text.char_indices().skip(1).find(|(_, letter)| !such(*letter));
     rest.map_or(text.len(), |(at, _)| at)
-}
-
-/// Whether a name can continue with this character.
-pub(crate) fn is_of_name(letter: char) -> bool {
-    letter == '_' || letter.is_ascii_alphanumeric()
 }
 
 /// Whether no token can begin with this character.

@@ -1,7 +1,6 @@
 //! Numbers: digits, `_` between them, and a unit.
 
 use super::ast::Unit;
-use super::lexer::is_of_name;
 use super::words::UNITS;
 use wastenot_model::nearest;
 
@@ -171,4 +170,9 @@ fn shortened(word: &str) -> String {
 /// The length in bytes of the prefix of such characters.
 fn until(text: &str, such: impl Fn(char) -> bool) -> usize {
     text.find(|letter| !such(letter)).unwrap_or(text.len())
+}
+
+/// Whether a name can continue with this character.
+pub(crate) fn is_of_name(letter: char) -> bool {
+    letter == '_' || letter.is_ascii_alphanumeric()
 }

@@ -88,12 +88,6 @@ impl Question {
         Cluster { answers, found, ..it }
     }
 
-    /// Where `tasks` need an overhead that was not measured.
-    pub fn beyond(&self, tasks: &TaskSet) -> Option<Beyond> {
-        let charge = self.overheads.as_ref()?;
-        charge.overheads.beyond(tasks, self.cpus, charge.accounting)
-    }
-
     fn found(
         &self,
         set: &TaskSet,

@@ -5,6 +5,7 @@
 mod ask;
 mod cluster;
 mod fit;
+mod judge;
 mod question;
 mod reason;
 mod test;
@@ -12,7 +13,8 @@ mod witness;
 
 pub use cluster::{Cluster, Proof};
 pub use fit::{Enough, Scale};
-pub use question::{Budgets, Charge, Judgement, Partitioning, Question, Spend};
+pub use judge::{Judgement, Partitioning};
+pub use question::{Budgets, Charge, Question, Spend};
 pub use reason::Reason;
 pub use test::Test;
 pub use witness::{Alone, Witness, utilization};

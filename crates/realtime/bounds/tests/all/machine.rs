@@ -11,7 +11,7 @@ use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{Machine, Span, Time};
 use wastenot_needs::effort;
-use wastenot_sim::edf::{Design, Mailboxes, Profile, Real, Rule, Rules, Server, run};
+use wastenot_sim::edf::{Design, Mailboxes, Real, Rule, Rules, Server, run};
 use wastenot_sim::{Options, Overhead, Seen};
 
 /// Random task sets.
@@ -205,7 +205,7 @@ fn limits(seed: u64) -> Vec<Limit> {
         _ => 2 + random.below(15),
     };
     let set = random_set(&mut random, cpus);
-    let profile = Profile::by_chance(&mut random);
+    let profile = wastenot_chance::profile(&mut random);
     let (cpus, node) = (cpus as u32, random.below(5) as u32);
     let limit = |kind: Kind| {
         let more = u32::from(kind.accounting != Accounting::Shared);

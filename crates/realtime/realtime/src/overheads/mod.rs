@@ -2,7 +2,7 @@
 
 mod simulated;
 
-use wastenot_bounds::overheads::{Beyond, Curve, Overheads, Twice};
+use wastenot_bounds::overheads::{Curve, Overheads, Twice};
 use wastenot_model::sporadic::Criterion;
 use wastenot_scenario::overheads::{Overhead as Row, Table};
 
@@ -85,15 +85,4 @@ impl Measured {
             twice,
         })
     }
-}
-
-/// Where an overhead is needed that was not measured, in a sentence on the file.
-pub(crate) fn words(beyond: &Beyond) -> String {
-    let Beyond { kind, at, first, last, is_size } = beyond;
-    let (unit, here) = match is_size {
-        true => ("KiB", format!("a task has {at}")),
-        false => ("tasks", format!("the task set has {at}")),
-    };
-    let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };
-    format!("{kind} was measured at {range} {unit}, but {here}")
 }

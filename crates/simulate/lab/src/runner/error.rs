@@ -4,7 +4,10 @@ use std::io;
 
 use wastenot_model::{Help, Span};
 
-use crate::runner::{plan, program};
+/// The kernel does not execute a program of the user.
+pub(crate) const RUNNING: &str = "execute the program of";
+/// The kernel does not give a task its class.
+pub(crate) const CLASSING: &str = "set the scheduling class of";
 
 /// A workload that cannot be run for real.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -88,7 +91,7 @@ pub enum Unfit {
 impl Help for Unfit {
     fn help(&self) -> std::borrow::Cow<'_, str> {
         let help = match self {
-            Unfit::NoProgram { program, .. } => match program::package(program) {
+            Unfit::NoProgram { program, .. } => match package(program) {
                 Some(it) => return format!("install the program: apt install {it}").into(),
                 None if program == "schbench" => {
                     "build `schbench`, because Debian 12 has no package of it, and write the path \
@@ -202,10 +205,10 @@ impl Help for Error {
                 "run the command alone to see its errors; a guest contains only the files that the \
                  command names"
             }
-            Error::Refused { doing: plan::RUNNING, .. } => {
+            Error::Refused { doing: RUNNING, .. } => {
                 "run the program alone; this user must have access to its folder"
             }
-            Error::Refused { doing: plan::CLASSING, error, .. } if is_busy(error) => {
+            Error::Refused { doing: CLASSING, error, .. } if is_busy(error) => {
                 "reduce `wcet`, or use more CPUs: tasks in the class `deadline` may use at most 95 \
                  % of the CPU time, or less if the kernel reserves some for other classes"
             }
@@ -219,4 +222,16 @@ impl Help for Error {
 
 fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy
+}
+
+/// The Debian package of a program that loads or measures schedulers.
+fn package(program: &str) -> Option<&'static str> {
+    const PACKAGES: [(&str, &str); 5] = [
+        ("hackbench", "rt-tests"),
+        ("cyclictest", "rt-tests"),
+        ("rt-app", "rt-app"),
+        ("stress-ng", "stress-ng"),
+        ("perf", "linux-perf"),
+    ];
+    PACKAGES.iter().find(|(name, _)| *name == program).map(|(_, package)| *package)
 }

@@ -6,6 +6,7 @@ use wastenot_model::{CpuSet, Span, Workload};
 
 use crate::runner::Unfit;
 use crate::runner::bytes::{Reader, Writer};
+use crate::runner::error::{CLASSING, RUNNING};
 use crate::runner::groups::Wanted;
 use crate::runner::program::{self, Program};
 
@@ -51,10 +52,6 @@ pub(crate) const DOING: [&str; 11] = [
 
 /// After those: a program of the user failed, and its status is in the place of the error.
 pub(crate) const RAN: u32 = DOING.len() as u32;
-/// The kernel does not execute a program of the user.
-pub(crate) const RUNNING: &str = "execute the program of";
-/// The kernel does not give a task its class.
-pub(crate) const CLASSING: &str = "set the scheduling class of";
 
 /// Where fields of the head are.
 pub(crate) mod at {

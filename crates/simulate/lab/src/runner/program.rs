@@ -66,18 +66,6 @@ impl Program {
     }
 }
 
-/// The Debian package of a program that loads or measures schedulers.
-pub(crate) fn package(program: &str) -> Option<&'static str> {
-    const PACKAGES: [(&str, &str); 5] = [
-        ("hackbench", "rt-tests"),
-        ("cyclictest", "rt-tests"),
-        ("rt-app", "rt-app"),
-        ("stress-ng", "stress-ng"),
-        ("perf", "linux-perf"),
-    ];
-    PACKAGES.iter().find(|(name, _)| *name == program).map(|(_, package)| *package)
-}
-
 /// The programs as `c/plan.h` has them, `at` bytes from the beginning of the plan: of each its
 /// file, its folder and its words, which are texts that end with a zero.
 pub(crate) fn write(programs: &[Program], at: usize) -> Writer {

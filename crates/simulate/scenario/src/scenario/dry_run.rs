@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 use wastenot_model::Workload;
 use wastenot_model::workload::{Program, Step};
 
+use super::lines::Lines;
 use super::node::{Wrong, wrong};
 use super::program::FOREVER;
-use super::verify::Lines;
 
 /// The steps left for all variants of a scenario; a run that needs more is not checked.
 pub(crate) struct Budget {

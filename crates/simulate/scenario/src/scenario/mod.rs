@@ -6,6 +6,7 @@
 //! never end, is refused here with its line and what to write instead.
 
 mod build;
+pub(crate) mod catalogue;
 mod command;
 mod cpusets;
 mod dry_run;
@@ -13,6 +14,7 @@ pub(crate) mod fields;
 mod figure;
 mod hotplug;
 mod instead;
+pub(crate) mod lines;
 pub(crate) mod names;
 pub(crate) mod node;
 pub(crate) mod program;

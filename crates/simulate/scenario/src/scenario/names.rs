@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::node::{Wrong, wrong};
-use super::program::is_name;
 use crate::error::shown;
 use wastenot_model::nearest;
 
@@ -80,4 +79,10 @@ impl Names {
             wrong(at, what, help)
         })
     }
+}
+
+/// Whether a text is a name: a single word, so that a step fits on one line.
+pub(crate) fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
+    (1..=64).contains(&text.len()) && text.chars().all(fits)
 }

@@ -7,7 +7,7 @@ use wastenot_model::workload::{
 use wastenot_model::{CpuSet, Machine, Span, Workload};
 
 use super::fields::{LONGEST, read_span, text};
-use super::names::{Kind, Names};
+use super::names::{Kind, Names, is_name};
 use super::node::{Node, Wrong, wrong};
 use crate::error::shown;
 use wastenot_model::nearest;
@@ -266,12 +266,6 @@ fn words(text: &str) -> Result<Vec<String>, &'static str> {
 
 fn first_word(form: &str) -> &str {
     form.split(' ').next().unwrap_or(form)
-}
-
-/// Whether a text is a name: a single word, so that a step fits on one line.
-pub(crate) fn is_name(text: &str) -> bool {
-    let fits = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
-    (1..=64).contains(&text.len()) && text.chars().all(fits)
 }
 
 /// A TIME, or what to write instead.

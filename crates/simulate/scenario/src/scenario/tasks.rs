@@ -3,13 +3,14 @@
 use wastenot_model::workload::{Class, GroupId, Launch, Program, Step, Template, TemplateId};
 use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
 
+use super::catalogue::{self, Function, Maker};
 use super::fields::{Fields, expected, text};
-use super::names::{Kind, Names};
+use super::lines::Lines;
+use super::names::{Kind, Names, is_name};
 use super::node::{Node, Value, Wrong, wrong};
 use super::program;
 use super::schema::TASK;
-use super::verify::{Lines, TASKS};
-use crate::catalogue::{self, Function, Maker};
+use super::verify::TASKS;
 use crate::error::shown;
 
 /// The maximum number of different marks in programs, or of CPU sets that they change to.
@@ -138,7 +139,7 @@ fn from_catalogue(
 /// The properties that both kinds of tasks can have; the program is added later.
 fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong> {
     let mut template = Template::new(name, Program::default());
-    if !program::is_name(name) {
+    if !is_name(name) {
         let help = "use letters, digits and any of - _ . / :";
         return Err(wrong(fields.at(), format!("`{}` is not a valid name", shown(name)), help));
     }

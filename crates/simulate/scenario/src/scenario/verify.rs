@@ -8,6 +8,7 @@ use wastenot_model::workload::{Program, Step, TemplateId};
 
 use super::dry_run;
 pub(crate) use super::dry_run::Budget;
+use super::lines::Lines;
 use super::node::{Wrong, wrong};
 
 /// The maximum number of steps in a loop that take no time.
@@ -17,32 +18,6 @@ const TIMELESS: u64 = 100_000;
 pub(crate) const TASKS: u64 = 100_000;
 /// An unlimited number of times.
 const FOREVER: u64 = u64::MAX;
-
-/// The line of each step of each template; all steps of a catalogue task have the line of its use.
-#[derive(Default)]
-pub(crate) struct Lines {
-    templates: Vec<Vec<usize>>,
-}
-
-impl Lines {
-    /// The lines of the next template.
-    pub(crate) fn push(&mut self, lines: Vec<usize>) {
-        self.templates.push(lines);
-    }
-    /// The lines of a known template.
-    pub(crate) fn set(&mut self, template: usize, lines: Vec<usize>) {
-        self.templates[template] = lines;
-    }
-    /// One line for all templates without lines.
-    pub(crate) fn fill(&mut self, templates: usize, line: usize) {
-        self.templates.resize(templates, vec![line]);
-    }
-    /// The line of a step.
-    pub(crate) fn of(&self, template: usize, step: usize) -> usize {
-        let lines = self.templates.get(template).map_or(&[][..], Vec::as_slice);
-        lines.get(step).or(lines.last()).copied().unwrap_or_default()
-    }
-}
 
 /// Whether the programs of a workload from a History can run: they use what exists, and they end.
 pub fn can_run(workload: &Workload) -> bool {

@@ -18,7 +18,7 @@ use crate::error::{Error, shown};
 use indexes::Indexes;
 use links::Links;
 use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
-use words::{Attributes, Cursor, kind_of};
+use words::{Attributes, Cursor};
 
 /// The maximum number of levels, and of loops of indexes; lstopo writes about ten.
 const LEVELS: usize = 64;
@@ -261,5 +261,43 @@ impl<'t> Tower<'t> {
             links.connect(&mut machine, self.node_count())?;
         }
         Ok(machine)
+    }
+}
+
+/// The type that a word names: in any case, possibly shortened to two letters or more.
+fn kind_of(word: &str, at: usize) -> Result<Kind, Fault> {
+    let word = word.to_ascii_lowercase();
+    if let Some(rest) = word.strip_prefix('l') {
+        let depth = rest.chars().next().and_then(|depth| depth.to_digit(10)).unwrap_or(0) as u8;
+        let suffix = rest.get(1..).unwrap_or("");
+        let code = suffix.starts_with('i');
+        let cache = suffix.strip_prefix(['i', 'd', 'u']).unwrap_or(suffix);
+        if (1..=5).contains(&depth) && "cache".starts_with(cache) {
+            return Ok(if code { Kind::CodeCache(depth) } else { Kind::Cache(depth) });
+        }
+    }
+    let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    if stem.len() >= 2 && "group".starts_with(stem) {
+        return Ok(Kind::Group);
+    }
+    let names = [
+        ("package", Kind::Package),
+        ("socket", Kind::Package),
+        ("numanode", Kind::Node),
+        ("node", Kind::Node),
+        ("die", Kind::Die),
+        ("core", Kind::Core),
+        ("pu", Kind::Pu),
+    ];
+    let named = names.iter().find(|(name, _)| word.len() >= 2 && name.starts_with(&word));
+    match named {
+        Some((_, kind)) => Ok(*kind),
+        None => wrong(
+            at,
+            format!(
+                "`{}` is not a type; the types are pack numa die group l3 core pu",
+                shown(&word)
+            ),
+        ),
     }
 }

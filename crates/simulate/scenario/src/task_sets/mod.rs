@@ -25,6 +25,7 @@
 mod deadlines;
 mod fixed_sum;
 mod periods;
+mod source;
 mod utilizations;
 mod uunifast;
 mod words;
@@ -41,7 +42,7 @@ pub use uunifast::uunifast_discard;
 pub use working_sets::WorkingSets;
 
 use crate::Error;
-use utilizations::Source;
+use source::Source;
 
 /// The maximum number of tasks in a set whose utilizations have a given sum: the memory of
 /// [`FixedSum`] grows with the square, to 32 MiB here.

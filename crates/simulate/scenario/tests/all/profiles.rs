@@ -26,7 +26,7 @@ fn what_is_not_said_is_as_in_the_base() {
 #[test]
 fn what_is_written_is_read_back() {
     let mut random = Random::stream(1, 0, 0);
-    let some = (0..100).map(|_| Profile::by_chance(&mut random));
+    let some = (0..100).map(|_| wastenot_chance::profile(&mut random));
     for profile in some.chain(Profile::NAMED.map(|(_, profile)| profile)) {
         let text = written(&profile, "by \"chance\"\nand so on");
         assert_eq!(good(&text), profile, "{text}");

@@ -10,8 +10,8 @@ use crate::Kernel;
 use crate::mechanism::{LineId, LockId, Mechanism, Overhead, Step, Trigger};
 
 use super::jobs::{Leaving, Pending};
+use super::overheads::Overheads;
 use super::plain::Done;
-use super::run::Overheads;
 
 /// A design: what a CPU does in the kernel, one sequence of steps after the other.
 pub(super) trait Walks {

@@ -15,9 +15,9 @@ use wastenot_model::policy::{Happening, TimerId, Why};
 use wastenot_model::{CpuId, Span, TaskId, Time};
 
 use super::jobs::{Jobs, Leaving, Pending, number, task};
+use super::overheads::Overheads;
 use super::paths::{Paths, Walks};
 use super::plain::Done;
-use super::run::Overheads;
 use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
 

@@ -11,12 +11,12 @@ use super::core::{Order, Rule};
 use super::gsn::GsnEdf;
 use super::jobs::{Jobs, Pending};
 use super::messages::{Mailboxes, Messages};
+use super::overheads::Overheads;
 use super::paths::{Walking, Walks};
 use super::per_cpu::{PerCpu, Rules, Server};
 use super::plain::Done;
 use super::sporadic::{NotSporadic, Sporadics};
-use crate::mechanism::{Contention, LockId, Overhead, Seen};
-use crate::{Kernel, Options, Outcome, simulate_mechanism};
+use crate::{Options, Outcome, simulate_mechanism};
 
 /// How global EDF is implemented.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,36 +90,6 @@ impl Real {
             Messages(_) => true,
             Design::Clustered { .. } => false,
         }
-    }
-}
-
-/// The overheads of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Overheads {
-    /// By kind, as in [`Overhead::ALL`].
-    pub seen: [Seen; Overhead::ALL.len()],
-    /// By lock of the scheduler.
-    pub locks: Vec<Contention>,
-    /// By CPU: the most locks that one path took.
-    pub locks_of_path: Vec<usize>,
-    /// By mailbox: how many CPUs ever wrote it.
-    pub mailbox_writers: Vec<usize>,
-    /// Cache lines that went from one CPU to another.
-    pub transfers: u64,
-}
-
-impl Overheads {
-    pub(super) fn of(kernel: &Kernel, locks: impl Iterator<Item = LockId>) -> Overheads {
-        Overheads {
-            seen: Overhead::ALL.map(|kind| kernel.samples.of(kind)),
-            locks: locks.map(|lock| kernel.hardware.contention(lock).clone()).collect(),
-            transfers: kernel.hardware.transfers(),
-            ..Overheads::default()
-        }
-    }
-    /// The samples of one kind.
-    pub fn seen(&self, kind: Overhead) -> Seen {
-        self.seen[kind as usize]
     }
 }
 

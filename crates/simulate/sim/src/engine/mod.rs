@@ -10,6 +10,7 @@ pub(crate) mod outcome;
 mod path;
 mod population;
 mod program;
+mod progress;
 mod speed;
 mod stuck;
 mod sync;

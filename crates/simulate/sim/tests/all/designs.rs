@@ -327,7 +327,7 @@ fn whatever_it_takes_jobs_are_done_in_order_and_in_full() {
             Sporadic::implicit(1 + random.below(period * 2 / 3), period)
         });
         let tasks = TaskSet::new(tasks.collect()).expect("a task set");
-        let profile = Profile::by_chance(&mut random);
+        let profile = wastenot_chance::profile(&mut random);
         let tie = if random.below(2) == 0 { Tie::First } else { Tie::Last };
         let per_cpu = |master, rules| {
             (

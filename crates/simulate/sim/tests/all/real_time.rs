@@ -84,7 +84,7 @@ fn nobody_sleeps_for_ever_whatever_it_takes() {
     for seed in 0..150 {
         let mut random = Random::stream(seed, 0, 1);
         let cpus = 2 + random.below(5) as usize;
-        let profile = Profile::by_chance(&mut random);
+        let profile = wastenot_chance::profile(&mut random);
         // Sleeps as short as the time that a kernel takes to put a task to sleep.
         let kinds: Vec<Kind> = (0..1 + random.below(2 * cpus as u64))
             .map(|_| {
@@ -218,7 +218,7 @@ fn who_waits_for_a_spinning_lock_keeps_its_cpu_too() {
             let steps = template.program.steps().iter().map(shared).collect();
             template.program = Program::new(steps).expect("a program");
         }
-        for profile in [Profile::FREE, Profile::by_chance(&mut random)] {
+        for profile in [Profile::FREE, wastenot_chance::profile(&mut random)] {
             for (design, _) in exact() {
                 let real = Real { design, rule: Rule::default(), profile };
                 let ran = ran(&load, cpus, &real, 5_000);
@@ -317,7 +317,7 @@ fn whoever_wakes_tasks_leaves_the_entries_of_clients_alone() {
         let mut random = Random::stream(seed, 0, 4);
         let profile = match seed {
             0 => Profile::X7550_ASSUMED,
-            _ => Profile::by_chance(&mut random),
+            _ => wastenot_chance::profile(&mut random),
         };
         let pairs = 2 + random.below(13) as u32;
         let cpus = 2 + pairs as usize;

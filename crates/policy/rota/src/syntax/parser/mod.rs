@@ -12,14 +12,12 @@ mod item;
 
 use wastenot_model::nearest;
 
-use super::Span;
 use super::ast::{File, Name};
 use super::lexer::{self, Kind, Token};
 use super::words;
+use super::{FAULTS, Span};
 use crate::Diagnostic;
 
-/// The maximum number of reported errors: a user would not read more.
-pub const FAULTS: usize = 20;
 /// How deep blocks and expressions may nest.
 const DEPTH: u32 = 64;
 

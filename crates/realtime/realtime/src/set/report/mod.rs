@@ -14,7 +14,7 @@ use wastenot_sim::edf::Missed;
 use self::words::{cpus, plural};
 use super::outcome::{Outcome, Soft};
 use super::{Asked, LISTED, SEARCHED};
-use crate::{Implementation, overheads};
+use crate::{Implementation, error};
 
 pub(super) use clusters::report as clusters;
 
@@ -288,7 +288,7 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
          C, and share no resources; jobs may be preempted and migrate at any time"
             .to_owned(),
     ];
-    all.extend(words::of_kernel(asked, asked.beyond(tasks).map(|it| overheads::words(&it))));
+    all.extend(words::of_kernel(asked, asked.beyond(tasks).map(|it| error::words(&it))));
     let name = asked.implementation.name();
     if asked.table.is_some() {
         if asked.question.tests.contains(&Test::Partitioned) {

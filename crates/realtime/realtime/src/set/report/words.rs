@@ -5,7 +5,7 @@ use wastenot_bounds::{Answer, overheads::Beyond};
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_sim::edf::{Missed, Tie};
 
-use crate::overheads::words;
+use crate::error::words;
 use crate::set::Asked;
 use crate::set::outcome::Outcome;
 

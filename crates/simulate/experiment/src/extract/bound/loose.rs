@@ -13,12 +13,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use wastenot_model::CpuSet;
 use wastenot_model::workload::Step;
+use wastenot_model::{CpuSet, Machine, Span};
 
 use super::needed::needed;
-use super::plan::{Op, Plan, Walk};
+use super::plan::{Op, Plan, Walk, fastest};
 use super::tails::{Done, Entry, Shared};
+use super::{Basis, Bound};
 
 /// The maximum number of steps.
 const STEPS: u64 = 1 << 22;
@@ -88,14 +89,14 @@ enum Waits {
 }
 
 #[derive(Debug)]
-pub(super) struct Pipe {
+struct Pipe {
     capacity: Option<u64>,
-    pub(super) initial: u64,
+    initial: u64,
     puts: u64,
     gets: u64,
     /// The tokens among them that awaited tasks put.
-    pub(super) awaited_puts: u64,
-    pub(super) awaited_gets: u64,
+    awaited_puts: u64,
+    awaited_gets: u64,
     waiting: Vec<u32>,
 }
 
@@ -110,6 +111,26 @@ struct Barrier {
     over: Option<u64>,
     /// The least time from each meeting to the next.
     phases: Vec<u64>,
+}
+
+impl Plan {
+    /// The lower bounds on these CPUs of `machine`; `None` if computing them takes too long.
+    pub(super) fn bound(&self, machine: &Machine, online: &CpuSet) -> Option<Bound> {
+        let fastest = self.fastest.max(fastest(machine));
+        // A task whose CPUs are all offline may run anywhere.
+        let usable = |set: Option<&CpuSet>| match set.map(|set| set.and(online)) {
+            Some(set) if !set.is_empty() && !self.plugged => set,
+            _ => online.clone(),
+        };
+        let done = Loose::run(self, fastest, online.len(), usable)?;
+        Some(Bound {
+            basis: Basis::Programs,
+            path: Some(Span(done.path)),
+            lock: done.lock().map(Span),
+            work: Span(done.work(online)),
+            affinity: done.affinity(online).map(|(set, span)| (set, Span(span))),
+        })
+    }
 }
 
 impl<'p> Loose<'p> {
@@ -156,7 +177,7 @@ impl<'p> Loose<'p> {
                 run.proceed(task, now)?;
             }
         }
-        let needed = needed(plan, &run.pipes, fastest);
+        let needed = needed(plan, run.pipes.iter().map(Pipe::lacks), fastest);
         let phases = run.barriers.into_iter().map(|barrier| barrier.phases).collect();
         let drained = run.pipes.iter().map(Pipe::is_drained).collect();
         let done = Done::of(plan, &run.log, &Shared { phases, drained }, usable);
@@ -470,6 +491,11 @@ impl<'p> Task<'p> {
 }
 
 impl Pipe {
+    /// How many tokens awaited tasks take that tasks that are not awaited put.
+    fn lacks(&self) -> u64 {
+        self.awaited_gets.saturating_sub(self.initial + self.awaited_puts)
+    }
+
     /// Whether every token was taken out, and no token was put or taken by a task that is not
     /// awaited, since such a task does as much as it has time for.
     fn is_drained(&self) -> bool {

@@ -2,17 +2,16 @@
 
 use wastenot_model::workload::Step;
 
-use super::loose::Pipe;
 use super::plan::{Op, Plan, Walk};
 
 /// The maximum number of steps of a task that are read.
 const STEPS: usize = 1 << 22;
 
 /// CPU time that tasks that are not awaited must have: before each token that they put and an
-/// awaited task takes. Which of them puts how many tokens is not fixed, so the shortest ones count.
-pub(super) fn needed(plan: &Plan, pipes: &[Pipe], fastest: u64) -> u64 {
-    let of = |(id, pipe): (usize, &Pipe)| {
-        let count = pipe.awaited_gets.saturating_sub(pipe.initial + pipe.awaited_puts);
+/// awaited task takes. Of each pipe it is given how many. Which of them puts how many tokens is not fixed, so the
+/// shortest ones count.
+pub(super) fn needed(plan: &Plan, tokens: impl Iterator<Item = u64>, fastest: u64) -> u64 {
+    let of = |(id, count): (usize, u64)| {
         let mut gaps = Vec::new();
         for member in plan.members.iter().filter(|member| !member.awaited && count > 0) {
             let walk = plan.walk(member.template, member.ordinal, fastest);
@@ -22,7 +21,7 @@ pub(super) fn needed(plan: &Plan, pipes: &[Pipe], fastest: u64) -> u64 {
         gaps.sort_unstable();
         Some(gaps.into_iter().take(count as usize).fold(0, u64::saturating_add))
     };
-    pipes.iter().enumerate().filter_map(of).max().unwrap_or(0)
+    tokens.enumerate().filter_map(of).max().unwrap_or(0)
 }
 
 /// What a task computes before each of the first `count` tokens that it puts into a pipe.

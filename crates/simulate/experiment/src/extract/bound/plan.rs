@@ -4,11 +4,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use wastenot_model::workload::{Programs, Random, Step, TemplateId, Variate};
-use wastenot_model::{CpuSet, History, Machine, Span};
+use wastenot_model::{History, Machine, Span};
 
 use super::super::life::Life;
-use super::loose::Loose;
-use super::{Basis, Bound};
 
 /// Speed of a CPU of full capacity.
 const FULL: u64 = 1024;
@@ -21,9 +19,9 @@ pub(crate) struct Plan {
     /// How many tasks reach each barrier, put into each pipe, and take from it.
     pub(super) users: Users,
     /// The fastest CPU of the recorded machine.
-    fastest: u64,
+    pub(super) fastest: u64,
     /// Whether CPUs go offline or come back.
-    plugged: bool,
+    pub(super) plugged: bool,
 }
 
 /// One task.
@@ -97,24 +95,6 @@ impl Plan {
         Some(Plan { users, programs, members, fastest, plugged })
     }
 
-    /// The lower bounds on these CPUs of `machine`; `None` if computing them takes too long.
-    pub(super) fn bound(&self, machine: &Machine, online: &CpuSet) -> Option<Bound> {
-        let fastest = self.fastest.max(fastest(machine));
-        // A task whose CPUs are all offline may run anywhere.
-        let usable = |set: Option<&CpuSet>| match set.map(|set| set.and(online)) {
-            Some(set) if !set.is_empty() && !self.plugged => set,
-            _ => online.clone(),
-        };
-        let done = Loose::run(self, fastest, online.len(), usable)?;
-        Some(Bound {
-            basis: Basis::Programs,
-            path: Some(Span(done.path)),
-            lock: done.lock().map(Span),
-            work: Span(done.work(online)),
-            affinity: done.affinity(online).map(|(set, span)| (set, Span(span))),
-        })
-    }
-
     /// The program of a task of this template.
     pub(super) fn walk(&self, template: TemplateId, ordinal: u32, fastest: u64) -> Walk<'_> {
         let steps = self.programs.workload.templates[template.index()].program.steps();
@@ -123,7 +103,8 @@ impl Plan {
     }
 }
 
-fn fastest(machine: &Machine) -> u64 {
+/// The speed of the fastest CPU.
+pub(super) fn fastest(machine: &Machine) -> u64 {
     machine.cpus.iter().map(|cpu| u64::from(cpu.capacity)).max().unwrap_or(FULL).max(FULL)
 }
 

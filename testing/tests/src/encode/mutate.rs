@@ -3,7 +3,7 @@
 use crate::Rng;
 
 /// Numbers at which code that counts tends to fail.
-pub(super) const ODD: [u64; 14] = [
+pub(crate) const ODD: [u64; 14] = [
     0,
     1,
     2,

@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader, Read};
 
 use wastenot_model::Distribution;
 
+use super::{By, Figure, LONGEST_NS};
 use crate::error::{Error, shown};
-use crate::measured::{By, Figure, LONGEST_NS};
 
 /// The maximum length of a line, in bytes.
 pub(crate) const LINE: u64 = 4096;

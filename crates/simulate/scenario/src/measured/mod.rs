@@ -5,11 +5,12 @@
 //! so that tables can be concatenated. Fits to such numbers take them as [`Figure`]s, which may
 //! also come from Feather-Trace.
 
+mod feather_trace;
+
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
 use crate::error::{Error, shown};
-use crate::feather_trace;
 use crate::table::{Column, Row, Table};
 
 const fn column(name: &'static str) -> Column {
