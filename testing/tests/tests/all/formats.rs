@@ -55,6 +55,10 @@ fn reads_back(family: Family, seed: u64) -> Result<(), String> {
         Ok(back) => back,
         Err(error) => return told(error.to_string()),
     };
+    let bad = [LossKind::Cut, LossKind::Damaged];
+    if let Some(loss) = back.losses().iter().find(|loss| bad.contains(&loss.kind)) {
+        return told(format!("{loss:?}"));
+    }
     if let Err(note) = tells_the_same(&encoded, &back) {
         return told(note);
     }

@@ -28,7 +28,7 @@ use crate::waste::measured;
 /// The memory limit is this plus eight times the input.
 const MEMORY: usize = 64 << 20;
 
-/// Cases of each target.
+/// Cases of a target. Readers get more, the faster the more.
 const CASES: u64 = 400;
 
 /// A case that is running.
@@ -89,15 +89,20 @@ fn run_one(name: &str, target: fn(&[u8]), bytes: Vec<u8>) -> Result<(), String> 
     result.map_err(|_| format!("{name} panics; kept as {}", kept(&format!("fuzz-{name}"), &bytes)))
 }
 
-/// Runs `target` on [`CASES`].
-fn fuzz(name: &'static str, target: fn(&[u8]), make: impl Fn(u64) -> Vec<u8> + Send + Sync) {
+/// Runs `target` on so many cases.
+fn fuzz(
+    name: &'static str,
+    cases: u64,
+    target: fn(&[u8]),
+    make: impl Fn(u64) -> Vec<u8> + Send + Sync,
+) {
     watch();
     // A pool of one thread: it does, and counts, the parallel work of a reader.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| name.to_owned());
     let pool = pool.build().expect("a thread");
     let begin = Instant::now();
     // A bug that was put in has to be found, however many cases that takes.
-    let cases = if bug().is_empty() { effort(CASES) } else { u64::MAX };
+    let cases = if bug().is_empty() { effort(cases) } else { u64::MAX };
     let run = || {
         (1..=cases).try_for_each(|seed| {
             run_one(name, target, make(seed)).map_err(|failed| format!("{failed} (case {seed})"))
@@ -128,22 +133,22 @@ fn read_and_measure(bytes: &[u8]) {
 #[test]
 fn trace_dat_under_fuzz() {
     let real = real(".dat");
-    fuzz("trace_dat", read_and_measure, |seed| case(Family::TraceDat, seed, &real));
+    fuzz("trace_dat", 12_000, read_and_measure, |seed| case(Family::TraceDat, seed, &real));
 }
 
 #[test]
 fn perf_data_under_fuzz() {
-    fuzz("perf_data", read_and_measure, |seed| case(Family::PerfData, seed, &[]));
+    fuzz("perf_data", 8_000, read_and_measure, |seed| case(Family::PerfData, seed, &[]));
 }
 
 #[test]
 fn perfetto_under_fuzz() {
-    fuzz("perfetto", read_and_measure, |seed| case(Family::Perfetto, seed, &[]));
+    fuzz("perfetto", 12_000, read_and_measure, |seed| case(Family::Perfetto, seed, &[]));
 }
 
 #[test]
 fn text_under_fuzz() {
-    fuzz("text", read_and_measure, |seed| case(Family::Text, seed, &[]));
+    fuzz("text", 30_000, read_and_measure, |seed| case(Family::Text, seed, &[]));
 }
 
 /// A part has a past that no events contain, so every analysis must handle it.
@@ -176,7 +181,7 @@ fn our_own_format_under_fuzz() {
         bytes
     });
     let seeds: Vec<Vec<u8>> = seeds.collect();
-    fuzz("own", read_and_check, move |seed| {
+    fuzz("own", 4_000, read_and_check, move |seed| {
         let mut rng = Rng::new(seed);
         let whole = &seeds[rng.below(seeds.len())];
         match tampered_wn(&mut rng, whole) {
@@ -207,7 +212,7 @@ fn machines_under_fuzz() {
         "xeon6130x4",
     ];
     let seeds = SEEDS.map(|text| text.as_bytes().to_vec());
-    fuzz("machines", wastenot_scenario::fuzz_one, move |seed| case_of(&seeds, seed));
+    fuzz("machines", CASES, wastenot_scenario::fuzz_one, move |seed| case_of(&seeds, seed));
 }
 
 /// A text with pieces left out, doubled, exchanged, or inserted from another one.
@@ -235,7 +240,7 @@ fn policies_under_fuzz() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let texts = [folder.join("wrong"), folder].into_iter().flat_map(|it| texts(it, "rota"));
     let texts: Vec<String> = texts.map(|(_, text)| text).collect();
-    fuzz("rota", wastenot_rota::fuzz_one, move |seed| {
+    fuzz("rota", CASES, wastenot_rota::fuzz_one, move |seed| {
         let mut rng = Rng::new(seed);
         let random = wastenot_rota::syntax::sample(seed);
         let policy = &texts[rng.below(texts.len())];
@@ -282,7 +287,7 @@ fn buggy(bytes: &[u8]) {
 #[test]
 #[ignore = "fails on purpose; run by the test below"]
 fn canary() {
-    fuzz("canary", buggy, |seed| case(Family::TraceDat, seed, &[]));
+    fuzz("canary", CASES, buggy, |seed| case(Family::TraceDat, seed, &[]));
 }
 
 #[test]

@@ -2,68 +2,40 @@
 //! that go off, affinities that change.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
+use wastenot_model::workload::{Random, Step, Template, Variate};
 use wastenot_model::{CpuId, CpuSet, History, Machine, Span, Time, Workload};
 use wastenot_sim::{
-    Direct, End, Options, Outcome, SCHEDULERS, checkers, scheduler, simulate, simulate_mechanism,
+    Direct, End, Options, Outcome, SCHEDULERS, checkers, simulate, simulate_mechanism,
 };
 
+use crate::made::{END, Shared, about, compute, last, launch, plug, policy, run, sleep, template};
 use crate::mechanisms::OneLock;
-
-const END: Step = Step::End { of: 0 };
 
 /// A workload with every kind of step, on `cpus` CPUs, of which all but CPU 0 may go off for a
 /// while.
 pub(crate) fn anything(random: &mut Random, cpus: usize, hotplug: bool) -> Workload {
     let mut load = Workload::new();
-    let lock = load.lock("lock", Waiting::Block);
-    let spin = load.lock("spin", Waiting::SpinThenBlock(Span::us(200)));
-    let pipe = load.pipe("pipe", Some(3), Waiting::Block);
-    let masks: Vec<_> = (0..3)
-        .map(|_| {
-            let some = (0..cpus as u16).filter(|_| random.below(2) == 0).map(CpuId);
-            load.affinity(some.chain([CpuId(0)]).collect())
+    let shared = Shared::of(&mut load);
+    let masks = [(); 3].map(|()| {
+        let some = (0..cpus as u16).filter(|_| random.below(2) == 0).map(CpuId);
+        load.affinity(some.chain([CpuId(0)]).collect())
+    });
+    let child = load.template(template("child", &[about(500)]));
+    let mut tasks: Vec<Template> = (0..2 + random.below(8))
+        .map(|n| {
+            let job = (random.below(3) == 0).then_some(1);
+            Template { job, ..shared.task(random, (n, 40), &masks, child) }
         })
         .collect();
-    let ms = |most| Step::Compute(Variate::Exponential { mean: Span::us(most) });
-    let child = load.template(Template::new("child", Program::new(vec![ms(500)]).expect("one")));
-    let mut tasks = Vec::new();
-    for n in 0..2 + random.below(8) {
-        let other = [
-            vec![Step::Lock(lock), ms(300), Step::Unlock(lock)],
-            vec![Step::Lock(spin), ms(100), Step::Unlock(spin)],
-            vec![Step::Sleep(Variate::Exponential { mean: Span::ms(2) })],
-            vec![Step::Yield],
-            vec![Step::Affinity(masks[random.below(3) as usize])],
-            vec![Step::Fork(child), Step::WaitAll],
-            vec![Step::Nice(random.below(20) as i8), Step::Exec],
-        ];
-        let token = if n % 2 == 0 { Step::Put(pipe) } else { Step::Get(pipe) };
-        let mut steps = vec![Step::Loop(Some(40)), ms(1500), token];
-        for _ in 0..3 {
-            steps.extend(&other[random.below(other.len() as u64) as usize]);
-        }
-        steps.push(END);
-        let job = (random.below(3) == 0).then_some(1);
-        let program = Program::new(steps).expect("a program");
-        let name = format!("t{n}");
-        // Pipes need as many putters as takers; a task without a counterpart ends only with the
-        // others.
-        tasks.push(Template { job, awaited: false, ..Template::new(&name, program) });
-    }
-    let last = vec![Step::Loop(Some(60)), ms(1000), Step::Sleep(Variate::Fixed(Span::ms(1))), END];
-    tasks.push(Template::new("last", Program::new(last).expect("a program")));
+    tasks.push(last());
     for template in tasks {
         let template = load.template(template);
         load.launch(template, CpuId(random.below(cpus as u64) as u16));
     }
-    if hotplug {
-        for at in 1..6 {
-            let cpu = CpuId(1 + random.below(cpus as u64 - 1) as u16);
-            let time = |at: u64| Time(at * 20_000_000);
-            load.hotplug.push(Hotplug { at: time(at), cpu, up: false });
-            load.hotplug.push(Hotplug { at: Time(time(at).0 + 11_000_000), cpu, up: true });
-        }
+    for at in (1..6).filter(|_| hotplug) {
+        let cpu = CpuId(1 + random.below(cpus as u64 - 1) as u16);
+        load.hotplug.push(plug(Time(at * 20_000_000), cpu, false));
+        load.hotplug.push(plug(Time(at * 20_000_000 + 11_000_000), cpu, true));
     }
     load
 }
@@ -93,7 +65,7 @@ fn no_scheduler_does_what_none_may() {
             let ipi = if seed % 5 < 2 { Span::us(3) } else { Span::ZERO };
             let costs = Costs { ipi, switch: Span::us(1), ..Costs::default() };
             let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
-            let policy = scheduler(kind.name, &[]).expect("known");
+            let policy = policy(kind.name);
             let machine = machine(cpus, seed % 2 == 0);
             let run = simulate(&machine, &costs, &load, policy, &options);
             assert_ends_well(&run, &format!("{} seed {seed}", kind.name));
@@ -109,7 +81,7 @@ fn no_scheduler_needs_decisions_to_take_no_time() {
             let cpus = 2 + random.below(7) as usize;
             let load = anything(&mut random, cpus, seed % 2 == 0);
             let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
-            let inner = Direct(scheduler(kind.name, &[]).expect("known"));
+            let inner = Direct(policy(kind.name));
             let (machine, mechanism) =
                 (machine(cpus, seed % 4 < 2), OneLock::new(inner, Span::us(2)));
             let costs = Costs::default();
@@ -129,14 +101,13 @@ fn cpus_may_go_off_faster_than_decisions_are_taken() {
             let mut load = anything(&mut random, cpus, false);
             let any = |random: &mut Random| CpuId(random.below(cpus as u64) as u16);
             let plug = |n: u64, random: &mut Random| {
-                let at = Time(5_000_000 + n * 40_000);
-                Hotplug { at, cpu: any(random), up: random.below(2) == 0 }
+                plug(Time(5_000_000 + n * 40_000), any(random), random.below(2) == 0)
             };
             load.hotplug = (0..100).map(|n| plug(n, &mut random)).collect();
             let ipi = if seed % 2 == 0 { Span::us(30) } else { Span::ZERO };
             let costs = Costs { ipi, ..Costs::default() };
             let options = Options { seed, limit: Time(60_000_000_000), ..Options::default() };
-            let inner = Direct(scheduler(kind.name, &[]).expect("known"));
+            let inner = Direct(policy(kind.name));
             let lock = OneLock::new(inner, Span::us(50));
             let run = simulate_mechanism(&Machine::flat(cpus), &costs, &load, lock, &options);
             assert_ends_well(&run, &format!("{} seed {seed}", kind.name));
@@ -152,7 +123,7 @@ fn who_lets_no_cpu_idle_does_not_when_cpus_go_off_either() {
             let cpus = 2 + random.below(7) as usize;
             let load = anything(&mut random, cpus, true);
             let options = Options { seed, ..Options::default() };
-            let policy = scheduler(name, &[]).expect("known");
+            let policy = policy(name);
             let run = simulate(&Machine::flat(cpus), &Costs::default(), &load, policy, &options);
             assert_ends_well(&run, &format!("{name} seed {seed}"));
             let found = wastenot_check::check(&run.0, &wastenot_check::Options::default());
@@ -167,19 +138,12 @@ fn one_cpu_is_enough_and_a_thousand_are_not_too_many() {
         for cpus in [1, 1024] {
             let mut load = Workload::new();
             for nice in [-20, 0, 19] {
-                let steps = vec![
-                    Step::Loop(Some(3)),
-                    Step::Compute(Variate::Fixed(Span::us(700))),
-                    Step::Sleep(Variate::Exponential { mean: Span::us(500) }),
-                    END,
-                ];
-                let program = Program::new(steps).expect("a program");
-                let template = load.template(Template { nice, ..Template::new("t", program) });
+                let nap = Step::Sleep(Variate::Exponential { mean: Span::us(500) });
+                let steps = [Step::Loop(Some(3)), compute(Span::us(700)), nap, END];
+                let template = load.template(Template { nice, ..template("t", &steps) });
                 (0..cpus.max(2)).for_each(|n| load.launch(template, CpuId((n % cpus) as u16)));
             }
-            let policy = scheduler(kind.name, &[]).expect("known");
-            let machine = Machine::flat(cpus);
-            let run = simulate(&machine, &Costs::default(), &load, policy, &Options::default());
+            let run = run(&Machine::flat(cpus), &Costs::default(), kind.name, &load);
             assert_ends_well(&run, &format!("{} on {cpus} CPUs", kind.name));
         }
     }
@@ -189,21 +153,11 @@ fn one_cpu_is_enough_and_a_thousand_are_not_too_many() {
 fn who_is_bound_to_a_cpu_that_goes_off_may_run_elsewhere() {
     for kind in SCHEDULERS {
         let mut load = Workload::new();
-        let steps = vec![
-            Step::Loop(Some(30)),
-            Step::Compute(Variate::Fixed(Span::ms(1))),
-            Step::Sleep(Variate::Fixed(Span::us(100))),
-            Step::End { of: 0 },
-        ];
-        let program = Program::new(steps).expect("a program");
-        let mut bound = Template::new("bound", program);
-        bound.affinity = Some(CpuSet::from_iter([CpuId(1)]));
-        let bound = load.template(bound);
-        (0..4).for_each(|_| load.launch(bound, CpuId(0)));
-        load.hotplug.push(Hotplug { at: Time(10_300_000), cpu: CpuId(1), up: false });
-        let policy = scheduler(kind.name, &[]).expect("a scheduler");
-        let (machine, costs) = (Machine::flat(2), Costs::default());
-        let run = simulate(&machine, &costs, &load, policy, &Options::default());
+        let steps = [Step::Loop(Some(30)), compute(Span::ms(1)), sleep(Span::us(100)), END];
+        let affinity = Some(CpuSet::from_iter([CpuId(1)]));
+        launch(&mut load, 4, Template { affinity, ..template("bound", &steps) });
+        load.hotplug.push(plug(Time(10_300_000), CpuId(1), false));
+        let run = run(&Machine::flat(2), &Costs::default(), kind.name, &load);
         assert_ends_well(&run, kind.name);
     }
 }

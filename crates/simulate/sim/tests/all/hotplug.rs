@@ -1,34 +1,23 @@
 //! CPUs that go off and come back.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Hotplug, Program, Step, Template, Variate};
+use wastenot_model::workload::{Step, Template};
 use wastenot_model::{
     Change, CpuId, CpuSet, Event, History, Machine, Span, TaskId, Time, Workload,
 };
-use wastenot_sim::{End, Options, Outcome, SCHEDULERS, checkers, scheduler, simulate};
+use wastenot_sim::{End, Outcome, SCHEDULERS};
 
-const END: Step = Step::End { of: 0 };
+use crate::made::{self, END, compute, launch, plug, sleep, template};
 
-fn compute(span: Span) -> Step {
-    Step::Compute(Variate::Fixed(span))
-}
-fn template(name: &str, steps: &[Step]) -> Template {
-    Template::new(name, Program::new(steps.to_vec()).expect("a program"))
-}
-fn plug(at: Time, cpu: CpuId, up: bool) -> Hotplug {
-    Hotplug { at, cpu, up }
-}
 fn ms(ms: u64) -> Time {
     Time(Span::ms(ms).0)
 }
 
 fn run(machine: &Machine, ipi: Span, name: &str, load: &Workload) -> (History, Outcome) {
-    let policy = scheduler(name, &[]).expect("a scheduler");
     let costs = Costs { ipi, ..Costs::default() };
-    let (history, outcome) = simulate(machine, &costs, load, policy, &Options::default());
-    assert_eq!(outcome.end, End::Done, "{name}");
-    assert_eq!(checkers::wrong(&history), Vec::<String>::new(), "{name}");
-    (history, outcome)
+    let ran = made::run(machine, &costs, name, load);
+    assert_eq!(ran.1.end, End::Done, "{name}");
+    ran
 }
 
 fn waste(history: &History) -> Span {
@@ -38,8 +27,7 @@ fn waste(history: &History) -> Span {
 #[test]
 fn nobody_stays_on_a_cpu_that_is_off() {
     let mut load = Workload::new();
-    let task = load.template(template("t", &[compute(Span::ms(10))]));
-    (0..2).for_each(|_| load.launch(task, CpuId(0)));
+    launch(&mut load, 2, template("t", &[compute(Span::ms(10))]));
     load.hotplug = vec![plug(ms(4), CpuId(0), false), plug(ms(6), CpuId(0), true)];
     let (history, outcome) = run(&Machine::flat(2), Span::ZERO, "global-fifo", &load);
     assert_eq!(outcome.time, ms(12));
@@ -70,8 +58,7 @@ fn a_cpu_that_was_busy_is_off_and_not_idle() {
 fn who_was_bound_to_it_goes_to_idle_cpus() {
     let mut load = Workload::new();
     let affinity = Some(CpuSet::from_iter([CpuId(1)]));
-    let hog = Template { affinity, ..template("hog", &[compute(Span::s(1))]) };
-    let hog = load.template(hog);
+    let hog = load.template(Template { affinity, ..template("hog", &[compute(Span::s(1))]) });
     (0..3).for_each(|_| load.launch(hog, CpuId(1)));
     load.hotplug = vec![plug(ms(100), CpuId(1), false)];
     for name in ["global-fifo", "work-conserving"] {
@@ -89,8 +76,7 @@ fn unequal() -> Workload {
     let first = [compute(Span::ms(1)), Step::Affinity(all), compute(Span::s(2))];
     let affinity = Some(CpuSet::first(2));
     let hog = load.template(Template { affinity, ..template("hog", &first) });
-    let turns =
-        [Step::Loop(None), compute(Span::us(200)), Step::Sleep(Variate::Fixed(Span::ms(7))), END];
+    let turns = [Step::Loop(None), compute(Span::us(200)), sleep(Span::ms(7)), END];
     let other = load.template(Template { awaited: false, ..template("other", &turns) });
     (0..2).for_each(|n| load.launch(hog, CpuId(n)));
     (0..2).for_each(|n| load.launch(other, CpuId(n + 2)));
@@ -148,8 +134,7 @@ fn the_schedulers_own_threads_stay_on_their_cpus() {
 #[test]
 fn balancers_whose_cpu_is_back_balance_again() {
     let mut load = Workload::new();
-    let hog = load.template(template("hog", &[compute(Span::s(2))]));
-    (0..4).for_each(|_| load.launch(hog, CpuId(0)));
+    launch(&mut load, 4, template("hog", &[compute(Span::s(2))]));
     load.hotplug = vec![plug(ms(500), CpuId(1), false), plug(ms(900), CpuId(1), true)];
     for name in ["osv", "osv-vruntime"] {
         let (history, _) = run(&Machine::flat(2), Span::ZERO, name, &load);

@@ -10,6 +10,7 @@ mod hotplug;
 mod linux_2_4;
 mod linux_2_6_o1;
 mod lives;
+mod made;
 mod mechanisms;
 mod osv;
 mod places;

@@ -2,12 +2,14 @@
 
 use wastenot_model::machine::Costs;
 use wastenot_model::policy::{Happening, TimerId, Why};
-use wastenot_model::workload::{Program, Step as Do, Template, Variate, Waiting};
+use wastenot_model::workload::{Step as Do, Waiting};
 use wastenot_model::{CpuId, Event, Machine, Policy, Span, Time, Workload};
 use wastenot_sim::{
     Direct, End, Kernel, LockId, MailboxId, Mechanism, Options, Prices, Spin, Step, Trigger,
-    checkers, scheduler, simulate_mechanism,
+    checkers, simulate_mechanism,
 };
+
+use crate::made::{self, END, compute, launch, sleep, template};
 
 /// Every path holds one lock for a while: a global run queue.
 pub(crate) struct OneLock {
@@ -91,21 +93,14 @@ impl Mechanism for Dispatcher {
 fn in_step(tasks: u16, rounds: u32) -> Workload {
     let mut load = Workload::new();
     let all = load.barrier("all", u32::from(tasks), Waiting::Spin);
-    let ms = Variate::Fixed(Span::ms(1));
-    let steps = vec![
-        Do::Loop(Some(rounds)),
-        Do::Barrier(all),
-        Do::Compute(ms),
-        Do::Sleep(ms),
-        Do::End { of: 0 },
-    ];
-    let task = load.template(Template::new("t", Program::new(steps).expect("a program")));
-    (0..tasks).for_each(|_| load.launch(task, CpuId(0)));
+    let ms = Span::ms(1);
+    let steps = [Do::Loop(Some(rounds)), Do::Barrier(all), compute(ms), sleep(ms), END];
+    launch(&mut load, u32::from(tasks), template("t", &steps));
     load
 }
 
 fn policy(name: &str) -> Direct<Box<dyn Policy>> {
-    Direct(scheduler(name, &[]).expect("a scheduler"))
+    Direct(made::policy(name))
 }
 
 #[test]
@@ -179,10 +174,8 @@ fn whom_a_path_interrupts_makes_no_progress_meanwhile() {
     // Another CPU's events cut the path into other pieces, and change nothing.
     for other_us in [0, 1_300] {
         let mut load = Workload::new();
-        let computes = |us| vec![Do::Compute(Variate::Fixed(Span::us(us)))];
         for (cpu, us) in [(0, 10_000), (1, other_us)].into_iter().filter(|&(_, us)| us > 0) {
-            let program = Program::new(computes(us)).expect("a program");
-            let task = load.template(Template::new("t", program));
+            let task = load.template(template("t", &[compute(Span::us(us))]));
             load.launch(task, CpuId(cpu));
         }
         let mut mechanism = Interrupted { inner: policy("pinned") };

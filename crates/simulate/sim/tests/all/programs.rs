@@ -1,38 +1,21 @@
 //! Programs execute their steps as defined.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Program, Step, Template, Variate, Waiting};
-use wastenot_model::{CpuId, CpuSet, History, Machine, Span, TaskId, Time, Workload};
-use wastenot_sim::{End, Options, Outcome, Stuck, checkers, scheduler, simulate};
+use wastenot_model::workload::{Step, Template, Waiting};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, TaskId, Time, Workload};
+use wastenot_sim::{End, Options, Outcome, Stuck, simulate};
 
-const END: Step = Step::End { of: 0 };
+use crate::made::{self, END, compute, launch, policy, sleep, template};
 
-fn compute(span: Span) -> Step {
-    Step::Compute(Variate::Fixed(span))
-}
-fn sleep(span: Span) -> Step {
-    Step::Sleep(Variate::Fixed(span))
-}
-fn template(name: &str, steps: &[Step]) -> Template {
-    Template::new(name, Program::new(steps.to_vec()).expect("a program"))
-}
-
-fn run_on(machine: &Machine, costs: &Costs, name: &str, load: &Workload) -> (History, Outcome) {
-    let policy = scheduler(name, &[]).expect("a scheduler");
-    let (history, outcome) = simulate(machine, costs, load, policy, &Options::default());
-    assert_eq!(checkers::wrong(&history), Vec::<String>::new());
-    (history, outcome)
-}
 fn run(cpus: usize, name: &str, workload: &Workload) -> Outcome {
-    run_on(&Machine::flat(cpus), &Costs::default(), name, workload).1
+    made::run(&Machine::flat(cpus), &Costs::default(), name, workload).1
 }
 
 #[test]
 fn a_loop_computes_and_sleeps_for_as_long_as_it_says() {
     let mut load = Workload::new();
     let steps = [Step::Loop(Some(3)), compute(Span::ms(2)), sleep(Span::ms(5)), END];
-    let task = load.template(template("t", &steps));
-    load.launch(task, CpuId(0));
+    launch(&mut load, 1, template("t", &steps));
     let outcome = run(1, "pinned", &load);
     assert_eq!((outcome.end, outcome.time), (End::Done, Time(21_000_000)));
 }
@@ -43,8 +26,7 @@ fn a_lock_lets_one_in_at_a_time_however_they_wait() {
         let mut load = Workload::new();
         let lock = load.lock("l", waiting);
         let steps = [Step::Lock(lock), compute(Span::ms(1)), Step::Unlock(lock)];
-        let task = load.template(template("t", &steps));
-        (0..4).for_each(|_| load.launch(task, CpuId(0)));
+        launch(&mut load, 4, template("t", &steps));
         let outcome = run(4, "pinned", &load);
         assert_eq!((outcome.end, outcome.time), (End::Done, Time(4_000_000)), "{waiting:?}");
     }
@@ -57,8 +39,7 @@ fn a_barrier_waits_for_the_slowest() {
         let barrier = load.barrier("b", 3, waiting);
         for ms in 1..=3 {
             let steps = [Step::Loop(Some(2)), compute(Span::ms(ms)), Step::Barrier(barrier), END];
-            let task = load.template(template("t", &steps));
-            load.launch(task, CpuId(0));
+            launch(&mut load, 1, template("t", &steps));
         }
         let outcome = run(3, "pinned", &load);
         assert_eq!((outcome.end, outcome.time), (End::Done, Time(6_000_000)), "{waiting:?}");
@@ -74,8 +55,7 @@ fn a_pipe_holds_as_much_as_it_has_room_for() {
     let write = [Step::Loop(Some(4)), compute(Span::ms(1)), Step::Put(pipe), END];
     let read = [Step::Loop(Some(4)), Step::Get(pipe), compute(Span::ms(2)), END];
     for steps in [write, read] {
-        let task = load.template(template("t", &steps));
-        load.launch(task, CpuId(0));
+        launch(&mut load, 1, template("t", &steps));
     }
     let outcome = run(2, "pinned", &load);
     assert_eq!((outcome.end, outcome.time), (End::Done, Time(9_000_000)));
@@ -90,8 +70,7 @@ fn a_flag_that_is_spun_on_changes_only_where_its_spinners_run() {
     let write = [Step::Loop(Some(10)), compute(Span::us(10)), Step::Put(flag), END];
     let read = [Step::Loop(Some(10)), Step::Get(flag), compute(Span::us(10)), END];
     for steps in [write, read] {
-        let task = load.template(template("t", &steps));
-        load.launch(task, CpuId(0));
+        launch(&mut load, 1, template("t", &steps));
     }
     let outcome = run(1, "cfs-4.1", &load);
     assert_eq!(outcome.end, End::Done);
@@ -103,8 +82,7 @@ fn a_parent_waits_for_its_children() {
     let mut load = Workload::new();
     let child = load.template(template("child", &[compute(Span::ms(3))]));
     let steps = [Step::Loop(Some(4)), Step::Fork(child), END, Step::WaitOne, Step::WaitAll];
-    let parent = load.template(template("parent", &steps));
-    load.launch(parent, CpuId(0));
+    launch(&mut load, 1, template("parent", &steps));
     let outcome = run(2, "global-fifo", &load);
     assert_eq!((outcome.end, outcome.time), (End::Done, Time(6_000_000)));
     assert_eq!(outcome.ended.len(), 5);
@@ -128,8 +106,7 @@ fn a_child_is_waited_for_once() {
     let child = load.template(template("child", &[compute(Span::ms(10))]));
     let (fork, after) = (Step::Fork(child), load.mark("after"));
     let steps = [fork, Step::WaitAll, fork, Step::WaitOne, Step::Mark(after)];
-    let parent = load.template(template("parent", &steps));
-    load.launch(parent, CpuId(0));
+    launch(&mut load, 1, template("parent", &steps));
     let outcome = run(4, "global-fifo", &load);
     assert_eq!(outcome.marks[0].time, Time(20_000_000));
 }
@@ -148,8 +125,7 @@ fn beats_catch_up_and_what_is_late_is_left_out() {
         END,
         END,
     ];
-    let task = load.template(template("t", &steps));
-    load.launch(task, CpuId(0));
+    launch(&mut load, 1, template("t", &steps));
     let outcome = run(1, "pinned", &load);
     let late: Vec<u64> = outcome.marks.iter().map(|mark| mark.late.0 / 1_000_000).collect();
     assert_eq!(late, [3, 4, 5, 4, 5]);
@@ -159,11 +135,9 @@ fn beats_catch_up_and_what_is_late_is_left_out() {
 fn conditions_wake_one_or_all_and_forget() {
     let mut load = Workload::new();
     let go = load.condition("go");
-    let waiter = load.template(template("waiter", &[Step::Await(go), compute(Span::ms(1))]));
-    (0..3).for_each(|_| load.launch(waiter, CpuId(0)));
+    launch(&mut load, 3, template("waiter", &[Step::Await(go), compute(Span::ms(1))]));
     let steps = [compute(Span::ms(1)), Step::Signal(go), sleep(Span::ms(4)), Step::Broadcast(go)];
-    let caller = load.template(template("caller", &steps));
-    load.launch(caller, CpuId(0));
+    launch(&mut load, 1, template("caller", &steps));
     let outcome = run(4, "pinned", &load);
     assert_eq!((outcome.end, outcome.time), (End::Done, Time(6_000_000)));
 }
@@ -175,11 +149,10 @@ fn busy_siblings_share_a_core() {
     let costs = Costs { smt: 0.5, ..Costs::default() };
     let mut load = Workload::new();
     for ms in [1, 3] {
-        let task = load.template(template("t", &[compute(Span::ms(ms))]));
-        load.launch(task, CpuId(0));
+        launch(&mut load, 1, template("t", &[compute(Span::ms(ms))]));
     }
     // Both at half speed for 2 ms, then 2 ms of work alone.
-    let outcome = run_on(&machine, &costs, "pinned", &load).1;
+    let outcome = made::run(&machine, &costs, "pinned", &load).1;
     assert_eq!(outcome.time, Time(4_000_000));
 }
 
@@ -190,7 +163,7 @@ fn switches_moves_and_lost_caches_cost_what_they_say() {
     let task = load.template(template("t", &steps));
     (0..2).for_each(|_| load.launch(task, CpuId(0)));
     let costs = Costs { switch: Span::us(3), cold: Span::us(10), ..Costs::default() };
-    let outcome = run_on(&Machine::flat(1), &costs, "pinned", &load).1;
+    let outcome = made::run(&Machine::flat(1), &costs, "pinned", &load).1;
     // Six switches to a task: two rounds each, and once more each to end. All but the very first
     // are cache-cold.
     assert_eq!(outcome.time, Time(4_000_000 + 6 * 3_000 + 5 * 10_000));
@@ -201,11 +174,10 @@ fn a_task_that_may_not_stay_moves_away() {
     let mut load = Workload::new();
     let second = load.affinity(CpuSet::from_iter([CpuId(1)]));
     let steps = [compute(Span::ms(1)), Step::Affinity(second), compute(Span::ms(1))];
-    let task = load.template(template("t", &steps));
-    load.launch(task, CpuId(0));
+    launch(&mut load, 1, template("t", &steps));
     for name in ["pinned", "global-fifo"] {
         let machine = Machine::flat(2);
-        let (history, outcome) = run_on(&machine, &Costs::default(), name, &load);
+        let (history, outcome) = made::run(&machine, &Costs::default(), name, &load);
         assert_eq!((outcome.end, outcome.time), (End::Done, Time(2_000_000)));
         let last = history.entries().last().expect("rows");
         assert_eq!(last.cpu, CpuId(1));
@@ -218,8 +190,7 @@ fn a_deadlock_is_reported_with_who_waits_for_whom() {
     let (a, b) = (load.lock("a", Waiting::Block), load.lock("b", Waiting::Spin));
     for (first, then) in [(a, b), (b, a)] {
         let steps = [Step::Lock(first), compute(Span::ms(1)), Step::Lock(then)];
-        let task = load.template(template("t", &steps));
-        load.launch(task, CpuId(0));
+        launch(&mut load, 1, template("t", &steps));
     }
     let End::Deadlock(stuck) = run(2, "pinned", &load).end else { panic!("no deadlock") };
     assert_eq!(words(&stuck), [(0, "the lock `b`", Some(1)), (1, "the lock `a`", Some(0))]);
@@ -245,8 +216,7 @@ fn stressor() -> Template {
 fn a_deadlock_is_reported_at_once_whoever_else_goes_on() {
     for waiting in [Waiting::Block, Waiting::Spin, Waiting::SpinThenBlock(Span::us(5))] {
         let mut load = Workload::new();
-        let stressor = load.template(stressor());
-        load.launch(stressor, CpuId(0));
+        launch(&mut load, 1, stressor());
         let locks = ["a", "b", "c"].map(|name| load.lock(name, waiting));
         for n in 0..3 {
             let (first, then) = (Step::Lock(locks[n]), Step::Lock(locks[(n + 1) % 3]));
@@ -255,8 +225,7 @@ fn a_deadlock_is_reported_at_once_whoever_else_goes_on() {
         }
         // A task that waits for one of them is not part of the cycle.
         let other = [compute(Span::us(500)), Step::Lock(locks[0])];
-        let other = load.template(template("other", &other));
-        load.launch(other, CpuId(0));
+        launch(&mut load, 1, template("other", &other));
         let outcome = run(5, "pinned", &load);
         let End::Deadlock(stuck) = outcome.end else { panic!("{:?}", outcome.end) };
         let expected = [
@@ -273,8 +242,7 @@ fn who_takes_a_lock_twice_waits_for_itself() {
     let mut load = Workload::new();
     let lock = load.lock("l", Waiting::Block);
     for template in [template("t", &[Step::Lock(lock), Step::Lock(lock)]), stressor()] {
-        let template = load.template(template);
-        load.launch(template, CpuId(0));
+        launch(&mut load, 1, template);
     }
     let End::Deadlock(stuck) = run(2, "pinned", &load).end else { panic!("no deadlock") };
     assert_eq!(words(&stuck), [(0, "the lock `l`", Some(0))]);
@@ -284,8 +252,7 @@ fn who_takes_a_lock_twice_waits_for_itself() {
 fn spinners_that_keep_others_from_running_are_named_and_not_the_scheduler() {
     let mut load = Workload::new();
     let barrier = load.barrier("b", 3, Waiting::Spin);
-    let task = load.template(template("t", &[compute(Span::ms(1)), Step::Barrier(barrier)]));
-    (0..3).for_each(|_| load.launch(task, CpuId(0)));
+    launch(&mut load, 3, template("t", &[compute(Span::ms(1)), Step::Barrier(barrier)]));
     let outcome = run(2, "global-fifo", &load);
     let End::Deadlock(stuck) = outcome.end else { panic!("{:?}", outcome.end) };
     let there = "the barrier `b` (2 of 3 tasks have arrived)";
@@ -312,14 +279,12 @@ fn at_the_limit_it_is_told_who_waits_in_vain() {
         &[sleep(Span::s(1000)), Step::Signal(late)],
     ];
     for steps in programs {
-        let task = load.template(template("t", steps));
-        load.launch(task, CpuId(0));
+        launch(&mut load, 1, template("t", steps));
     }
-    let stressor = load.template(stressor());
-    load.launch(stressor, CpuId(0));
-    let policy = scheduler("pinned", &[]).expect("a scheduler");
+    launch(&mut load, 1, stressor());
     let options = Options { limit: Time(Span::s(1).0), ..Options::default() };
-    let (_, outcome) = simulate(&Machine::flat(10), &Costs::default(), &load, policy, &options);
+    let (_, outcome) =
+        simulate(&Machine::flat(10), &Costs::default(), &load, policy("pinned"), &options);
     assert_eq!(outcome.end, End::Limit);
     let expected = [
         (1, "the lock `kept`", Some(0)),
@@ -334,20 +299,18 @@ fn at_the_limit_it_is_told_who_waits_in_vain() {
 #[test]
 fn what_is_due_in_a_hundred_years_is_not_due_now() {
     let mut load = Workload::new();
-    let task = load.template(template("t", &[sleep(Span(1 << 61))]));
-    load.launch(task, CpuId(0));
+    launch(&mut load, 1, template("t", &[sleep(Span(1 << 61))]));
     assert_eq!(run(1, "pinned", &load).end, End::Limit);
-    let policy = scheduler("pinned", &[]).expect("a scheduler");
     let options = Options { limit: Time::MAX, ..Options::default() };
-    let (_, outcome) = simulate(&Machine::flat(1), &Costs::default(), &load, policy, &options);
+    let (_, outcome) =
+        simulate(&Machine::flat(1), &Costs::default(), &load, policy("pinned"), &options);
     assert_eq!(outcome.end, End::Limit);
 }
 
 #[test]
 fn steps_without_time_for_ever_are_noticed() {
     let mut load = Workload::new();
-    let task = load.template(template("t", &[Step::Loop(None), Step::Yield, END]));
-    load.launch(task, CpuId(0));
+    launch(&mut load, 1, template("t", &[Step::Loop(None), Step::Yield, END]));
     assert!(matches!(run(1, "pinned", &load).end, End::Livelock { .. }));
 }
 

@@ -1,12 +1,14 @@
 //! Real-time designs under workloads whose tasks suspend, hold locks, come late, leave, or overrun.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Launch, Program, Random, Step, Template, Variate, Waiting};
+use wastenot_model::workload::{Launch, Program, Random, Step, Template, Waiting};
 use wastenot_model::{CpuId, Help, Machine, Span, Time, Workload};
 use wastenot_sim::edf::{
     Design, Mailboxes, Profile, Ran, Real, Rule, Rules, Server, Worst, run_workload,
 };
 use wastenot_sim::{Options, Overhead, checkers};
+
+use crate::made::{self, END, launch, sleep, template};
 
 /// A kind of task: it computes, sleeps, and computes again, in us.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +25,8 @@ struct Kind {
 }
 
 fn compute(us: u64) -> Step {
-    Step::Compute(Variate::Fixed(Span::us(us)))
+    made::compute(Span::us(us))
 }
-
-const END: Step = Step::End { of: 0 };
 
 fn workload(kinds: &[Kind]) -> Workload {
     let mut load = Workload::new();
@@ -34,13 +34,12 @@ fn workload(kinds: &[Kind]) -> Workload {
         let every = Step::Beat(Span::us(kind.period));
         let mut steps = vec![Step::Loop(kind.jobs), every, compute(kind.first)];
         if kind.sleep > 0 {
-            steps.push(Step::Sleep(Variate::Fixed(Span::us(kind.sleep))));
+            steps.push(sleep(Span::us(kind.sleep)));
             steps.push(compute(kind.second));
         }
         steps.push(END);
-        let program = Program::new(steps).expect("a program");
         let deadline = Some(Span::us(kind.deadline));
-        let template = Template { deadline, ..Template::new(&format!("t{n}"), program) };
+        let template = Template { deadline, ..template(&format!("t{n}"), &steps) };
         let (template, from) = (load.template(template), CpuId(0));
         load.launches.push(Launch { at: Time(kind.at * 1_000), template, from });
     }
@@ -128,7 +127,7 @@ fn with_sections(random: &mut Random, count: u64, waiting: Waiting) -> (Workload
         let (before, inside) = (1 + random.below(period / 6), 1 + random.below(period / 6));
         let after = 1 + random.below(period / 6);
         longest = longest.max(inside);
-        let steps = vec![
+        let steps = [
             Step::Loop(None),
             Step::Beat(Span::us(period)),
             compute(before),
@@ -140,9 +139,8 @@ fn with_sections(random: &mut Random, count: u64, waiting: Waiting) -> (Workload
             compute(after),
             END,
         ];
-        let program = Program::new(steps).expect("a program");
         let wcet = Some(Span::us(inside));
-        let template = load.template(Template { wcet, ..Template::new(&format!("t{n}"), program) });
+        let template = load.template(Template { wcet, ..template(&format!("t{n}"), &steps) });
         let from = CpuId(0);
         load.launches.push(Launch { at: Time(random.below(period) * 1_000), template, from });
     }
@@ -262,11 +260,9 @@ fn a_server_keeps_who_overruns_from_the_others() {
     for (name, period, takes, says) in
         [("over", 10_000, 6_000, 2_000), ("fits", 10_000, 6_000, 6_000)]
     {
-        let steps = vec![Step::Loop(None), Step::Beat(Span::us(period)), compute(takes), END];
-        let program = Program::new(steps).expect("a program");
+        let steps = [Step::Loop(None), Step::Beat(Span::us(period)), compute(takes), END];
         let wcet = Some(Span::us(says));
-        let template = load.template(Template { wcet, ..Template::new(name, program) });
-        load.launch(template, CpuId(0));
+        launch(&mut load, 1, Template { wcet, ..template(name, &steps) });
     }
     let late = |design: Design| {
         let real = free(design, Rule::default());
@@ -294,8 +290,7 @@ fn woken_at_once(pairs: u32) -> Workload {
     let launch = |load: &mut Workload, name: String, at: Span, steps: Vec<Step>| {
         let every = Step::Beat(Span::ms(60));
         let steps = [vec![Step::Loop(None), every], steps, vec![compute(20), END]].concat();
-        let program = Program::new(steps).expect("a program");
-        let template = load.template(Template { wcet, ..Template::new(&name, program) });
+        let template = load.template(Template { wcet, ..template(&name, &steps) });
         load.launches.push(Launch { at: Time(at.0), template, from: CpuId(0) });
     };
     let pipes: Vec<_> =
@@ -339,10 +334,8 @@ fn whoever_wakes_tasks_leaves_the_entries_of_clients_alone() {
 fn what_the_processor_does_is_done_before_it_does_something_else() {
     let mut load = Workload::new();
     let mut launch = |name: &str, jobs: Option<u32>, us: u64, period: Span| {
-        let steps = vec![Step::Loop(jobs), Step::Beat(period), compute(us), END];
-        let program = Program::new(steps).expect("a program");
-        let template = load.template(Template::new(name, program));
-        load.launches.push(Launch { at: Time(0), template, from: CpuId(0) });
+        let steps = [Step::Loop(jobs), Step::Beat(period), compute(us), END];
+        launch(&mut load, 1, template(name, &steps));
     };
     // One leaves; then no event comes for a long time.
     launch("leaves", Some(3), 100, Span::ms(2));

@@ -2,11 +2,12 @@
 //! the same history at the same times, only on other CPUs.
 
 use wastenot_model::machine::Costs;
-use wastenot_model::workload::{Hotplug, Program, Random, Step, Template, Variate, Waiting};
+use wastenot_model::workload::{Random, Template};
 use wastenot_model::{CpuId, CpuSet, Event, Machine, Policy, Span, Time, Workload};
-use wastenot_sim::{End, Options, SCHEDULERS, checkers, scheduler, simulate};
+use wastenot_sim::{End, Options, SCHEDULERS, checkers, simulate};
 
-const END: Step = Step::End { of: 0 };
+use crate::made::{Shared, about, compute, last, launch, plug, policy, template};
+
 /// When the first task is launched; until then CPUs go off.
 const FIRST: Time = Time(3_000);
 
@@ -60,57 +61,31 @@ fn parted(random: &mut Random, cpus: usize) -> Vec<CpuSet> {
 /// Tasks that compute, sleep, lock, fork, yield and change from set to set, a little each.
 fn anything(random: &mut Random, cpus: usize) -> Workload {
     let mut load = Workload::new();
-    let lock = load.lock("lock", Waiting::Block);
-    let spin = load.lock("spin", Waiting::SpinThenBlock(Span::us(200)));
-    let pipe = load.pipe("pipe", Some(3), Waiting::Block);
+    let shared = Shared::of(&mut load);
     let sets = parted(random, cpus);
     let masks: Vec<_> = sets.iter().map(|set| load.affinity(set.clone())).collect();
-    let about = |us| Step::Compute(Variate::Exponential { mean: Span::us(us) });
     let any = |random: &mut Random| random.below(sets.len() as u64) as usize;
     for n in 0..2 + random.below(3 * cpus as u64) {
         let set = any(random);
         let affinity = Some(sets[set].clone());
-        let program = Program::new(vec![about(500)]).expect("one step");
-        let child = Template { affinity: affinity.clone(), ..Template::new("child", program) };
+        let child = Template { affinity: affinity.clone(), ..template("child", &[about(500)]) };
         let child = load.template(child);
-        let other = [
-            vec![Step::Lock(lock), about(300), Step::Unlock(lock)],
-            vec![Step::Lock(spin), about(100), Step::Unlock(spin)],
-            vec![Step::Sleep(Variate::Exponential { mean: Span::ms(2) })],
-            vec![Step::Sleep(Variate::Fixed(Span::ms(1)))],
-            vec![Step::Yield],
-            vec![Step::Affinity(masks[any(random)])],
-            vec![Step::Fork(child), Step::WaitAll],
-            vec![Step::Nice(random.below(20) as i8), Step::Exec],
-        ];
-        let token = if n % 2 == 0 { Step::Put(pipe) } else { Step::Get(pipe) };
-        let mut steps = vec![Step::Loop(Some(20)), about(1500), token];
-        for _ in 0..3 {
-            steps.extend(&other[random.below(other.len() as u64) as usize]);
-        }
-        steps.push(END);
-        let program = Program::new(steps).expect("a program");
-        let awaited = false; // a task without a counterpart on the pipe ends only with the others
-        let template = Template { affinity, awaited, ..Template::new(&format!("t{n}"), program) };
+        let template = shared.task(random, (n, 20), &masks, child);
+        let template = Template { affinity, ..template };
         let template = load.template(template);
         load.launch(template, CpuId(random.below(cpus as u64) as u16));
         let at = if random.below(2) == 0 { 0 } else { random.below(20_000_000) };
         load.launches.last_mut().expect("one").at = Time(FIRST.0 + at);
     }
-    let last =
-        vec![Step::Loop(Some(60)), about(1000), Step::Sleep(Variate::Fixed(Span::ms(1))), END];
     let affinity = Some(sets[any(random)].clone());
-    let program = Program::new(last).expect("a program");
-    let last = load.template(Template { affinity, ..Template::new("last", program) });
-    load.launch(last, CpuId(0));
+    launch(&mut load, 1, Template { affinity, ..last() });
     load.launches.last_mut().expect("one").at = FIRST;
     load.launches.sort_by_key(|launch| launch.at);
     // CPUs that no task has used are interchangeable; one of each set stays.
     for set in &sets {
         for cpu in set.iter().skip(1).filter(|_| random.below(4) == 0).collect::<Vec<_>>() {
-            load.hotplug.push(Hotplug { at: Time(1_000), cpu, up: false });
-            let back = Time(10_000_000 + random.below(10_000_000));
-            load.hotplug.push(Hotplug { at: back, cpu, up: true });
+            load.hotplug.push(plug(Time(1_000), cpu, false));
+            load.hotplug.push(plug(Time(10_000_000 + random.below(10_000_000)), cpu, true));
         }
     }
     load.hotplug.sort_by_key(|plug| plug.at);
@@ -166,8 +141,7 @@ fn machine(random: &mut Random, cpus: usize) -> Machine {
 
 #[test]
 fn renumbered_cpus_change_no_figure_of_a_symmetric_policy() {
-    let new = |name: &str| scheduler(name, &[]).expect("known");
-    let symmetric = SCHEDULERS.iter().filter(|kind| new(kind.name).symmetric());
+    let symmetric = SCHEDULERS.iter().filter(|kind| policy(kind.name).symmetric());
     let symmetric: Vec<&str> = symmetric.map(|kind| kind.name).collect();
     assert_eq!(symmetric, ["pinned", "global-fifo", "work-conserving"]);
     for name in symmetric {
@@ -176,9 +150,9 @@ fn renumbered_cpus_change_no_figure_of_a_symmetric_policy() {
             let cpus = 1 + random.below(12) as usize;
             let (machine, load) = (machine(&mut random, cpus), anything(&mut random, cpus));
             let numbers = Numbers::drawn(&mut random, cpus);
-            let before = figures(&machine, &load, new(name), seed);
+            let before = figures(&machine, &load, policy(name), seed);
             let (machine, load) = (numbers.machine(&machine), numbers.workload(&load));
-            let after = figures(&machine, &load, new(name), seed);
+            let after = figures(&machine, &load, policy(name), seed);
             assert!(name == "pinned" || before.waste == 0, "{name} seed {seed} is no yardstick");
             let differ = before.ended.iter().zip(&after.ended).position(|(a, b)| a != b);
             let what = format!("{name} seed {seed}: {:?}, task {differ:?}", numbers.0);
@@ -191,21 +165,16 @@ fn renumbered_cpus_change_no_figure_of_a_symmetric_policy() {
 /// The first task may use both CPUs; the second, which comes later, only this one.
 fn one_is_bound(to: u16) -> Workload {
     let mut load = Workload::new();
-    let work = || Program::new(vec![Step::Compute(Variate::Fixed(Span::ms(5)))]).expect("one");
+    let work = [compute(Span::ms(5))];
     let affinity = Some(CpuSet::from_iter([CpuId(to)]));
-    for template in
-        [Template::new("free", work()), Template { affinity, ..Template::new("bound", work()) }]
-    {
-        let template = load.template(template);
-        load.launch(template, CpuId(0));
-    }
+    launch(&mut load, 1, template("free", &work));
+    launch(&mut load, 1, Template { affinity, ..template("bound", &work) });
     load
 }
 
 #[test]
 fn cpus_that_a_later_affinity_tells_apart_are_not_alike() {
-    let new = || scheduler("global-fifo", &[]).expect("known");
-    let ended = |to| figures(&Machine::flat(2), &one_is_bound(to), new(), 0).ended;
+    let ended = |to| figures(&Machine::flat(2), &one_is_bound(to), policy("global-fifo"), 0).ended;
     let (together, apart) = (Some(Time(10_000_000)), Some(Time(5_000_000)));
     assert_eq!((ended(0)[1], ended(1)[1]), (together, apart));
 }
