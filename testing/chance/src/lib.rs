@@ -4,11 +4,15 @@
 //! explorer, the interpreter and the emitter must agree about each of them. Emitted C runs in a
 //! random order, too: [`together`].
 
+mod attempts;
 mod profile;
+mod sample;
 pub mod together;
 mod wide;
 
+pub use attempts::{Attempts, attempts};
 pub use profile::profile;
+pub use sample::sample;
 use wastenot_model::workload::Random;
 pub use wide::program;
 
