@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod certificate;
 #[cfg(test)]
-mod circles;
-#[cfg(test)]
 mod conforms;
 #[cfg(test)]
 mod conforms_rules;
