@@ -71,7 +71,7 @@ const EDGE: &[&str] = &["clap", "indicatif"];
 
 /// What reads a clock or the environment, and `unsafe` code. Rota has a keyword `unsafe`.
 const IMPURE: &[&str] =
-    &["std::env", "env::var", "Instant", "SystemTime", "unsafe {", "unsafe fn", "unsafe impl"];
+    &["std::env", "env::var", "Instant::now", "SystemTime", "unsafe {", "unsafe fn", "unsafe impl"];
 
 fn short(name: &str) -> &str {
     name.strip_prefix("wastenot-").unwrap_or(name)
@@ -127,7 +127,7 @@ fn crates_of_rule_2_have_no_clock_no_environment_and_no_unsafe_code() {
         let mut files = Vec::new();
         tidy::sources(&src, &mut files);
         assert!(files.len() > 5, "{}", src.display());
-        for file in files {
+        for file in files.into_iter().filter(|it| !it.ends_with("tests.rs")) {
             let code = code(&fs::read_to_string(&file).expect("a source file"));
             let found = IMPURE.iter().find(|word| code.contains(**word));
             assert_eq!(found, None, "{}", file.display());
