@@ -1,14 +1,19 @@
-//! Random policies and profiles for tests. Policies have every construct about queues, CPUs and tasks, in every combination.
+//! Random policies and profiles for tests, and what runs of policies must show.
 //!
-//! Most of the texts compile; some of those are correct and some are wrong. The prover, the
-//! explorer, the interpreter and the emitter must agree about each of them. Emitted C runs in a
-//! random order, too: [`together`].
+//! Policies have every construct about queues, CPUs and tasks, in every combination. Most of the
+//! texts compile; some of those are correct and some are wrong. The prover, the explorer, the
+//! interpreter and the emitter must agree about each of them. Emitted C runs in a random order,
+//! too: [`together`]. A [`sample`] of the grammar parses, but need not compile.
 
+mod attempts;
 mod profile;
+mod sample;
 pub mod together;
 mod wide;
 
+pub use attempts::{Attempts, attempts};
 pub use profile::profile;
+pub use sample::sample;
 use wastenot_model::workload::Random;
 pub use wide::program;
 

@@ -1,5 +1,5 @@
 //! Runs emitted C that logs its steps, natively: its CPUs take turns in a random order wherever the
-//! scheduler calls the kernel (crates/policy/rota/tests/native/together.c).
+//! scheduler calls the kernel (testing/chance/native/together.c).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -25,6 +25,11 @@ pub fn root() -> PathBuf {
     root.expect("it is in the project").to_owned()
 }
 
+/// The folder with the kernel and the drivers that emitted C is compiled with.
+pub fn native() -> PathBuf {
+    root().join("testing/chance/native")
+}
+
 /// Compiles C that logs its steps.
 ///
 /// # Panics
@@ -32,7 +37,7 @@ pub fn root() -> PathBuf {
 pub fn built(folder: &Path, name: &str, program: &Program, text: &str) -> PathBuf {
     let (from, to) = (folder.join(format!("{name}.steps.c")), folder.join(format!("{name}.steps")));
     fs::write(&from, text).expect("room");
-    let native = root().join("crates/policy/rota/tests/native");
+    let native = native();
     let mut cc = Command::new("cc");
     cc.args(["-O1", "-w", "-DCHANGES=1", "-I"]).arg(&native);
     cc.arg(format!("-DPOLICY=\"{}\"", from.display()));

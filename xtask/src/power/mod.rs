@@ -1,6 +1,6 @@
 //! The power of `prove --conforms`: which wrong policies a replay of their steps finds out. Each
 //! refuted mutant that can be emitted runs natively, and its steps are replayed in the model of the
-//! policy that it was made of (crates/policy/rota/tests/native/together.c).
+//! policy that it was made of (testing/chance/native/together.c).
 
 mod page;
 

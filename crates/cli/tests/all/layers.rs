@@ -1,10 +1,12 @@
 //! The law of imports: which crate may use which. ARCHITECTURE explains it.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use cargo_metadata::{DependencyKind, Package};
 
-use crate::{metadata, root};
+use crate::circles::code;
+use crate::{metadata, root, tidy};
 
 /// Crates of the base. Every crate may import them.
 const BASE: &[&str] = &["model", "host"];
@@ -65,7 +67,11 @@ const CLI: &str = "wastenot";
 const TESTING: &[&str] = &["chance", "golden", "needs", "tests", "bench", "fuzz", "xtask"];
 
 /// Dependencies that only the command line has.
-const EDGE: &[&str] = &["clap", "indicatif", "tokio"];
+const EDGE: &[&str] = &["clap", "indicatif"];
+
+/// What reads a clock or the environment, and `unsafe` code. Rota has a keyword `unsafe`.
+const IMPURE: &[&str] =
+    &["std::env", "env::var", "Instant::now", "SystemTime", "unsafe {", "unsafe fn", "unsafe impl"];
 
 fn short(name: &str) -> &str {
     name.strip_prefix("wastenot-").unwrap_or(name)
@@ -115,6 +121,21 @@ fn crates_import_only_what_the_law_allows() {
 }
 
 #[test]
+fn crates_of_rule_2_have_no_clock_no_environment_and_no_unsafe_code() {
+    for name in PURE {
+        let src = root().join("crates").join(house(name).expect("a house")).join(name).join("src");
+        let mut files = Vec::new();
+        tidy::sources(&src, &mut files);
+        assert!(files.len() > 5, "{}", src.display());
+        for file in files.into_iter().filter(|it| !it.ends_with("tests.rs")) {
+            let code = code(&fs::read_to_string(&file).expect("a source file"));
+            let found = IMPURE.iter().find(|word| code.contains(**word));
+            assert_eq!(found, None, "{}", file.display());
+        }
+    }
+}
+
+#[test]
 fn each_crate_is_in_the_folder_of_its_house() {
     let mut found = BTreeSet::new();
     for package in metadata().workspace_packages() {
@@ -137,20 +158,24 @@ fn each_crate_is_in_the_folder_of_its_house() {
 }
 
 #[test]
-fn imports_inside_a_house_go_one_way_and_every_import_between_houses_is_used() {
+fn imports_inside_a_house_go_one_way_and_every_allowed_import_is_used() {
+    let metadata = metadata();
+    let is_used = |from: &str, to: &str| {
+        let package = metadata.workspace_packages().into_iter().find(|it| short(&it.name) == from);
+        imports(package.expect("a crate")).any(|it| short(it) == to)
+    };
     for (house, crates) in HOUSES {
         for (at, (name, allowed)) in crates.iter().enumerate() {
             let before: Vec<&str> = crates[..at].iter().map(|(it, _)| *it).collect();
             let back: Vec<&&str> = allowed.iter().filter(|it| !before.contains(it)).collect();
             assert!(back.is_empty(), "{house}: {name} imports {back:?}, which is not before it");
+            let unused: Vec<&&str> = allowed.iter().filter(|it| !is_used(name, it)).collect();
+            assert!(unused.is_empty(), "{house}: {name} no longer imports {unused:?}");
         }
     }
-    let metadata = metadata();
     for (from, to, reason) in BETWEEN {
         let sides = (house(from).expect("a house"), house(to).expect("a house"));
         assert!(sides.0 != sides.1 && !["observe", "policy"].contains(&sides.0), "{from} -> {to}");
-        let package = metadata.workspace_packages().into_iter().find(|it| short(&it.name) == *from);
-        let is_used = imports(package.expect("a crate")).any(|it| short(it) == *to);
-        assert!(is_used, "{from} no longer imports {to} ({reason})");
+        assert!(is_used(from, to), "{from} no longer imports {to} ({reason})");
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "tests say what they skipped")]
 
 mod bounds;
+mod circles;
 mod clusters;
 mod confirm;
 mod convert;

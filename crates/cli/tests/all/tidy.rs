@@ -17,7 +17,7 @@ fn may_be_wide(path: &Path, line: &str) -> bool {
     row || line.contains('"') || line.ends_with('\\') || path.ends_with("draw/tests/all/golden.rs")
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| entry.expect("an entry").path()).collect(),
         Err(_) => return,

@@ -1,6 +1,7 @@
 //! One History in every format, written from the descriptions of those formats.
 //!
-//! Nothing of `crates/observe/read` is used: the reader and these writers share only the bytes.
+//! Nothing of `crates/observe/read` is used: the reader and these writers share only the bytes. A
+//! piece may be damaged before it is wrapped ([`Tamper`]).
 
 mod all;
 mod bytes;

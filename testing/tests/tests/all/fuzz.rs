@@ -242,7 +242,7 @@ fn policies_under_fuzz() {
     let texts: Vec<String> = texts.map(|(_, text)| text).collect();
     fuzz("rota", CASES, wastenot_rota::fuzz_one, move |seed| {
         let mut rng = Rng::new(seed);
-        let random = wastenot_rota::syntax::sample(seed);
+        let random = wastenot_chance::sample(seed);
         let policy = &texts[rng.below(texts.len())];
         match seed % 4 {
             0 => random.into_bytes(),

@@ -8,7 +8,6 @@ use wastenot_experiment::{Bench as _, Grid, Options, Sim};
 use wastenot_model::Time;
 use wastenot_needs::{files, stem};
 use wastenot_scenario::scenario::{Choice, Variant};
-use wastenot_sim::checkers;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -55,7 +54,7 @@ fn every_violation_is_over_after_an_attempt_and_one_for_each_task_that_others_to
             };
             let limit = beginning(run);
             let ran = run(wastenot_sim::Options { limit, notes: true, ..Default::default() });
-            let charged = checkers::attempts(&ran.history).expect("it tells its steps");
+            let charged = wastenot_chance::attempts(&ran.history).expect("it tells its steps");
             assert_eq!(charged.wrong, Vec::<String>::new(), "{policy} {name}");
             let found = wastenot_check::check(&ran.history, &wastenot_check::Options::default());
             assert!(found.waste.cpu_ns == 0 || variant.costs.ipi.0 > 0, "{policy} {name}: waste");

@@ -3,7 +3,6 @@
 #![allow(clippy::print_stdout, reason = "tests say what they found")]
 
 mod certificate;
-mod circles;
 mod conforms;
 mod conforms_rules;
 mod decided;

@@ -1,4 +1,4 @@
-//! Numbers: digits, `_` between them, and a unit.
+//! Numbers: digits, `_` between them, and a unit, which has the letters of names.
 
 use super::ast::Unit;
 use super::words::UNITS;

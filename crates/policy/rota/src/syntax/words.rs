@@ -24,7 +24,7 @@ pub const FOLDS: [&str; 9] =
 /// The operators that are words; these and [`FOLDS`] cannot be names.
 pub const OPERATORS: [&str; 4] = ["and", "or", "not", "in"];
 /// The units of numbers.
-pub(crate) const UNITS: [&str; 5] = ["ns", "us", "ms", "s", "%"];
+pub const UNITS: [&str; 5] = ["ns", "us", "ms", "s", "%"];
 
 /// Whether a word is reserved, so that it cannot be a name.
 pub(crate) fn is_reserved(word: &str) -> bool {

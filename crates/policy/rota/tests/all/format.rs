@@ -1,7 +1,7 @@
 //! The formatter: one form for each text, and nothing lost.
 
 use proptest::prelude::*;
-use wastenot_rota::syntax::sample;
+use wastenot_chance::sample;
 use wastenot_rota::{format, parse};
 
 use crate::texts::{FAIR, STEALING, meaning, mutated};

@@ -1,8 +1,9 @@
 //! How texts are parsed, and which errors are reported.
 
 use proptest::prelude::*;
+use wastenot_chance::sample;
+use wastenot_rota::syntax::FAULTS;
 use wastenot_rota::syntax::ast::{Attempt, ExprKind, Item, Operator, StatementKind};
-use wastenot_rota::syntax::{FAULTS, sample};
 use wastenot_rota::{Diagnostic, parse, render};
 
 use crate::texts::{FAIR, STEALING, mutated};

@@ -7,6 +7,7 @@ mod every;
 mod faults;
 mod gang;
 mod hotplug;
+mod jobs;
 mod linux_2_4;
 mod linux_2_6_o1;
 mod lives;

@@ -55,8 +55,8 @@ fn ran(load: &Workload, cpus: usize, real: &Real, until_us: u64) -> Ran {
     ran
 }
 
-fn jobs(ran: &Ran, real: &Real) -> checkers::Jobs {
-    let seen = checkers::jobs(&ran.history, |cpu| cpu != CpuId(0) || !real.has_master());
+fn jobs(ran: &Ran, real: &Real) -> crate::jobs::Jobs {
+    let seen = crate::jobs::jobs(&ran.history, |cpu| cpu != CpuId(0) || !real.has_master());
     let seen = seen.expect("it tells of jobs");
     assert_eq!(seen.wrong, Vec::<String>::new(), "{real:?}");
     seen

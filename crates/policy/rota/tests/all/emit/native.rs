@@ -1,5 +1,5 @@
 //! The emitted file as a third implementation: compiled natively against stand-ins for the kernel
-//! (tests/native), it makes the same decisions as the interpreter.
+//! (testing/chance/native), it makes the same decisions as the interpreter.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) fn built(name: &str, program: &Program) -> Option<PathBuf> {
     let name = format!("{name}-{}", BUILT.fetch_add(1, Ordering::Relaxed));
     let (from, to) = (scratch(&format!("{name}.native.c")), scratch(&format!("{name}.native")));
     fs::write(&from, emit(program).expect("it can be emitted")).expect("room");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native");
+    let folder = wastenot_chance::together::native();
     let mut cc = Command::new("cc");
     cc.args(["-O1", "-w", "-I"]).arg(&folder).arg(format!("-DPOLICY=\"{}\"", from.display()));
     if program.policies.iter().any(|policy| !policy.periodic.is_empty()) {

@@ -44,7 +44,11 @@ fn numbers_come_to_what_the_evaluator_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native");
     let to = scratch("numbers");
     let mut cc = Command::new("cc");
-    cc.args(["-O1", "-w"]).arg(folder.join("numbers.c")).arg("-o").arg(&to);
+    cc.args(["-O1", "-w", "-I"])
+        .arg(wastenot_chance::together::native())
+        .arg(folder.join("numbers.c"))
+        .arg("-o")
+        .arg(&to);
     let output = cc.output().expect("cc runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut random = Random::stream(5, 0, 0);

@@ -200,7 +200,7 @@ fn whoever_does_not_try_all_queues_is_charged_for_it() {
     let charged = |text: &str| {
         let (machine, costs) = (Machine::flat(3), Costs::default());
         let (history, _) = simulate(&machine, &costs, &load, interpreter(text), &options);
-        checkers::attempts(&history).expect("it tells its steps")
+        wastenot_chance::attempts(&history).expect("it tells its steps")
     };
     let right = charged(&right);
     assert_eq!((right.wrong.len(), right.failed_max), (0, 0));

@@ -132,7 +132,7 @@ fn no_policy_loses_a_task_or_does_what_none_may() {
     for (name, text) in &policies() {
         for seed in 0..40 {
             let history = run(name, text, seed, seed % 4 == 1);
-            let charged = checkers::attempts(&history).expect("it tells its steps");
+            let charged = wastenot_chance::attempts(&history).expect("it tells its steps");
             assert_eq!(charged.wrong, Vec::<String>::new(), "{name} seed {seed}");
         }
     }

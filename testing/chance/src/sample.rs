@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::grammar::RULES;
-use super::words;
+use wastenot_rota::syntax::grammar::RULES;
+use wastenot_rota::syntax::words;
 
 /// Below this depth every choice takes the alternative that ends soonest.
 const DEPTH: usize = 14;

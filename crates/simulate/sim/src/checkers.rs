@@ -2,12 +2,6 @@
 //!
 //! They are Observers of State like all analyses, and do not depend on the engine.
 
-mod attempts;
-mod jobs;
-
-pub use attempts::{Attempts, attempts};
-pub use jobs::{Jobs, jobs};
-
 use wastenot_model::{
     Contradiction, CpuId, CpuMode, CpuState, Entry, Event, History, Observer, Phase, Silent, Span,
     State, TaskId, TaskState, Time, replay,

@@ -7,20 +7,20 @@ use wastenot_model::{
 
 /// What was observed of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Jobs {
+pub(crate) struct Jobs {
     /// What is wrong under any scheduler: tasks that run before their job is released, jobs that
     /// are out of order, CPUs that run tasks although they should not.
-    pub wrong: Vec<String>,
+    pub(crate) wrong: Vec<String>,
     /// Jobs that waited although fewer jobs than there are CPUs had a deadline as early as theirs.
     /// Global EDF without overhead has none.
-    pub inverted: u64,
+    pub(crate) inverted: u64,
     /// The longest time that one of them waited so.
-    pub inverted_max: Span,
+    pub(crate) inverted_max: Span,
 }
 
 /// Observes the jobs of `history` (its annex `jobs`); `runs` returns whether a CPU runs tasks.
 /// `None` if the History has no jobs.
-pub fn jobs(history: &History, runs: impl Fn(CpuId) -> bool) -> Option<Jobs> {
+pub(crate) fn jobs(history: &History, runs: impl Fn(CpuId) -> bool) -> Option<Jobs> {
     let table = &history.annexes.iter().find(|annex| annex.table.name == "jobs")?.table;
     let mut tasks = vec![OfTask::default(); history.task_count()];
     for row in &table.rows {
