@@ -57,8 +57,9 @@ const PROFILE: Section = Section {
         key(
             "line_own",
             "TIME",
-            "time to access a cache line that this CPU wrote last or has read since; a write also \
-             takes the line away from all other CPUs that have read it",
+            "time to access a cache line that this CPU wrote last, or that this CPU has read since \
+             the last write. A write also takes the line away from all other CPUs that have read \
+             it",
         ),
         key(
             "line_near",

@@ -134,9 +134,9 @@ pub(crate) const COSTS: Section = Section {
 
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
-    about: "The scheduler. Keys that are not in this table are tunables of the scheduler. A \
-            variant with a `name` starts with the defaults of that scheduler. A variant without a \
-            `name` only changes tunables. File paths are relative to the scenario.",
+    about: "The scheduler. Keys that are not in this table are tunables of the scheduler. If a \
+            variant gives a `name` here, it starts with the defaults of that scheduler. If it \
+            gives no `name`, it only changes tunables. File paths are relative to the scenario.",
     keys: &[key("name", "text", "the scheduler, or a policy file (`x.rota`)")],
 };
 
