@@ -77,7 +77,7 @@ const PROFILE: Section = Section {
             "how CPUs spin on a lock: each CPU on its own line (`own`, MCS), or all on one line, \
              either first come, first served (`ticket`) or in any order (`test-and-set`)",
         ),
-        key("hand_off", "TIME", "time to hand over a lock, without the line transfers"),
+        key("hand_off", "TIME", "time to hand over a lock, without the transfers of cache lines"),
         key(
             "fetches",
             "0 to 100",

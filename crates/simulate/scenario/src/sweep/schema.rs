@@ -101,7 +101,8 @@ pub(super) const TESTS: Section = Section {
         key(
             "rta_step",
             "TIME",
-            "the smallest increase of a response time per step of RTA; default: `1us`",
+            "the smallest increase of a response time in one step of response-time analysis (RTA); \
+             default: `1us`",
         ),
         key(
             "budget",

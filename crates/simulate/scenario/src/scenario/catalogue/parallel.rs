@@ -98,7 +98,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ),
             ROUNDS,
             argument("grain", Varying, "5ms", "CPU time of a round"),
-            argument("waiting", How, "spin", "the way in which processes wait for the last one"),
+            argument(
+                "waiting",
+                How,
+                "spin",
+                "the way in which processes wait for the last process",
+            ),
         ],
         make: |arguments, maker| {
             let processes = arguments.count("processes").max(1);
