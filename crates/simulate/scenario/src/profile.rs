@@ -102,9 +102,17 @@ const PROFILE: Section = Section {
         ),
         key("coarse", "CODE", "`gsn-edf`: the code under its global lock"),
         key("run_queue", "CODE", "`sched-deadline`: the code under the lock of a run queue"),
-        key("client", "CODE", "`gedf-mp`: the code of a client, under the client's own lock"),
+        key(
+            "client",
+            "CODE",
+            "`gedf-mp`: the code of a client (a CPU that runs tasks), under the client's own lock",
+        ),
         key("mailbox", "CODE", "`gedf-mp`: the code that puts a message into a mailbox"),
-        key("handler", "CODE", "`gedf-mp`: the code of the dedicated processor, for each message"),
+        key(
+            "handler",
+            "CODE",
+            "`gedf-mp`: the code with which the dedicated processor handles one message",
+        ),
     ],
 };
 

@@ -123,9 +123,9 @@ pub(crate) const COSTS: Section = Section {
         key(
             "scan",
             "TIME",
-            "the price of newly-idle balancing for each CPU of a domain. Models of Linux skip the \
-             balancing if the mean idle time of the CPU is shorter than this price. The price \
-             itself uses no CPU time; default: `100ns`",
+            "the assumed cost of newly-idle balancing, for each CPU of a domain. Models of Linux \
+             skip the balancing if the mean idle time of the CPU is shorter than this cost. In the \
+             simulation, this cost uses no CPU time; default: `100ns`",
         ),
         key(
             "remote",
