@@ -111,8 +111,9 @@ impl Charge {
         self.found.failed_max = self.found.failed_max.max(failed);
         if failed > removed + 1 && self.found.wrong.len() < KEPT {
             self.found.wrong.push(format!(
-                "{} ns: CPU {cpu} failed {failed} times while {waiting} wait for it and \
-                 others took {removed}",
+                "{} ns: the idle CPU {cpu} failed {failed} times to take a task. Meanwhile, \
+                 {removed} tasks that it could take were taken by other CPUs or moved, and \
+                 {waiting} are still waiting",
                 time.0
             ));
         }

@@ -272,7 +272,7 @@ pub(crate) fn too_few(before: &Experiment, after: &Experiment) -> Option<String>
 
 /// What differs between schedulers.
 pub(crate) fn compared_table(all: &[Compared]) -> Table {
-    Table::of("compared", "Each scheduler compared with the previous one", all, |row, it| {
+    Table::of("compared", "Each scheduler compared with the previous scheduler", all, |row, it| {
         let [before, after] = &it.benches;
         let [(was, was_range), (is, is_range)] = &it.shown;
         let change = match it.change {

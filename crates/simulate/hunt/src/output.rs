@@ -29,7 +29,7 @@ impl Finding {
                  this idle time is {share:.1} % of the CPU time that the tasks use.",
                 self.cause
             ),
-            Kind::Sleeps => format!("A task waits for {longest} on an idle CPU."),
+            Kind::Sleeps => format!("A task waits for {longest} in the run queue of an idle CPU."),
             Kind::Starves => {
                 format!("A task waits {longest} for a CPU, although all tasks are equal.")
             }

@@ -76,7 +76,10 @@ impl Outcome {
         let is_left_out = |cause: &&str| !self.shrunk.iter().any(|it| it.cause == *cause);
         let more: Vec<&str> = self.confirmed().filter(is_left_out).collect();
         if !more.is_empty() {
-            verdict += &format!(" Losses confirmed but not shrunk: {}.", more.join(", "));
+            verdict += &format!(
+                " Losses that were confirmed but not reduced to a smaller scenario: {}.",
+                more.join(", ")
+            );
         }
         verdict
     }

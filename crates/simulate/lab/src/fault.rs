@@ -213,7 +213,8 @@ pub(crate) fn starved(name: &str, wait: &Wait, history: &History) -> Option<Faul
     starves.then(|| {
         let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
         let what = format!(
-            "{} starved under {name}: when the run reached its limit, it had waited{cpu} for {}",
+            "{} starved under {name}: when the run reached its limit, the task had waited{cpu} for \
+             {}",
             wait.task,
             Span(wait.ns)
         );
@@ -238,7 +239,7 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
     let while_it = if scheduled { "scheduled" } else { "was loaded" };
     Fault {
         what: format!("the guest sent no answer while {name} {while_it}: {why}"),
-        help: "repeat the run: if the scheduler hangs the kernel, it will hang again".into(),
+        help: "run it again: if the scheduler hangs the kernel, the kernel will hang again".into(),
         after_ns: None,
         dump: None,
         lines: Vec::new(),
@@ -392,8 +393,8 @@ mod tests {
         let told = starved("scx_foo", &wait, &history).expect("starvation");
         assert_eq!(
             told.what,
-            "work:7 starved under scx_foo: when the run reached its limit, it had waited on CPU 3 \
-             for 17.30 s"
+            "work:7 starved under scx_foo: when the run reached its limit, the task had waited on \
+             CPU 3 for 17.30 s"
         );
         for other in [Wait { is_open: false, ..wait.clone() }, Wait { ns: 1_000_000, ..wait }] {
             assert_eq!(starved("scx_foo", &other, &history), None);

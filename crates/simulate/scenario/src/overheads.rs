@@ -133,7 +133,8 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
             return Err(row.wrong(
                 AT,
                 what,
-                "if the overhead is the same everywhere, keep only the row with the empty cell",
+                "if the overhead is the same for every value of `at`, keep only the row in which \
+                 `at` is empty",
             ));
         }
         places.insert(overhead.at);

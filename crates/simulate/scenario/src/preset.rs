@@ -55,7 +55,7 @@ const PRESETS: &[Preset] = &[
         name: "bulldozer64-slit",
         arguments: &[],
         about: "like bulldozer64, but with the distances from the firmware table (18 pairs of \
-            neighbours)",
+                neighbours)",
         source: "firmware table of an Opteron 6272 in the topology tests of XenServer",
         make: |_| Grid { slit: BULLDOZER_SLIT, ..BULLDOZER },
     },
@@ -69,14 +69,16 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "xeon6130x4",
         arguments: &[],
-        about: "128 CPUs: 4 sockets (node, cache) of 16 cores x 2 threads, Xeon Gold 6130",
+        about: "128 CPUs: 4 sockets of 16 cores x 2 threads, one node and one cache per socket; \
+                Xeon Gold 6130",
         source: WAKE_AFFINE,
         make: |_| Grid { packages: 4, cores: 16, threads: 2, far: &[10, 21], ..THREADS_APART },
     },
     Preset {
         name: "e7-8870x4",
         arguments: &[],
-        about: "160 CPUs: 4 sockets (node, cache) of 20 cores x 2 threads, Xeon E7-8870 v4",
+        about: "160 CPUs: 4 sockets of 20 cores x 2 threads, one node and one cache per socket; \
+                Xeon E7-8870 v4",
         source: "commit d8fcb81f1acf of Linux",
         make: |_| Grid { packages: 4, cores: 20, threads: 2, far: &[10, 21], ..THREADS_APART },
     },
@@ -155,7 +157,8 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "s4x16x2",
         arguments: &[],
-        about: "128 CPUs: 4 sockets (node, cache) of 16 cores x 2 threads, siblings adjacent",
+        about: "128 CPUs: 4 sockets of 16 cores x 2 threads, one node and one cache per socket; \
+                siblings have adjacent numbers",
         source: RECORDED,
         make: |_| Grid { packages: 4, cores: 16, threads: 2, far: &[10, 20], ..ONE },
     },

@@ -57,8 +57,9 @@ const PROFILE: Section = Section {
         key(
             "line_own",
             "TIME",
-            "time to access a cache line that this CPU wrote last or has read since; a write also \
-             takes the line away from all other CPUs that have read it",
+            "time to access a cache line that this CPU wrote last, or that this CPU has read since \
+             the last write. A write also takes the line away from all other CPUs that have read \
+             it",
         ),
         key(
             "line_near",
@@ -76,7 +77,7 @@ const PROFILE: Section = Section {
             "how CPUs spin on a lock: each CPU on its own line (`own`, MCS), or all on one line, \
              either first come, first served (`ticket`) or in any order (`test-and-set`)",
         ),
-        key("hand_off", "TIME", "time to hand over a lock, without the line transfers"),
+        key("hand_off", "TIME", "time to hand over a lock, without the transfers of cache lines"),
         key(
             "fetches",
             "0 to 100",
@@ -101,9 +102,17 @@ const PROFILE: Section = Section {
         ),
         key("coarse", "CODE", "`gsn-edf`: the code under its global lock"),
         key("run_queue", "CODE", "`sched-deadline`: the code under the lock of a run queue"),
-        key("client", "CODE", "`gedf-mp`: the code of a client, under the client's own lock"),
+        key(
+            "client",
+            "CODE",
+            "`gedf-mp`: the code of a client (a CPU that runs tasks), under the client's own lock",
+        ),
         key("mailbox", "CODE", "`gedf-mp`: the code that puts a message into a mailbox"),
-        key("handler", "CODE", "`gedf-mp`: the code of the dedicated processor, for each message"),
+        key(
+            "handler",
+            "CODE",
+            "`gedf-mp`: the code with which the dedicated processor handles one message",
+        ),
     ],
 };
 

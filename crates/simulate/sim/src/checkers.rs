@@ -91,10 +91,12 @@ impl Observer for Checker {
         }
         if known != was.phase {
             let was = was.phase;
-            self.complain(format!("{time} {task:?} was {was:?}, known as {known:?}"));
+            self.complain(format!(
+                "{time} {task:?} was {was:?}, but the last change left it {known:?}"
+            ));
         }
         if now.phase == Phase::Unknown {
-            self.complain(format!("{time} {task:?} is nowhere"));
+            self.complain(format!("{time} {task:?} is in an unknown state"));
         }
     }
 
@@ -110,7 +112,9 @@ impl Observer for Checker {
         if let Some(task) = runs {
             let known = state.task(task);
             if known.phase != Phase::Running || known.cpu != Some(cpu) {
-                self.complain(format!("{time} CPU {cpu} runs {task:?}: {known:?}"));
+                self.complain(format!(
+                    "{time} CPU {cpu} runs {task:?}, but the state of the task is {known:?}"
+                ));
             }
             let other = self.on.iter().position(|&on| on == Some(task));
             if let Some(other) = other.filter(|&other| other != cpu.index()) {
@@ -120,7 +124,7 @@ impl Observer for Checker {
         if was.mode == CpuMode::Offline && !matches!(now.mode, CpuMode::Offline | CpuMode::Unknown)
         {
             let mode = now.mode;
-            self.complain(format!("{time} CPU {cpu} is {mode:?} without having come up"));
+            self.complain(format!("{time} CPU {cpu} is {mode:?}, but it has not come online"));
         }
         self.on[cpu.index()] = runs;
     }
@@ -149,7 +153,10 @@ impl Observer for Checker {
             let sum = life.new + life.run + life.wait + life.sleep;
             if sum != end - life.born {
                 let task = TaskId::nth(n);
-                self.complain(format!("{task:?} lived {} but spent {sum}", end - life.born));
+                self.complain(format!(
+                    "{task:?} existed for {}, but its times in all states add up to {sum}",
+                    end - life.born
+                ));
             }
         }
     }
@@ -251,17 +258,20 @@ mod tests {
     #[test]
     fn a_cpu_that_is_off_runs_nobody_and_does_not_idle() {
         let begun = [(1, CPU, queued(0, OTHER)), (2, OTHER, Event::Cpu { cpu: OTHER, up: false })];
-        assert_wrong(&[begun[0], begun[1], (3, OTHER, runs(OTHER, 0))], "without having come up");
+        assert_wrong(
+            &[begun[0], begun[1], (3, OTHER, runs(OTHER, 0))],
+            "but it has not come online",
+        );
         let idles = switch(OTHER, Some(1), None, Left::Sleeping);
-        assert_wrong(&[begun[0], begun[1], (3, OTHER, idles)], "without having come up");
+        assert_wrong(&[begun[0], begun[1], (3, OTHER, idles)], "but it has not come online");
     }
 
     #[test]
     fn a_task_is_never_nowhere() {
         let off = Event::Cpu { cpu: CPU, up: false };
         let events = [(1, CPU, queued(0, CPU)), (2, CPU, runs(CPU, 0)), (3, OTHER, off)];
-        assert_wrong(&events, "is nowhere");
-        assert_wrong(&events, "lived 99 ns but spent 2 ns");
+        assert_wrong(&events, "is in an unknown state");
+        assert_wrong(&events, "existed for 99 ns, but its times in all states add up to 2 ns");
     }
 
     /// What State never reports, whatever the History: reported by hand.
@@ -284,6 +294,10 @@ mod tests {
         let history = history(&[(1, CPU, queued(0, CPU)), (2, CPU, runs(CPU, 0))]);
         replay(&history, Silent::Unknown, &mut lies);
         let told = |what: &str| lies.0.wrong.iter().any(|wrong| wrong.contains(what));
-        assert!(told("as does CPU 0") && told("CPU 1 runs") && told("known as Running"));
+        assert!(
+            told("as does CPU 0")
+                && told("CPU 1 runs")
+                && told("but the last change left it Running")
+        );
     }
 }

@@ -35,15 +35,16 @@ const OWN_GROUPS: Change = Change::Tunable {
     name: "groups",
     from: "core0",
     to: "own-balanced",
-    how: "Linux builds scheduling groups from each CPU's own view of the nodes since version 4.13.",
+    how: "Since version 4.13, Linux builds the scheduling groups of each CPU from that CPU's own \
+          view of the nodes.",
 };
 const MINIMUM: Change = Change::Tunable {
     name: "imbalance",
     from: "average",
     to: "minimum",
     how: "The balancer compares groups of CPUs by their least loaded CPU: see the patch of Lozi et \
-          al., EuroSys 2016, section 3.1. Linux 5.5 and later compare numbers of tasks and idle \
-          CPUs (0b0695f2b34a).",
+          al., EuroSys 2016, section 3.1. Since version 5.5, Linux compares the numbers of tasks \
+          and the numbers of idle CPUs of two groups (0b0695f2b34a).",
 };
 const NO_AUTOGROUP: Change = Change::Tunable {
     name: "autogroup",
@@ -55,7 +56,7 @@ const KEPT_LEVELS: Change = Change::Tunable {
     name: "numa-levels",
     from: "lose",
     to: "keep",
-    how: "Linux rebuilds the domains between nodes when a CPU comes back online since version 4.9 \
+    how: "Since version 4.9, Linux rebuilds the domains between nodes when a CPU comes back online \
           (8f37961cf223). On older kernels, do not take CPUs offline.",
 };
 const PREVIOUS_IDLE: Change = Change::Tunable {
@@ -69,9 +70,9 @@ const LONGEST_IDLE: Change = Change::Tunable {
     name: "wakeup",
     from: "llc",
     to: "longest-idle",
-    how: "A woken task goes to its previous CPU if that CPU is idle, else to the CPU that has been \
-          idle longest, in any cache: see the patch of Lozi et al., EuroSys 2016, section 3.3. No \
-          release of Linux does this.",
+    how: "A woken task goes to its previous CPU if that CPU is idle. Otherwise, it goes to the CPU \
+          of the whole machine that has been idle longest: see the patch of Lozi et al., EuroSys \
+          2016, section 3.3. No release of Linux does this.",
 };
 const OTHER: Change = Change::Scheduler(what_if::YARDSTICK);
 

@@ -349,7 +349,9 @@ impl Trial {
                 format!("with {change}, the run does not get shorter, so the loss did not delay it")
             }
             (true, true) => format!("with {change} the run gets longer"),
-            (true, false) => format!("with {change} other causes lose as much time"),
+            (true, false) => format!(
+                "with {change}, less time is lost to this cause, but the total loss does not fall"
+            ),
             (false, _) => format!("with {change} the loss remains"),
         }
     }

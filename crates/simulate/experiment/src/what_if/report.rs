@@ -138,7 +138,7 @@ impl WhatIf {
         }
         let doubt = match self.is_faster_than_possible() {
             true => {
-                " No scheduler can be that fast, so ignore this figure: in the simulation, tasks \
+                " No scheduler can be that fast, so ignore this time: in the simulation, tasks \
                  wait less for each other than in the recorded run."
             }
             false => "",
@@ -204,8 +204,8 @@ impl WhatIf {
                  tasks caused these wakeups. Record sched_waking for the whole run to get a bound."
             ),
             Wakers::Told | Wakers::Untold => {
-                "the trace does not record which task woke which, so a wakeup by another task \
-                 looks like an interrupt. Record sched_waking to get a bound."
+                "the trace does not record which task woke which other task, so a wakeup by \
+                 another task looks like an interrupt. Record sched_waking to get a bound."
                     .into()
             }
         }
@@ -222,13 +222,15 @@ impl WhatIf {
         }
         if let Some(end) = known.ends.first().filter(|end| is_most(end.chain.span())) {
             let how = match (end.chain.sleep > end.chain.compute, self.extracted.held) {
-                (false, _) => "is busy",
-                (true, Span::ZERO) => "sleeps",
-                (true, _) => "sleeps or is throttled by a quota",
+                (false, _) => "is busy, or waits for a busy task",
+                (true, Span::ZERO) => "sleeps, or waits for a task that sleeps",
+                (true, _) => {
+                    "sleeps or is throttled by a quota, or waits for a task that sleeps or is \
+                     throttled"
+                }
             };
             return Some(format!(
-                ", because from start to end `{}` {how}, or waits for a task that does (`--task` \
-                 sets the tasks to wait for)",
+                ", because from start to end `{}` {how} (`--task` sets the tasks to wait for)",
                 end.name
             ));
         }

@@ -46,7 +46,7 @@ pub(crate) const DOING: [&str; 11] = [
     "open a pipe",
     "change the online state of a CPU",
     CLASSING,
-    "put more tokens into a pipe than the kernel allows without a capacity:",
+    "put a token into a full pipe, for which the scenario gives no `capacity`:",
     RUNNING,
 ];
 

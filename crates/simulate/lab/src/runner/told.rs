@@ -108,7 +108,7 @@ impl Told {
                 let doing = plan::DOING.get(head.u32(at::FAILED_WHAT) as usize);
                 return Err(Error::Refused { doing: doing.unwrap_or(&"run"), of, error });
             }
-            _ => return Err(Error::Ended { how: "it recorded no end of the run".into() }),
+            _ => return Err(Error::Ended { how: "it did not record how the run ended".into() }),
         }
         let end = if head.u32(at::END) == 1 { End::Done } else { End::Limit };
         let did = (0..tasks).map(|n| Did {

@@ -142,7 +142,12 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (Measure::Share, "share", "CPU time of the tasks, divided by the time of the run"),
     (Measure::Slice, "slice", "mean time that a task stays on a CPU between two context switches"),
     (Measure::Switches, "switches", "number of times that a task was switched in"),
-    (Measure::Wait, "wait", "the longest time from queued to running, or its `percentile`"),
+    (
+        Measure::Wait,
+        "wait",
+        "the longest time for which a task was queued before it ran, or the given `percentile` of \
+         these times",
+    ),
     (Measure::Migrations, "migrations", "number of migrations to another CPU"),
     (Measure::RemoteMigrations, "remote-migrations", "number of migrations to another node"),
     (
@@ -153,7 +158,7 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (
         Measure::PrevIdleWakeups,
         "prev-idle-wakeups",
-        "number of these wakeups for which the previous CPU was idle",
+        "number of these `busy-wakeups` during which the task's previous CPU was idle",
     ),
     (Measure::Marks, "marks", "number of marks"),
     (
@@ -161,7 +166,11 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
         "jobs",
         "under real-time schedulers: number of jobs that completed or missed their deadline",
     ),
-    (Measure::Missed, "missed", "number of these jobs that missed their deadline"),
+    (
+        Measure::Missed,
+        "missed",
+        "under real-time schedulers: number of jobs that missed their deadline",
+    ),
     (Measure::Tardiness, "tardiness", "the maximum lateness of a job"),
     (
         Measure::Response,
@@ -171,8 +180,8 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (
         Measure::Waste,
         "waste",
-        "CPU time for which CPUs were idle while tasks waited elsewhere; it always covers all \
-         tasks",
+        "CPU time for which CPUs were idle while tasks waited elsewhere; this measure always \
+         covers all tasks",
     ),
     (Measure::Tasks, "tasks", "number of tasks"),
 ];

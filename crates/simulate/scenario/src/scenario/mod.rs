@@ -180,8 +180,12 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     let nodes = fields.list("figures")?;
     let figures = figure::read(nodes, &variants, &gone)?;
     let left_out = nodes.len() - figures.len();
-    let notes = (left_out > 0)
-        .then(|| format!("figures of variants that the settings replace are left out: {left_out}"));
+    let notes = (left_out > 0).then(|| {
+        format!(
+            "the settings replace variants, so the figures of these variants are left out: \
+             {left_out}"
+        )
+    });
     Ok(Scenario {
         name: stem(file).into(),
         about: fields.text("about")?.unwrap_or_default().trim().into(),

@@ -28,8 +28,8 @@ pub const STEPS: &[Form] = &[
     form("sleep TIME", "sleeps for this time"),
     form(
         "every 40ms",
-        "sleeps until the next period begins; if the task is late, it does the missed periods \
-         without a sleep",
+        "sleeps until the next period begins; if the task is late, it catches up on the missed \
+         periods without sleeping",
     ),
     form("lock L", "acquires a lock of `[locks]`, and waits if another task holds the lock"),
     form("unlock L", "releases the lock"),

@@ -46,7 +46,11 @@ pub(crate) const SCENARIO: Section = Section {
         key("schema", "\"wastenot.scenario/1\"", "the version of this schema; required"),
         key("about", "text", "a short description of the scenario"),
         key("source", "text", "the source of its numbers"),
-        key("seeds", "1 to 10000", "the number of seeds to run; default: `5`"),
+        key(
+            "seeds",
+            "1 to 10000",
+            "the number of seeds with which each variant runs; default: `5`",
+        ),
         key("limit", "TIME", "the simulated time at which a run is stopped; default: `600s`"),
         key(
             "machine",
@@ -97,8 +101,8 @@ pub(crate) const COSTS: Section = Section {
         key(
             "migration",
             "four TIMEs",
-            "CPU time lost by a migration to an SMT sibling, within the cache, within the node, \
-             and further; default: `0ns` each",
+            "CPU time lost by a migration to an SMT sibling, to another core of the cache, to \
+             another cache of the node, and to another node; default: `0ns` each",
         ),
         key(
             "cold",
@@ -114,14 +118,14 @@ pub(crate) const COSTS: Section = Section {
         key(
             "spin-yields",
             "true | false",
-            "whether a CPU that spins leaves full speed to its SMT sibling",
+            "whether the SMT sibling of a spinning CPU runs at full speed",
         ),
         key(
             "scan",
             "TIME",
-            "the price of newly-idle balancing for each CPU of a domain. Models of Linux skip the \
-             balancing if the mean idle time of the CPU is shorter than this price. The price \
-             itself uses no CPU time; default: `100ns`",
+            "the assumed cost of newly-idle balancing, for each CPU of a domain. Models of Linux \
+             skip the balancing if the mean idle time of the CPU is shorter than this cost. In the \
+             simulation, this cost uses no CPU time; default: `100ns`",
         ),
         key(
             "remote",
@@ -134,9 +138,9 @@ pub(crate) const COSTS: Section = Section {
 
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
-    about: "The scheduler. Keys that are not in this table are tunables of the scheduler. A \
-            variant with a `name` starts with the defaults of that scheduler. A variant without a \
-            `name` only changes tunables. File paths are relative to the scenario.",
+    about: "The scheduler. Keys that are not in this table are tunables of the scheduler. If a \
+            variant gives a `name` here, it starts with the defaults of that scheduler. If it \
+            gives no `name`, it only changes tunables. File paths are relative to the scenario.",
     keys: &[key("name", "text", "the scheduler, or a policy file (`x.rota`)")],
 };
 

@@ -143,7 +143,8 @@ fn locks_are_given_back(
             Step::End { of } => {
                 let before = open.pop().unwrap_or_default();
                 if !before.keys().eq(held.keys()) {
-                    let what = "the task holds different locks at the end of the block than before";
+                    let what = "the task holds different locks at the end of the block than at its \
+                                start";
                     return Err(wrong(at(n), what, format!("compare with step {}", of + 1)));
                 }
             }

@@ -23,7 +23,7 @@ pub(super) const SWEEP: Section = Section {
         key(
             "criteria",
             "list of `hard`, `soft`",
-            "the criteria, an axis of every curve; default: both",
+            "the criteria; each curve is computed for each criterion; default: both",
         ),
         key(
             "overheads",
@@ -34,8 +34,8 @@ pub(super) const SWEEP: Section = Section {
         key(
             "cache_delay",
             "numbers from 0 to 100",
-            "factors for `cache_delay` of the table: an axis of every curve with overheads; \
-             default: `0` and `1`",
+            "factors by which `cache_delay` of the table is multiplied; each curve with overheads \
+             is computed for each factor; default: `0` and `1`",
         ),
         key(
             "curves",
@@ -101,7 +101,8 @@ pub(super) const TESTS: Section = Section {
         key(
             "rta_step",
             "TIME",
-            "the smallest increase of a response time per step of RTA; default: `1us`",
+            "the smallest increase of a response time in one step of response-time analysis (RTA); \
+             default: `1us`",
         ),
         key(
             "budget",

@@ -173,7 +173,7 @@ impl<'t> Tower<'t> {
             (n, len) if n == len => {
                 return wrong(0, "with more than 8 levels, each level needs a type");
             }
-            _ => return wrong(0, "either all levels or no level must have a type"),
+            _ => return wrong(0, "give a type to all levels or to no level"),
         };
         self.levels.iter_mut().zip(kinds).for_each(|(level, &kind)| level.kind = kind);
         Ok(())

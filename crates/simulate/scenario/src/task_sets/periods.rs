@@ -38,7 +38,12 @@ pub enum Spread {
 /// Every spread with its name and meaning.
 pub const SPREADS: &Names<Spread> = &[
     (Spread::Uniform, "uniform", "all periods are equally likely"),
-    (Spread::LogUniform, "log-uniform", "as many periods from 10 to 100 ms as from 100 to 1000 ms"),
+    (
+        Spread::LogUniform,
+        "log-uniform",
+        "all logarithms of periods are equally likely: about as many periods are from 10 to 100 ms \
+         as from 100 to 1000 ms",
+    ),
 ];
 
 /// Units with their length in us.

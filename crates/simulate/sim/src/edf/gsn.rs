@@ -321,15 +321,16 @@ impl Walks for GsnEdf<'_> {
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {
         self.domains.iter().find_map(|domain| {
             if !domain.core.is_decided() {
-                return Some("a task waits that should be linked".into());
+                return Some("a waiting task should be linked to a CPU".into());
             }
             let differs = |(slot, cpu): (usize, &CpuId)| {
                 let (runs, linked) = (kernel.cx.current(*cpu), domain.core.linked(slot as u32));
                 let known = runs.is_none_or(|task| self.runs_on[task.ordinal()] == Some(*cpu));
                 let same = runs.map(number) == linked;
                 let stays = runs.is_some_and(|task| kernel.is_in_section(task));
-                (!known || !same && !stays)
-                    .then(|| format!("CPU {cpu} runs {runs:?}, linked is {linked:?}"))
+                (!known || !same && !stays).then(|| {
+                    format!("CPU {cpu} runs {runs:?}, but {linked:?} is linked to this CPU")
+                })
             };
             domain.cpus.iter().enumerate().find_map(differs)
         })

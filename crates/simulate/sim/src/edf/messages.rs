@@ -448,7 +448,7 @@ impl Walks for Messages<'_> {
                 let is_linked = |client: &Client| client.linked == Some(number(task));
                 debug_assert!(
                     !self.clients.iter().any(is_linked),
-                    "{task:?} sleeps, and is linked"
+                    "{task:?} sleeps, but is still linked to a CPU"
                 );
                 self.tell(kernel, cpu, What::Resumed, number(task));
             }
@@ -531,7 +531,7 @@ impl Walks for Messages<'_> {
 
     fn unsettled(&self, kernel: &Kernel) -> Option<String> {
         if !self.core.is_decided() || !self.writes.is_empty() {
-            return Some("a task waits that should be linked".into());
+            return Some("a waiting task should be linked to a CPU".into());
         }
         if let Some(job) =
             self.tasks.iter().position(|it| it.stale || it.resumed || it.flushing > 0)
@@ -546,7 +546,13 @@ impl Walks for Messages<'_> {
                 || !runs.is_none_or(known)
                 || runs.map(number) != linked && !stays;
             let told = it.linked;
-            wrong.then(|| format!("CPU {} runs {runs:?}, told {told:?} of {linked:?}", it.cpu))
+            wrong.then(|| {
+                format!(
+                    "CPU {} runs {runs:?}; {linked:?} is linked to this CPU, and its last message \
+                     was {told:?}",
+                    it.cpu
+                )
+            })
         })
     }
 }

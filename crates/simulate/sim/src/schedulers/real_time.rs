@@ -7,14 +7,14 @@ use crate::mechanism::Spin;
 const PROFILE: Tunable = Tunable {
     name: "profile",
     about: "the times of kernel code and hardware: `free` (no time), times that are assumed for 8 \
-        x 8 CPUs at 2 GHz, or a profile file (docs/reference/profile.md)",
+            x 8 CPUs at 2 GHz, or a profile file (docs/reference/profile.md)",
     values: Values::Profile,
     default: "free",
 };
 const LOCKS: Tunable = Tunable {
     name: "locks",
     about: "the way in which CPUs spin on a lock: as in the profile, each CPU on its own line, or \
-        all CPUs on one line",
+            all CPUs on one line",
     values: Values::Words(&["profile", "mcs", "ticket", "test-and-set"]),
     default: "profile",
 };
@@ -52,8 +52,8 @@ pub(super) const GSN_EDF: Scheduler = Scheduler {
 pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
     name: "sched-deadline",
     about: "global EDF with a run queue per CPU, push and pull, and a constant bandwidth server \
-        for each task. A task does not preempt a task with an equal deadline. If waiting tasks \
-        have equal deadlines, the first of these tasks in the file runs first",
+            for each task. A task does not preempt a task with an equal deadline. If waiting tasks \
+            have equal deadlines, the first of these tasks in the file runs first",
     source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; v8 of its patches",
     groups: false,
     tunables: &[
@@ -143,7 +143,7 @@ pub(super) const C_EDF: Scheduler = Scheduler {
 
 pub(super) const G_FL: Scheduler = Scheduler {
     name: "g-fl",
-    about: "global fair lateness: priority points are earlier for longer jobs; otherwise like \
+    about: "global fair lateness: the longer a job, the earlier its priority point; otherwise like \
             gsn-edf",
     source: "Erickson and Anderson, ECRTS 2012",
     groups: false,

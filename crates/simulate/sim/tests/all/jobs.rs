@@ -83,10 +83,14 @@ impl<R: Fn(CpuId) -> bool> Watch<R> {
             let jobs = self.tasks[n].jobs.clone();
             for (a, b) in jobs.iter().zip(jobs.iter().skip(1)) {
                 if a.done.is_none() || b.done.is_some_and(|done| Some(done) < a.done) {
-                    self.complain(format!("task {n}: {b:?} comes after {a:?}"));
+                    self.complain(format!(
+                        "task {n}: the earlier job {a:?} is not completed before {b:?}"
+                    ));
                 }
                 if b.released <= a.released {
-                    self.complain(format!("task {n}: {b:?} is released after {a:?}"));
+                    self.complain(format!(
+                        "task {n}: {b:?} is not released later than the earlier job {a:?}"
+                    ));
                 }
             }
         }
@@ -114,7 +118,10 @@ impl<R: Fn(CpuId) -> bool> Observer for Watch<R> {
             }
             let runs = known.phase == Phase::Running;
             if runs && !known.cpu.is_some_and(&self.runs) {
-                self.complain(format!("{from} task {n} runs on CPU {:?}", known.cpu));
+                self.complain(format!(
+                    "{from} task {n} runs on CPU {:?}, which may run no task",
+                    known.cpu
+                ));
             }
             // A task whose job is complete may still run while its CPU picks the next task.
             let job = self.job(n, from).filter(|job| job.released <= from);
@@ -140,7 +147,10 @@ impl<R: Fn(CpuId) -> bool> Observer for Watch<R> {
         }
         let time = state.now();
         if let Some(job) = self.job(n, time).filter(|job| job.released > time) {
-            self.complain(format!("{time} task {n} is {:?} before {job:?}", now.phase));
+            self.complain(format!(
+                "{time} task {n} is {:?} before the release of {job:?}",
+                now.phase
+            ));
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "every",
                 Varying,
                 "uniform(20ms, 100ms)",
-                "time between two runs, counted over the whole machine",
+                "time from one run to the next run on any CPU of the machine",
             ),
             argument("compute", Varying, "uniform(0.2ms, 1ms)", "CPU time of each run"),
         ],

@@ -8,8 +8,9 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "xine",
-    about: "a video player: NAME-decode, NAME-display and NAME-x hand frames on. They record the \
-            mark `frame` when a frame is due, and the mark `shown` when the frame is displayed",
+    about: "a video player: NAME-decode passes frames to NAME-display, which passes them to \
+            NAME-x. The tasks record the mark `frame` when a frame is due, and the mark `shown` \
+            when the frame is displayed",
     source: "Frachtenberg and Etsion, case studies of mis-scheduling: xine and the X server",
     arguments: &[
         argument("frames", Count(1_000_000), "250", "frames"),

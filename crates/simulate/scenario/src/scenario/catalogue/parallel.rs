@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "serial",
                 Time,
                 "0.108ms",
-                "part of the step time that stays the same with more threads",
+                "part of the step time that does not depend on the number of threads",
             ),
             argument(
                 "shared",
@@ -94,11 +94,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "processes",
                 Count(4096),
                 "3",
-                "number of processes; P-1 leaves one CPU to the system",
+                "number of processes; on N CPUs, N-1 processes leave one CPU to the system",
             ),
             ROUNDS,
             argument("grain", Varying, "5ms", "CPU time of a round"),
-            argument("waiting", How, "spin", "the way in which processes wait for the last one"),
+            argument(
+                "waiting",
+                How,
+                "spin",
+                "the way in which processes wait for the last process",
+            ),
         ],
         make: |arguments, maker| {
             let processes = arguments.count("processes").max(1);

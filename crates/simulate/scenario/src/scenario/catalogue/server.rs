@@ -10,8 +10,8 @@ use super::{Arguments, Function, argument};
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "db_tpch",
-        about: "a database: workers compute a stage of a query and wait for each other; the next \
-                query follows",
+        about: "a database: a query has several stages. In each stage, all workers compute and \
+                then wait for each other. The queries follow one after another",
         source: "Lozi et al., EuroSys 2016: a commercial database, TPC-H",
         arguments: &[
             argument("workers", Count(4096), "64", "workers"),

@@ -9,8 +9,9 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "stress_ng",
-    about: "tasks that compute, switch, lock and send; an argument sets the number of tasks of \
-            each kind. They record the mark `op`",
+    about: "four kinds of tasks, which compute, pass a token, hold a lock, or send through a \
+            queue. For each kind, an argument sets the number of tasks. The tasks record the mark \
+            `op`",
     source: "manual page of stress-ng",
     arguments: &[
         argument("cpu", Count(1000), "0", "number of tasks that compute 1ms in each operation"),

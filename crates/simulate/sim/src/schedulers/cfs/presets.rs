@@ -103,7 +103,8 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
         ),
         words(
             "wake-affine-idle",
-            "whether an idle previous CPU determines the cache that is searched (d8fcb81f1acf)",
+            "whether the search for an idle CPU is in the cache of the previous CPU if the \
+             previous CPU is idle: before or after commit d8fcb81f1acf",
             &["before", "after"],
             defaults[4],
         ),

@@ -18,8 +18,8 @@ use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     name: "osv",
-    about: "OSv: the thread with the least decaying average of runtime runs first; one queue per \
-            CPU",
+    about: "OSv: the thread whose decaying average of runtime is the smallest runs first; one \
+            queue per CPU",
     source: "OSv commit dbc0d5073 (core/sched.cc, include/sched.hh), November 2013",
     groups: false,
     tunables: &[

@@ -22,8 +22,8 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     tunables: &[
         Tunable {
             name: "wake-floor",
-            about: "whether a woken thread gets at least the runtime of the current thread, minus \
-                    10 ms",
+            about: "whether the runtime of a woken thread is set to at least the runtime of the \
+                    current thread minus 10 ms",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
