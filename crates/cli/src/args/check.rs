@@ -75,14 +75,14 @@ pub(crate) struct Select {
     /// List only episodes and violations of at least this length; totals do not change
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) longer_than: Option<Span>,
-    /// Assume this state for a CPU without any switch: unknown or idle
+    /// Assume this state for a CPU without any context switch: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
     /// Assume that CPUs share run queues (sched_ext, a global queue), so that the recorded CPU of a
     /// waiting task has no meaning
     #[arg(long)]
     pub(crate) shared_queue: bool,
-    /// Allow a CPU this much time to start the task that it was woken for
+    /// Allow an idle CPU this much time to start a task that is queued on it
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "1ms")]
     pub(crate) wake_grace: Span,
 }
