@@ -278,7 +278,8 @@ pub(crate) struct Calibrate {
     /// Accept a pair if each fitted figure differs from the measured figure by at most this share
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = share)]
     pub(crate) within: f64,
-    /// Fit this statistic: mean, median (default for threads) or max (default for a kernel)
+    /// Fit this statistic: mean, median (default for figures of threads) or max (default for
+    /// figures of a kernel)
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<Statistic>,
     /// Use only figures of machines with TEXT in the name

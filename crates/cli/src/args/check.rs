@@ -36,8 +36,9 @@ pub(crate) struct Check {
     /// waste.share) or a time (20ms, compared with waste.cpu_ns)
     #[arg(long, value_name = "MAX")]
     pub(crate) budget: Option<Budget>,
-    /// Also list each stretch of time that was lost by this cause or a cause below it in the tree,
-    /// longest first. For names, see `wastenot list causes`. Example: scheduler/placement
+    /// Also list, longest first, each stretch of time that was lost because of this cause or of a
+    /// cause below it in the tree of causes. `wastenot list causes` shows the tree. Example:
+    /// scheduler/placement
     #[arg(long, value_name = "CAUSE", value_parser = causes::node)]
     pub(crate) cause: Option<&'static str>,
     /// Do not determine causes; the check is then slightly faster

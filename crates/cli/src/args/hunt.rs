@@ -73,7 +73,7 @@ pub(crate) struct Hunt {
     /// Overwrite files in the directory of -o; not needed to continue with --resume
     #[arg(long)]
     pub(crate) force: bool,
-    /// Store the result of each run in this file, and skip runs that it already contains
+    /// Store the result of each run in this file, and skip runs whose results it already contains
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]

@@ -109,7 +109,7 @@ pub(crate) struct Run {
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Store the result of each run in this file, and skip runs that it already contains
+    /// Store the result of each run in this file, and skip runs whose results it already contains
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
     /// Run this program instead of a scenario, on this machine or in a guest; the default machine

@@ -56,8 +56,8 @@ pub(crate) struct Watch {
     /// Stop after this time
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     pub(crate) time: Option<Span>,
-    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone means the loopback
-    /// interface
+    /// Serve /metrics (OpenMetrics) and /healthz at this address; without ADDR, the server listens
+    /// on the loopback interface
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Save a trace of each violation in this directory
