@@ -47,9 +47,9 @@ deadline_us and wss_kb are optional. The default deadline is the period.
 The tests of global EDF are sufficient, but not necessary: a rejected task set
 may still meet all deadlines. The verdict is
   - schedulable if a test accepts the task set,
-  - unschedulable if there is a witness: the utilization exceeds the number of
-    CPUs, the demand of a window exceeds its capacity, or a simulated job is
-    late,
+  - unschedulable if a witness proves it: the utilization exceeds the number of
+    CPUs, the tasks need more time in a time window than the CPUs have in it, or
+    a simulated job is late,
   - unknown in all other cases.
 docs/explain/bounds.md describes the report and the sources of the tests.
 
@@ -106,13 +106,14 @@ number of tasks (docs/explain/bounds.md). `wastenot bounds test` and sweeps use
 the table in the same way as a table of measured overheads.
 
 For each number of tasks, three runs are simulated:
-  1. identical tasks with simultaneous releases, which use half of the CPUs,
-  2. random tasks with simultaneous releases, which use 9 tenths of the CPUs,
-  3. random tasks with sporadic releases, which use half of the CPUs.
+  1. identical tasks that are released together and use 50 % of CPU time,
+  2. random tasks that are released together and use 90 % of CPU time,
+  3. random tasks that are released at random times and use 50 % of CPU time.
 The maxima are taken over all three runs. The averages are from run 3.
 
-The simulated machine has no tick and does not model the caches of tasks, so the
-table lacks these kinds of overheads. --with copies them from another table.
+The simulated machine has no timer tick, and no model of the cache contents of
+tasks. So the table lacks the overheads of ticks and of lost cache contents.
+--with copies these overheads from another table.
 
 Simulated overheads are not measurements (docs/explain/message-passing.md).
 
@@ -160,11 +161,11 @@ compute (docs/reference/sweep.md). Examples are in scenarios/sweeps.
 
 --resume stores results, so that an interrupted sweep continues where it
 stopped. Three machines can share the work: run the sweep with --shard 1/3, 2/3
-and 3/3, each time with another RESULTS. Then concatenate the RESULTS:
+and 3/3, and give each machine its own RESULTS. Then concatenate the RESULTS:
   cat one two three > all; wastenot bounds sweep E.toml --resume all
 
-OUT is CSV with one line for each point of each curve. --resume and --shard do
-not change the bytes of OUT.
+OUT is CSV with one line for each point of each curve. OUT is the same with and
+without --resume and --shard.
 
 Exit codes: 0 success; 2 failure; 3 points are missing.
 
@@ -200,6 +201,7 @@ designs differ in how the threads share their state:
   - coarse-ticket, coarse-queued: one global lock,
   - per-cpu: one lock per CPU,
   - messages: one thread decides for all CPUs; the others send messages to it.
+The benchmark `line` has no design: two CPUs write one cache line in turns.
 The figures include no interrupts and no context switches. Other work on the
 machine increases the figures, especially the maxima, so measure on an idle
 machine.
@@ -251,8 +253,8 @@ TABLE is one of
     overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
 `calibrate` fits two numbers: the number of cache lines that are written under
 the global lock, and the number of times that a waiting CPU fetches the cache
-line of the lock. A few figures do not determine both numbers, so `calibrate`
-prints all pairs that fit (docs/reference/profile.md).
+line of the lock. If TABLE has only a few figures, several pairs of numbers fit.
+So `calibrate` prints all pairs that fit (docs/reference/profile.md).
 
 Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.
 
@@ -265,18 +267,19 @@ pub(crate) struct Calibrate {
     /// Measured figures in CSV; `-` is standard input
     #[arg(value_name = "TABLE", required_unless_present = "points")]
     pub(crate) files: Vec<PathBuf>,
-    /// Fit the longest scheduling decision of a kernel, given for M CPUs; may be repeated. Example:
-    /// 64=3ms
+    /// Fit this duration of the longest scheduling decision of a kernel on M CPUs; may be repeated.
+    /// Example: 64=3ms
     #[arg(long = "point", value_name = "M=TIME", value_parser = point)]
     pub(crate) points: Vec<(u32, Span)>,
     /// Use this profile for all other overheads: x7550-assumed, free, or a file
     /// (docs/reference/profile.md)
     #[arg(long, value_name = "PROFILE", default_value = "x7550-assumed")]
     pub(crate) profile: String,
-    /// Accept pairs that deviate from each figure by at most this share
+    /// Accept a pair if each fitted figure differs from the measured figure by at most this share
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = share)]
     pub(crate) within: f64,
-    /// Fit this statistic: mean, median (default for threads) or max (default for a kernel)
+    /// Fit this statistic: mean, median (default for figures of threads) or max (default for
+    /// figures of a kernel)
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<Statistic>,
     /// Use only figures of machines with TEXT in the name

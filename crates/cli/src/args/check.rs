@@ -36,8 +36,9 @@ pub(crate) struct Check {
     /// waste.share) or a time (20ms, compared with waste.cpu_ns)
     #[arg(long, value_name = "MAX")]
     pub(crate) budget: Option<Budget>,
-    /// Also list each stretch of time that was lost by this cause or a cause below it in the tree,
-    /// longest first. For names, see `wastenot list causes`. Example: scheduler/placement
+    /// Also list, longest first, each stretch of time that was lost because of this cause or of a
+    /// cause below it in the tree of causes. `wastenot list causes` shows the tree. Example:
+    /// scheduler/placement
     #[arg(long, value_name = "CAUSE", value_parser = causes::node)]
     pub(crate) cause: Option<&'static str>,
     /// Do not determine causes; the check is then slightly faster
@@ -75,14 +76,14 @@ pub(crate) struct Select {
     /// List only episodes and violations of at least this length; totals do not change
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) longer_than: Option<Span>,
-    /// Assume this state for a CPU without any switch: unknown or idle
+    /// Assume this state for a CPU without any context switch: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
     /// Assume that CPUs share run queues (sched_ext, a global queue), so that the recorded CPU of a
     /// waiting task has no meaning
     #[arg(long)]
     pub(crate) shared_queue: bool,
-    /// Allow a CPU this much time to start the task that it was woken for
+    /// Allow an idle CPU this much time to start a task that is queued on it
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "1ms")]
     pub(crate) wake_grace: Span,
 }

@@ -16,14 +16,15 @@ reports a 95 % bootstrap confidence interval of the change.
 
 --worse-than compares waste.cpu_ns, waste.share, waste.longest_ns,
 waste.wall_ns, wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
-latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns; `compare` lists the
-measures that got worse on stderr.
+latency.from_wakeup.p99_ns and latency.from_wakeup.max_ns. On stderr, `compare`
+lists the measures that got worse.
 
 Two traces are not comparable if
   - their CPUs or topologies differ,
   - their lengths differ by more than 10 %,
   - they contain different data (wakeups, placement, affinity, throttling),
-  - their known shares of CPU time differ by more than 5 percentage points, or
+  - the shares of CPU time with known activity differ by more than 5 percentage
+    points, or
   - a trace lost more than 0.1 % of its events.
 Traces of different kernels are comparable. If traces are not comparable, the
 report begins with the reasons, and --worse-than gives no verdict unless

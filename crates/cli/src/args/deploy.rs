@@ -14,11 +14,11 @@ use super::check::Face;
 /// Run a policy as the scheduler of this machine (sched_ext)
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`deploy` translates the policy to C, compiles the C with clang, and loads the
-result into the kernel, which verifies it. The policy schedules all tasks of the
-fair class, or only the tasks of COMMAND. `deploy` unloads the policy after the
-time of --for, when the command ends, or after a signal. If wastenot ends in any
-other way, the kernel unloads the policy. When a CPU goes online or offline,
+`deploy` translates the policy to C, compiles the C code with clang, and loads
+the result into the kernel, which verifies it. The policy schedules all tasks of
+the fair class, or only the tasks of COMMAND. `deploy` unloads the policy after
+the time of --for, when the command ends, or after a signal. If wastenot ends in
+any other way, the kernel unloads the policy. When a CPU goes online or offline,
 `deploy` loads the policy again.
 
 Exit codes: 0 the policy ran, or passed --dry-run; 1 the policy has faults, or
@@ -38,7 +38,7 @@ pub(crate) struct Deploy {
     /// A policy without TASKS gets all other tasks
     #[arg(value_name = "POLICY", required = true)]
     pub(crate) policies: Vec<OsString>,
-    /// Load this object file, which clang compiled from the C of the same policy
+    /// Load this object file, which clang compiled from the C code of the same policy
     #[arg(long, value_name = "FILE.o")]
     pub(crate) object: Option<PathBuf>,
     /// Let the kernel verify the policy, and unload it at once
@@ -63,8 +63,8 @@ pub(crate) struct Deploy {
     /// Overwrite the file of --steps
     #[arg(long, requires = "steps")]
     pub(crate) force: bool,
-    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone means the loopback
-    /// interface
+    /// Serve /metrics (OpenMetrics) and /healthz at this address; without ADDR, the server listens
+    /// on the loopback interface
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Schedule only this command and the processes that it starts

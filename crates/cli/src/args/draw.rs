@@ -60,8 +60,8 @@ pub(crate) struct Trace {
     /// With cores: use one colour per command instead of one per task
     #[arg(long)]
     pub(crate) color_by_command: bool,
-    /// With queues: mark the CPUs that the scheduler examined in decisions on this CPU; needs a
-    /// trace with --decisions (of `record` or `run`)
+    /// With queues: mark the CPUs that the scheduler examined when it decided on this CPU; needs a
+    /// trace with decisions (`--decisions` of `record` or `run`)
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
     /// Mark all waste in one colour, without causes
@@ -72,7 +72,7 @@ pub(crate) struct Trace {
     #[arg(long, value_name = "safe|published", default_value = "safe")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) palette: Palette,
-    /// Assume this state for a CPU without any switch: unknown or idle
+    /// Assume this state for a CPU without any context switch: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
     #[command(flatten)]
@@ -95,9 +95,9 @@ pub(crate) enum What {
 Each point is the share of task sets that a test accepted, with its 95 %
 confidence interval. An unknown point is a gap in the curve. The horizontal axis
 is the column `total`, or `tasks` if all totals are equal. With --over and
-another column, each point combines all totals (or tasks): this is the weighted
-schedulability. For every other column that varies, there is one panel per
-value; --only selects values.
+another column, each point combines the rows of all totals (or of all `tasks`).
+This combined share is called the weighted schedulability. For every other
+column that varies, there is one panel per value; --only selects values.
 
 The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
 picture is drawn in the terminal. docs/reference/sweep.md describes the columns

@@ -18,14 +18,14 @@ wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]
        wastenot explain <FILE> --confirm [OPTIONS]")]
 #[command(after_help = "\
 `explain` follows the critical path: the runs of a task, its waits for a CPU,
-and, while the task slept, the task that woke it. The sum of all parts is the
-length of the interval.
+and, while the task slept, the task that woke it. The lengths of all parts add
+up to the length of the examined time interval.
 
 FILE may also be the dump that the kernel writes when it ejects a sched_ext
 scheduler, as printed by the loader, or a log that contains such a dump
 (journalctl | wastenot explain -). In this case, do not select a task.
 
---confirm selects the largest loss with a known cause and a known fix. It
+--confirm selects the largest loss of time with a known cause and fix. It
 simulates the work of the trace in three ways: unchanged, with the fix, and
 unchanged with other seeds (the control). The output of --text is suitable for a
 mailing list.

@@ -15,8 +15,8 @@ use super::scheduler::{Scheduler, Under};
 #[command(after_help = "\
 `hunt` varies machines and workloads, and simulates them under the scheduler. A
 run is a candidate if
-  - a CPU is idle while tasks that may run on it wait, for longer than the
-    scheduler's own intervals, or again and again,
+  - a CPU is idle for longer than the balancing time of the scheduler, or again
+    and again, while tasks that may run on it wait,
   - a task starves, gets less than half of its share, or migrates endlessly,
   - the run hangs, or
   - a job is late (real-time schedulers only).
@@ -26,10 +26,10 @@ reference scheduler `work-conserving`, or uses another real-time scheduler. With
 --against, a run is a finding if the work takes longer, or wastes more CPU time,
 than under the other scheduler.
 
-`hunt` shrinks each finding, which may take longer than the search. With -o, it
-writes each finding as a scenario with a trace and a picture
-(docs/explain/hunt.md). As a baseline, half of the trials are random workloads.
-The number of trials is rounded up to a multiple of 64.
+`hunt` shrinks each finding to a smaller workload. This may take longer than the
+search. With -o, `hunt` writes each finding as a scenario with a trace and a
+picture (docs/explain/hunt.md). As a baseline, half of the trials are random
+workloads. The number of trials is rounded up to a multiple of 64.
 
 The same seed and the same number of trials give the same findings. To continue
 an interrupted hunt that had --resume, repeat the same command.
@@ -73,7 +73,7 @@ pub(crate) struct Hunt {
     /// Overwrite files in the directory of -o; not needed to continue with --resume
     #[arg(long)]
     pub(crate) force: bool,
-    /// Store the result of each run in this file, and skip runs that it already contains
+    /// Store the result of each run in this file, and skip runs whose results it already contains
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]

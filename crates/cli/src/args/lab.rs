@@ -95,16 +95,16 @@ pub(crate) struct Shell {
     /// Kernel version (7.2, 6.12.117) or Debian suite (sid)
     #[arg(value_name = "KERNEL")]
     pub(crate) kernel: String,
-    /// Let QEMU build this machine: a preset or an hwloc description
+    /// Emulate this machine with QEMU: a preset or an hwloc description
     #[arg(long, value_name = "MACHINE", default_value = "numa:2 core:2 pu:1")]
     pub(crate) machine: String,
 }
 
-/// Find the kernel version that changed a figure
+/// Find the kernel version in which a measured figure changed
 ///
 /// `bisect` does a binary search over the Debian kernels between two versions.
-/// Each tested version runs the scenario with every seed. A rank test compares
-/// the values of the figure.
+/// Each tested version runs the scenario with every seed. A rank test decides
+/// whether the values of the figure differ between two versions.
 #[derive(Args, Debug)]
 #[command(override_usage = "wastenot lab bisect [OPTIONS] --figure NAME --from KERNEL \\
                              --to KERNEL SCENARIO")]

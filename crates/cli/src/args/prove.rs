@@ -11,20 +11,20 @@ use super::check::Face;
 /// Prove the claims of a policy, or find a counterexample
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A proof shows that no CPU stays idle, beyond a stated number of attempts, while
-a task that may run on it waits. It holds in a model, and under the assumptions
-that the report lists (docs/explain/proofs.md). A policy declares its claims
-with `prove ...`.
+A proof shows a limit: while a task waits, a CPU that may run this task stays
+idle for at most a stated number of attempts to take a task. The proof holds in
+a model, and under the assumptions that the report lists
+(docs/explain/proofs.md). A policy declares its claims with `prove ...`.
 
 `prove` checks each claim in two ways at the same time:
   - It explores all states of small machines: up to --cpus CPUs and --tasks
-    tasks, with interleaved wakeups for up to 2 CPUs and 2 tasks. This needs no
-    solver, and finds the smallest counterexample.
+    tasks. For up to 2 CPUs and 2 tasks, it also interleaves wakeups. This needs
+    no solver, and finds the smallest counterexample.
   - z3 or cvc5, or both (--both), check machines of any size.
 If a solver proves a claim, `prove` explores that claim only briefly. If no
 solver proves a claim, a solver also checks small machines: up to 5 CPUs and 8
-tasks, or more if a balance requires more. A counterexample may therefore be
-larger than --cpus. The report states how far each claim was explored.
+tasks, or more if a balance requires more. A counterexample may therefore have
+more CPUs than --cpus. The report states how far each claim was explored.
 
 --certificate saves the queries to the solver with the answers, and --recheck
 runs the saved queries again.

@@ -59,7 +59,7 @@ pub(crate) struct Record {
     pub(crate) command: Vec<OsString>,
     /// Also record decisions of the scheduler: CPUs that it considered and selected, passes of load
     /// balancing, requests to reschedule, NUMA balancing and deadline servers. This takes about
-    /// 5000 instructions per wakeup, and needs a kernel that allows BPF programs on functions
+    /// 5000 instructions per wakeup, and needs a kernel that lets BPF programs trace functions
     #[arg(long, conflicts_with = "tracefs")]
     pub(crate) decisions: bool,
     #[command(flatten)]

@@ -11,11 +11,12 @@ use super::input;
 /// Write a report on a trace as one HTML file
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The page shows the verdict, five figures and a lane for each CPU. All other
+The page shows the verdict, five numbers and a lane for each CPU. All other
 results are below, in folded sections. The page is one file that loads nothing
 from the network, so you can open it from disk, or mail it. --size limits the
-detail of the timeline. The timeline has the same detail everywhere, and more
-detail around the worst violations. `wastenot view` shows full detail.
+detail of the timeline. The timeline has the most detail around the worst
+violations, and everywhere else the same detail. `wastenot view` shows full
+detail.
 
 Examples:
   wastenot report trace.dat

@@ -97,13 +97,13 @@ pub(crate) struct Emit {
     /// Policy file in Rota; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Write the C to this file; `-` is standard output
+    /// Write the C code to this file; `-` is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub(crate) output: PathBuf,
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Write the C even if a claim is refuted
+    /// Write the C code even if a claim is refuted
     #[arg(long)]
     pub(crate) anyway: bool,
     /// Also emit code that logs each step of the protocol (docs/explain/conformance.md)

@@ -30,14 +30,14 @@ the kernel's own scheduler, or by the policy of --scheduler
 under the scheduler that COMMAND loads. With several commands, each scheduler is
 compared with the previous one (docs/how-to/sched_ext.md).
 
--- COMMAND runs a program as a scenario with one task. A guest contains the
-program, its libraries, and the files that the command names. Without KVM, QEMU
-counts instructions: the report then has waits, placements, migrations and
-waste, but no completion times.
+-- COMMAND runs a program as a scenario with one task. In a guest, the program,
+its libraries, and the files among its arguments are available. Without KVM,
+QEMU counts instructions instead of time. The report then has waits, placements,
+migrations and waste, but no completion times.
 
 --set changes a key of the scenario in all variants; dots select keys in tables.
-A NAME that is not a key sets a parameter. Write VALUE as in TOML; quotes around
-strings are optional:
+If NAME is not a key, --set sets the parameter NAME. Write VALUE as in TOML;
+quotes around strings are optional:
   --set limit=2s   --set costs.switch=1us   --set scheduler.slice=3ms
 --machine and --scheduler also set keys, and accept files.
 
@@ -46,7 +46,8 @@ Exit codes: 0 success; 2 failure; 1 in these cases:
   - a run reached the limit under a scheduler of --scheduler-cmd, but not under
     the previous scheduler,
   - a figure is worse (--fail-if-worse),
-  - a figure is unknown or out of its band (--fail-if-out-of-band).
+  - a figure is unknown, or outside its expected range, which the scenario gives
+    as `band` (--fail-if-out-of-band).
 
 Examples:
   wastenot run scenarios/seeds/workpile.toml --seed 1-3
@@ -79,7 +80,7 @@ pub(crate) struct Run {
     /// Also exit with 1 if a figure is significantly worse than under the previous scheduler
     #[arg(long, requires = "scheduler_cmd")]
     pub(crate) fail_if_worse: bool,
-    /// Also exit with 1 if a figure is unknown or out of its band
+    /// Also exit with 1 if a figure is unknown, or outside its expected range (`band`)
     #[arg(long, conflicts_with = "scheduler")]
     pub(crate) fail_if_out_of_band: bool,
     /// Run only this variant; may be repeated
@@ -108,10 +109,11 @@ pub(crate) struct Run {
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Store the result of each run in this file, and skip runs that it already contains
+    /// Store the result of each run in this file, and skip runs whose results it already contains
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
-    /// Run this program on a kernel instead of a scenario; the default machine is `core:4 pu:1`
+    /// Run this program instead of a scenario, on this machine or in a guest; the default machine
+    /// is `core:4 pu:1`
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
     pub(crate) command: Vec<String>,
     #[command(flatten)]

@@ -31,8 +31,8 @@ pub(crate) struct View {
     /// Print the address, but do not start a browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Check the trace again, and do not use the cache. The cache has results for traces of
-    /// 1,000,000 events or more, in ~/.cache/wastenot/view, up to 4 GiB
+    /// Check the trace again, and do not use the cache. The cache (~/.cache/wastenot/view, at most
+    /// 4 GiB) has the results for traces of 1,000,000 events or more
     #[arg(long)]
     pub(crate) no_cache: bool,
     #[command(flatten)]

@@ -44,7 +44,7 @@ pub(crate) struct Watch {
     /// Trace all events instead of examining run queues; the overhead is the same as with `record`
     #[arg(long, conflicts_with = "mode")]
     pub(crate) exact: bool,
-    /// Keep the events of this length of time, and save them with a violation
+    /// Keep the events of the last TIME, and save them with each violation
     #[arg(long, value_name = "TIME", value_parser = some_span, default_value = "10s", requires = "exact")]
     pub(crate) last: Span,
     /// Limit the memory for kept events
@@ -56,8 +56,8 @@ pub(crate) struct Watch {
     /// Stop after this time
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     pub(crate) time: Option<Span>,
-    /// Serve /metrics (OpenMetrics) and /healthz at this address; PORT alone means the loopback
-    /// interface
+    /// Serve /metrics (OpenMetrics) and /healthz at this address; without ADDR, the server listens
+    /// on the loopback interface
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Save a trace of each violation in this directory

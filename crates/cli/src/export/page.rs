@@ -96,8 +96,8 @@ fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Draw
     let shown = Shown { cpus: Some(cpus), tasks: None };
     let scene = picture::part(Picture::Cores, history, &look, &shown, &marks);
     let caption = "White means idle; red tint means idle while the task waited. The line below a \
-                   CPU shows where the task waited. Its colour is the cause, if the wait caused \
-                   waste.";
+                   CPU shows where the task waited. If the wait caused waste, its colour shows the \
+                   cause.";
     drawn(&scene, "Worst moment", caption)
 }
 

@@ -41,7 +41,10 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
         false => Answer::No,
         true if runs.differences.iter().any(is_judged) => Answer::Yes,
         true => {
-            out::note("no verdict: no measure that --worse-than compares is known on both sides");
+            out::note(
+                "no verdict: none of the measures of --worse-than is known both before and after \
+                 the change",
+            );
             Answer::CannotTell
         }
     })

@@ -29,9 +29,9 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     if args.window.is_asked() {
         if let Some(missing) = Missing::find(&history).first() {
             out::note(&format!(
-                "rows of CPU {} are missing, and only the whole trace shows which waits are \
-                 doubtful. A check of this part may be less certain than a check of the whole \
-                 trace with --from and --to",
+                "events of CPU {} are missing, and a part of the trace does not show which waits \
+                 are therefore doubtful. A check of the whole trace with --from and --to may be \
+                 more certain than a check of this part",
                 missing.cpu
             ));
         }

@@ -105,7 +105,10 @@ fn words(at: Progress) -> String {
     let Progress { trials, found, found_at_random, shrinks } = at;
     match shrinks {
         true => format!("{trials} trials, shrinking {found} findings"),
-        false => format!("{trials} trials, causes found: {found}, at random: {found_at_random}"),
+        false => format!(
+            "{trials} trials; causes found by the search: {found}, by random trials: \
+             {found_at_random}"
+        ),
     }
 }
 

@@ -23,10 +23,11 @@ pub(crate) fn run(args: &List) -> Result<Answer, Stop> {
 
 fn schedulers() -> Report {
     let mut report = Report::new("list.schedulers/1", "Schedulers");
-    report.verdict = "Set tunables in the [scheduler] table of a scenario, or with \
-                      `--scheduler NAME,TUNABLE=VALUE`. A policy in Rota (`x.rota`) can also be \
-                      named; its parameters are its tunables. The column `groups` shows whether \
-                      the scheduler uses sessions and cgroups, with their shares and quotas."
+    report.verdict = "Set tunables in the [scheduler] table of a scenario, or with `--scheduler \
+                      NAME,TUNABLE=VALUE`. Instead of NAME, you can give the file of a policy in \
+                      Rota (`x.rota`); the parameters of the policy are its tunables. The column \
+                      `groups` shows whether the scheduler uses sessions and cgroups, with their \
+                      shares and quotas."
         .into();
     let columns =
         [("name", "name"), ("about", "description"), ("groups", "groups"), ("source", "")];

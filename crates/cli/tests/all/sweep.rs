@@ -209,7 +209,7 @@ fn tables_come_from_the_simulated_machine_and_are_counted_with() {
     assert_eq!(desk.exits(0, &line), "");
     let table = desk.read("t.csv");
     assert!(table.starts_with("# simulated, not measured: gedf-mp on 4 CPUs"), "{table}");
-    assert!(table.contains("kinds that it does not have are those of caches.csv"), "{table}");
+    assert!(table.contains("that are not simulated are copied from caches.csv"), "{table}");
     let kinds = |kind: &str| table.lines().filter(|line| line.starts_with(kind)).count();
     assert_eq!(["handler,", "request,", "schedule,", "tick,"].map(kinds), [2, 2, 2, 1], "{table}");
     let six = "wcet_us,period_us\n".to_owned() + &"1000,10000\n".repeat(6);

@@ -61,7 +61,7 @@ impl Page<'_> {
             scene.plot.cells.push((colour, Cell::Above(self.letter(class))));
         }
         if others && !classes.is_empty() {
-            let label = "more tasks waited than CPUs were idle".to_owned();
+            let label = "there were more waiting tasks than idle CPUs".to_owned();
             scene.legend.push((self.view.palette.more_waited(), label));
         }
     }

@@ -54,13 +54,16 @@ impl Recording {
         };
         if self.events > MOST {
             let count = self.events;
-            return Err(format!("The page does not read {count} events again. Run this command:"));
+            return Err(format!(
+                "The trace has {count} events, too many to read them again for this page. Run this \
+                 command:"
+            ));
         }
         let mut kept = match source.kept.try_lock() {
             Ok(kept) => kept,
             Err(TryLockError::Poisoned(kept)) => kept.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                return Err("wastenot is computing another account. Ask again later.".into());
+                return Err("wastenot is still explaining another task. Ask again later.".into());
             }
         };
         let (history, options) = match &mut *kept {
@@ -68,7 +71,8 @@ impl Recording {
             none => none.insert((source.read)()?),
         };
         if !history.head.clock.nanoseconds {
-            let help = "An account needs units of time. Give the clock rate with `--clock-hz`.";
+            let help = "The trace clock counts cycles, so lengths of time are unknown. Give the \
+                clock rate with `--clock-hz`.";
             return Err(help.into());
         }
         let id = TaskId::nth(task as usize);

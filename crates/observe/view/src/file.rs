@@ -183,9 +183,9 @@ impl View {
             around => format!(", and finer steps around the {around} worst violations"),
         };
         let detail = format!(
-            "This page contains time in steps of {}{finer}. <code>wastenot view</code> shows all \
-             details, the exact state at each moment, the CPUs and accounts of tasks, decisions \
-             and frequencies.",
+            "The timeline of this page has steps of {}{finer}. <code>wastenot view</code> shows \
+             more: the exact state at each moment, the CPUs of each task, how tasks spent their \
+             time, decisions and frequencies.",
             Span(narrowest_ns)
         );
         (self.page(&data, &detail), narrowest_ns)

@@ -72,7 +72,7 @@ fn others(file: &Path, args: &Args, cpus: u32) -> Result<Vec<table::Overhead>, S
 fn about(args: &Args, cpus: u32) -> String {
     let Args { implementation, machine, profile, length, seed, .. } = args;
     let from = args.with.as_deref().map_or_else(String::new, |file| {
-        format!("\nkinds that it does not have are those of {}", open::shown(file))
+        format!("\nkinds of overheads that are not simulated are copied from {}", open::shown(file))
     });
     format!(
         "simulated, not measured: {} on {cpus} CPU{} ({machine}), profile {profile}, {length} \

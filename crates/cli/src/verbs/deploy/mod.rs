@@ -197,7 +197,7 @@ fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
 fn scheduled(report: &mut Report, Scheduled { seen, exit, log }: &Scheduled) {
     let span = Span(u64::try_from(seen.ran.as_nanos()).unwrap_or(u64::MAX));
     report.verdict = match exit {
-        None => format!("The policy scheduled for {span}, and was then unloaded."),
+        None => format!("The policy scheduled tasks for {span}, and was then unloaded."),
         Some(exit) => format!("The kernel ended the policy after {span}: {exit}; {}.", exit.help()),
     };
     report.measure("deploy.ran_ns", "Scheduled for", span, Unit::Ns);

@@ -63,7 +63,7 @@ fn joined(
 ) -> Result<Result<Source, Answer>, Stop> {
     let parts: Option<Vec<Part>> = words.iter().map(part).collect();
     let Some(mut parts) = parts else {
-        let help = "give each policy CPUs: `wastenot deploy a.rota=0-3:web* b.rota=rest`";
+        let help = "give CPUs to each policy: `wastenot deploy a.rota=0-3:web* b.rota=rest`";
         return Err(Stop::new("one of several policies has no CPUs", help));
     };
     leave_the_rest(&mut parts, machine)?;

@@ -115,7 +115,8 @@ impl Shown {
     }
 }
 
-/// `my.rota has scheduled for 12 s: 4812 tasks queued per second, 3 % of them stolen, 2 waiting`.
+/// `my.rota has scheduled tasks for 12 s: 4812 tasks queued per second, 3 % of them stolen, 2
+/// waiting`.
 fn line(before: &Seen, now: &Seen) -> String {
     let since = |step| now.step(step).saturating_sub(before.step(step));
     let seconds = now.ran.saturating_sub(before.ran).as_secs_f64();
@@ -124,8 +125,8 @@ fn line(before: &Seen, now: &Seen) -> String {
     let share = 100.0 * stolen as f64 / put.max(1) as f64;
     let (name, ran, waiting) = (&now.name, now.ran.as_secs(), now.waiting());
     format!(
-        "{name} has scheduled for {ran} s: {rate:.0} tasks queued per second, \
-         {share:.0} % of them stolen, {waiting} waiting"
+        "{name} has scheduled tasks for {ran} s: {rate:.0} tasks queued per second, {share:.0} % \
+         of them stolen, {waiting} waiting"
     )
 }
 
@@ -162,8 +163,8 @@ mod tests {
         };
         assert_eq!(
             line(&seen(10, 1000, 0), &seen(12, 3000, 60)),
-            "my.rota has scheduled for 12 s: 1000 tasks queued per second, 3 % of them stolen, \
-             2 waiting"
+            "my.rota has scheduled tasks for 12 s: 1000 tasks queued per second, 3 % of them \
+             stolen, 2 waiting"
         );
     }
 }

@@ -52,8 +52,8 @@ fn trace(args: &Trace) -> Result<Answer, Stop> {
     }
     if args.socket_order && !history.head.machine.topology_known() {
         out::note(
-            "--socket-order has no effect, because the trace does not contain the topology; \
-             set it with --machine",
+            "--socket-order has no effect, because the trace does not contain the topology; give \
+             the topology with --machine",
         );
     }
     let select = Select { which: args.which.clone(), ..Select::all(args.silent_cpus) };

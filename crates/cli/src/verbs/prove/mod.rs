@@ -59,7 +59,7 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
                 kept.write(&found.history(policy, claim, &source.text))?;
             }
             None if judged.iter().any(Judgement::is_contradicted) => out::note(
-                "the text itself refutes the claim, so there is no counterexample to write",
+                "the text of the policy refutes the claim, so there is no counterexample to write",
             ),
             None => out::note("no counterexample was found, so nothing was written"),
         }

@@ -221,14 +221,14 @@ impl Account {
             );
         }
         lines.push(
-            "If an interrupt or a softirq wakes a task, its sleep counts as a wait for a timer or \
-             device, even if another task sent the packet that caused the wakeup."
+            "If an interrupt or a softirq wakes a task, the sleep of this task counts as a wait \
+             for a timer or device, even if another task sent the packet that caused the wakeup."
                 .to_owned(),
         );
         if self.least_ns().is_some() {
             lines.push(
-                "For the interval without lost time, everything else on the path is assumed to \
-                 take the same time as in the trace."
+                "The length `without lost time` is an estimate. It assumes that everything else on \
+                 the path takes as long as in the trace."
                     .to_owned(),
             );
         }

@@ -30,7 +30,7 @@ impl Account {
         if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
-                " In {lost} of the waits, CPU time was lost; without this lost time, the path \
+                " During {lost} of the waits, CPU time was lost. Without this lost time, the path \
                  takes {}.",
                 Span(least)
             );
@@ -44,9 +44,10 @@ impl Account {
         let Some(apart) = self.apart.filter(matters) else { return String::new() };
         format!(
             " The tasks used {} of CPU time. During {} of this time, another of these tasks waited \
-             for a CPU. If the tasks spin at barriers, these waits caused at most that much \
-             spinning; a profile (perf record) shows spinning. Dedicated CPUs (cpusets), gang \
-             scheduling or blocking barriers (OMP_WAIT_POLICY=passive) avoid the spinning.",
+             for a CPU. If the tasks spin at barriers, these waits caused at most this much \
+             spinning time. A profile (perf record) shows whether tasks spin. Dedicated CPUs \
+             (cpusets), gang scheduling or blocking barriers (OMP_WAIT_POLICY=passive) avoid the \
+             spinning.",
             Span(apart.ran_ns),
             Span(apart.apart_ns)
         )
@@ -60,8 +61,8 @@ impl Account {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let was = if self.tasks.len() == 1 { "was" } else { "were" };
         let mut text = format!(
-            "{who} {was} woken and slept again {times}, {} in total: {}. The median activation \
-             took {}, the slowest {}",
+            "{who} {was} woken and slept again {times}. This took {} in total: {}. The median \
+             activation took {}, the slowest {}",
             Span(all),
             shares(history, &every.parts),
             median.window.span(),

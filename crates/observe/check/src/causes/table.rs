@@ -275,8 +275,8 @@ pub static TREE: &[&Cause] = &[
             last-level caches of a node) gets this cause immediately, until a task moves from the \
             side of the waiting task to the side of the idle CPU.",
         refuted_by: "All tasks that ran on that node belong to one cgroup or session.",
-        advice: "Try noautogroup or equal cpu.weight. Compare with a kernel that balances by idle \
-            CPUs (5.5 and later).",
+        advice: "Try noautogroup or equal cpu.weight. Compare with Linux 5.5 or later, which also \
+            compares numbers of idle CPUs between groups.",
         source: "Lozi et al., EuroSys 2016, section 3.1 (group imbalance)",
         missing: "The groups that the pass compared (record --decisions), and their loads.",
         named: true,
@@ -289,7 +289,7 @@ pub static TREE: &[&Cause] = &[
             the idle CPU contains the CPU where the task waited. No pass compared the two CPUs for \
             longer than the maximum interval between passes.",
         refuted_by: "A pass compared the two CPUs.",
-        advice: "Compare with a run under nohz=off: without it, ticks of busy CPUs start the \
+        advice: "Compare with a run under nohz=off. Without nohz=off, ticks of busy CPUs start the \
             passes of idle CPUs. Compare the balancing intervals \
             (/sys/kernel/debug/sched/domains).",
         source: "kernel/sched/fair.c: nohz_balancer_kick, sched_balance_domains, \
@@ -306,9 +306,9 @@ pub static TREE: &[&Cause] = &[
             balancing intervals. A balancing interval is one tick plus 2 ms for each CPU of a \
             topology level: the lowest level that contains this CPU and the CPU of the waiting \
             task. The cause applies after the first interval. With decisions (record --decisions), \
-            another condition applies: four passes after ticks compared the CPU of the waiting \
-            task with an idle CPU and took no task. The cause then applies from the first of these \
-            passes on.",
+            another condition applies: four passes that ticks started compared the CPU of the \
+            waiting task with an idle CPU, and took no task. The cause then applies from the first \
+            of these passes on.",
         refuted_by: "No CPU stayed idle for four balancing intervals while there was waste, or \
             there was waste for less than half of that time.",
         advice: "Record the passes and domains: record --decisions.",
@@ -448,9 +448,9 @@ pub static TREE: &[&Cause] = &[
     &Cause {
         path: "scheduler",
         about: "the scheduler left CPUs idle while tasks waited",
-        evidence: "The kernel put the task on an idle CPU, but this CPU ran another task first, \
-            and another CPU was idle. Or a sched_ext scheduler was active for only some of the \
-            tasks or some of the time.",
+        evidence: "The kernel put the task on an idle CPU. This CPU ran another task first, \
+            although another CPU was idle. Or a sched_ext scheduler was active for only some of \
+            the tasks or some of the time.",
         refuted_by: "The trace has evidence for a cause below this one.",
         advice: "Record with the start state and all scheduling events: wastenot record.",
         source: "Lozi et al., EuroSys 2016",
@@ -468,8 +468,8 @@ pub static TREE: &[&Cause] = &[
         advice: "Record with wastenot record: its traces contain the start state, affinities, \
             priorities and throttling.",
         source: "docs/reference/formats.md",
-        missing: "The start of the wait, if the wait began before the trace or in a loss. \
-            Throttling, if the source does not record it.",
+        missing: "The start of the wait, if the wait began before the trace or during a loss of \
+            events. Throttling, if the source does not record it.",
         named: true,
         holds: |_| true,
     },

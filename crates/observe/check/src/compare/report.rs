@@ -105,9 +105,9 @@ fn verdict(runs: &Comparison) -> String {
     let bars = match runs.bars.is_empty() {
         true => String::new(),
         false => format!(
-            "The runs are not comparable: {}. The tables show their figures anyway, but these \
-             reasons, and not the scheduler, may cause a difference. So --worse-than gives no \
-             verdict unless you add --anyway. ",
+            "The runs are not comparable: {}. The tables show their figures anyway. A difference \
+             may come from these reasons, not from the scheduler. So --worse-than gives no verdict \
+             unless you add --anyway. ",
             runs.bars.join("; ")
         ),
     };

@@ -158,7 +158,7 @@ impl Comparison {
         let Some((a, b)) = median(&self.before).zip(median(&self.after)) else { return };
         if a.max(b) > LENGTHS * a.min(b) {
             let show = |ns: f64| Span(ns as u64);
-            self.bars.push(format!("{} were counted before, {} after", show(a), show(b)));
+            self.bars.push(format!("the counted time is {} before, {} after", show(a), show(b)));
         }
     }
 
@@ -284,7 +284,7 @@ mod tests {
         let bars = |a: &[Report], b: &[Report]| Comparison::of(a, b).bars;
         assert!(bars(&[length(100), length(900), length(110)], &[length(105)]).is_empty());
         let barred = bars(&[length(100)], &[length(111)]);
-        assert_eq!(barred, ["100 ns were counted before, 111 ns after"]);
+        assert_eq!(barred, ["the counted time is 100 ns before, 111 ns after"]);
         let on = |machine: &str| [run(Some(("trace.topology", &machine.into())))];
         assert!(bars(&on("2 nodes"), &on("2 nodes")).is_empty());
         let differ = ["the machines differ: 2 nodes before, 4 nodes after"];

@@ -114,7 +114,7 @@ impl Check {
             let figure = Span(waste.cpu_ns_silent_idle);
             let still = if waste.cpu_ns_silent_idle == waste.cpu_ns { "still " } else { "" };
             text += &format!(
-                " {} {verb} no switch; if {they} idle, the waste is {still}{figure}.",
+                " {} {verb} no context switch. If {they} idle, the waste is {still}{figure}.",
                 count(silent, "CPU")
             );
         }

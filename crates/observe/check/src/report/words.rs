@@ -92,10 +92,10 @@ fn places(it: &Violation) -> Option<String> {
 /// A CPU that did not start a task.
 pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding {
     let mut message = format!(
-        "CPU {} was idle, but did not start {} for {} although the task was queued on this CPU",
+        "CPU {} stayed idle for {} although {} was queued on this CPU",
         it.cpu,
-        history.task_label(it.task),
-        it.window.span()
+        it.window.span(),
+        history.task_label(it.task)
     );
     let mut help =
         "a lost wakeup, a late interrupt or vCPU, a deep idle state, or forced idle".to_owned();

@@ -232,7 +232,7 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
         );
     }
     if options.silent == Silent::Idle {
-        lines.push("CPUs without any switch count as idle.".to_owned());
+        lines.push("CPUs without any context switch count as idle.".to_owned());
     }
     lines
 }

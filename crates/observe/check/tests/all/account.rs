@@ -330,11 +330,11 @@ fn report() -> Report {
 #[test]
 fn the_report_has_the_parts_as_shares_and_who_was_waited_for() {
     let report = report();
-    let verdict = "a:100 took 90 ns: 50 % running, 22 % waiting while other tasks ran (b:102), \
-                   22 % waiting for tasks that waited for a CPU (because CPUs that became idle \
-                   did not take the waiting tasks), 6 % waking up. During these waits, c:101 used \
-                   the CPU for 20 ns. In 20 ns of the waits, CPU time was lost; without this time, \
-                   the path takes 70 ns.";
+    let verdict = "a:100 took 90 ns: 50 % running, 22 % waiting while other tasks ran (b:102), 22 \
+                   % waiting for tasks that waited for a CPU (because CPUs that became idle did \
+                   not take the waiting tasks), 6 % waking up. During these waits, c:101 used the \
+                   CPU for 20 ns. During 20 ns of the waits, CPU time was lost. Without this lost \
+                   time, the path takes 70 ns.";
     assert_eq!(report.verdict, verdict);
     let shares: f64 = report.proportions.iter().map(|it| it.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
@@ -380,7 +380,8 @@ fn the_slowest_activation_is_compared_with_the_median() {
     assert_eq!(found.window, Window { from: Time(50), to: Time(72) });
     assert_eq!(path(&history, &found)[0], "50 wake-delay a wakeup");
     let report = found.report(&history);
-    assert!(report.verdict.contains("woken and slept again 3 times, 42 ns in total: 76 % running"));
+    let times = "woken and slept again 3 times. This took 42 ns in total: 76 % running";
+    assert!(report.verdict.contains(times), "{}", report.verdict);
     let median = "The median activation took 10 ns, the slowest 22 ns: 9 ns more waiting";
     assert!(report.verdict.contains(median), "{}", report.verdict);
     let slowest = &report.table("slowest").expect("a comparison").rows;

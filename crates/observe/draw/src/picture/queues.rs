@@ -91,7 +91,7 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
     let mut notes = Vec::new();
     if let Some(cpu) = options.considered {
         let count = considered(history, cpu, &page, &mut scene, &watch.places);
-        notes.push(format!("Blue bars: CPUs that {count} decisions of CPU {cpu} considered."));
+        notes.push(format!("Blue bars: CPUs that CPU {cpu} considered in {count} decisions."));
     }
     if options.moves && watch.moves.count > 0 {
         watch.moves.draw_moves(&page, &mut scene, &watch.places);

@@ -59,7 +59,7 @@ fn each_class_that_occurs_has_a_row_a_colour_and_its_amount() {
     // A row has all of a class; where two share a column the lane has the larger, here the first.
     assert_eq!(bars(&scene, placement), [vec![(1.0, 3.0)], vec![(1.0, 3.0)]]);
     assert_eq!(bars(&scene, policy), [vec![(2.0, 6.0)], vec![(3.0, 6.0)]]);
-    let more = colour_of(&scene, "more tasks waited than CPUs were idle");
+    let more = colour_of(&scene, "there were more waiting tasks than idle CPUs");
     assert_eq!(bars(&scene, more), [vec![], vec![(0.0, 1.0), (6.0, 8.0)]]);
     // The rows lie between the title and the plot, and do not overlap.
     let plot = scene.plot.area;

@@ -152,8 +152,8 @@ impl<'a> Source<'a> {
 fn descriptions(file: &PerfFile<'_>, others: Option<&Formats>) -> Result<Descriptions, Error> {
     const AGAIN: &str = "copy the file again, or record again";
     const OTHER: &str = "give another recording of the same kernel that contains the descriptions: \
-                         `--formats-from FILE`; or record into a pipe, which starts with them: \
-                         `perf sched record -o -`";
+                         `--formats-from FILE`; or record into a pipe, because its data begins \
+                         with the descriptions: `perf sched record -o -`";
     if let Some(data) = file.features.tracing_data {
         return Descriptions::parse(data, FORMAT);
     }

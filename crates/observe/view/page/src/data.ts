@@ -430,7 +430,7 @@ export class Recording {
 
   /** Why a task waited in vain, in words. */
   why(code: number): string {
-    if (code === NOT_CHARGED) return "more tasks waited than CPUs were idle";
+    if (code === NOT_CHARGED) return "there were more waiting tasks than idle CPUs";
     return this.head.causes[code - 1]?.[0] ?? "unknown";
   }
 }
