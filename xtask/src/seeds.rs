@@ -75,7 +75,7 @@ fn check_digests(experiment: &Experiment, golden: &str) -> Result<(), String> {
         let line = format!("{digest:016x} {} {}", experiment.scenario, variant.name);
         if !golden.lines().any(|known| known == line) {
             return Err(format!(
-                "{GOLDEN} does not have `{line}`: another profile, another History"
+                "{GOLDEN} does not have `{line}`: this build gives another History than the tests"
             ));
         }
     }
