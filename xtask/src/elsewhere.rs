@@ -24,15 +24,15 @@ const FAULTS: [Fault; 5] = [
         switch: "imbalance",
         faulty: "average",
         mended: "minimum",
-        reach: "minima change more often than averages, so the balancer moves more tasks in every \
-            scenario",
+        reach: "with the fix, balancing compares minimum loads instead of average loads; minima \
+            change more often, so balancing moves more tasks in every scenario",
     },
     Fault {
         switch: "groups",
         faulty: "core0",
         mended: "own-balanced",
-        reach: "every CPU may balance, and not only the first idle CPU of its group, so tasks move \
-            sooner",
+        reach: "with the fix, every CPU may balance, and not only the first idle CPU of its group, \
+            so tasks move sooner",
     },
     Fault {
         switch: "numa-levels",
@@ -44,14 +44,14 @@ const FAULTS: [Fault; 5] = [
         switch: "wakeup",
         faulty: "llc",
         mended: "longest-idle",
-        reach: "a task that blocked wakes on an idle CPU of any node, regardless of domains and \
-            groups, so faults of balancing affect only programs that never block",
+        reach: "with the fix, a task that wakes is placed on an idle CPU of any node, regardless \
+            of domains and groups, so faults of balancing affect only programs that never block",
     },
     Fault {
         switch: "wake-affine-idle",
         faulty: "before",
         mended: "after",
-        reach: "a woken task stays on its previous CPU more often",
+        reach: "with the fix, a woken task stays on its previous CPU more often",
     },
 ];
 /// Seeds with which they are tried.
@@ -123,10 +123,11 @@ impl Elsewhere {
     /// The part of the page.
     pub(crate) fn section(&self) -> String {
         let mut text = format!(
-            "\n## Fixes elsewhere\n\nEach fix is also applied, without other fixes, to every \
-             variant that has the fault of this fix but studies another\nfault. The table compares \
-             {} figures. The fix changed the run of {} figures, and changed {} figures by more \
-             than {:.0}\n%.\n",
+            "\n## Fixes elsewhere\n\nIn some variants, the scheduler has a fault that the variant \
+             does not study. This section applies the fix of this fault,\nwithout other fixes, to \
+             each such variant. We compared {} figures with and without the fix. For {} figures, \
+             the fix\nchanged the runs. The table lists the {} figures that it changed by more \
+             than {:.0} %.\n",
             self.compared,
             self.at_work,
             self.changed.len(),

@@ -60,22 +60,24 @@ pub(crate) fn write(seeds: &Path, own: &Path, output: &Path) -> Result<String, S
 }
 
 const OWN: &str = "\n## Each policy on its own scenario\n\nThe scenarios are in scenarios/rota. \
-                   They run with the seeds in their files; a test checks that every figure is in \
-                   its\nband.\n\n| policy | figure | ours | band | why |\n|---|---|---|---|---|\n";
+                   They run with the seeds in their files. The *band* is the range in which we \
+                   expect\nthe figure. A test checks that every figure is in its band.\n\n| policy \
+                   | figure | ours | band | why |\n|---|---|---|---|---|\n";
 
 fn head() -> String {
     let mut page = format!(
         "# Policies, simulated\n\nThis page compares completion times of two policies and of \
          Linux's schedulers, for the workloads of the seeds on a\nmachine of 64 CPUs ({MACHINE}). \
-         Both policies are proved: in a model and under listed assumptions, no idle CPU \
-         stays\nidle while a task that it may run waits, for more than a stated number of \
-         balancing attempts. `make long-policies`\nwrites this page; do not edit it by hand. The \
-         table gives medians of {SEEDS} seeds. In parentheses is the wasted CPU \
-         time\n(CPUs idle while tasks waited elsewhere), if it is not zero.\n\n*With faults* is \
-         Linux 4.1 without fixes. *Mended* has the four fixes of \"A Decade of Wasted Cores\". \
-         *Pinned* binds each\nthread to one CPU, round robin. Migrations take no time here, because caches and \
-         memory have no overheads unless the\nscenario sets them. So the table does not show how \
-         much time work conservation costs by moving tasks away from their\ndata.\n\n| workload |"
+         Both policies are proved, in a model and under listed assumptions. The proof states a\n\
+         number of balancing attempts: while a task waits, no idle CPU that may run this task \
+         stays idle for more attempts than\nthis number. `make long-policies` writes this page; do \
+         not edit it by hand. The table gives medians of {SEEDS} seeds. In\nparentheses is the \
+         wasted CPU time (CPUs idle while tasks waited elsewhere), if it is not zero.\n\n*With \
+         faults* is Linux 4.1 without fixes. *Mended* has the four fixes of \"A Decade of Wasted \
+         Cores\". *Pinned* binds each\nthread to one CPU and uses the CPUs in turn. Migrations \
+         take no time here, because caches and memory have no overheads\nunless the scenario sets \
+         them. To keep all CPUs busy, a policy moves tasks away from their data. The table does \
+         not show\nhow much time such moves cost.\n\n| workload |"
     );
     COLUMNS.iter().for_each(|column| {
         let _ = write!(page, " {} |", column.head);

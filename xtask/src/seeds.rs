@@ -75,7 +75,7 @@ fn check_digests(experiment: &Experiment, golden: &str) -> Result<(), String> {
         let line = format!("{digest:016x} {} {}", experiment.scenario, variant.name);
         if !golden.lines().any(|known| known == line) {
             return Err(format!(
-                "{GOLDEN} does not have `{line}`: another profile, another History"
+                "{GOLDEN} does not have `{line}`: this build gives another History than the tests"
             ));
         }
     }
@@ -147,12 +147,15 @@ impl Count {
              published experiments. This page compares every number in the\npapers and slides with \
              the result of the same experiment in Wastenot. `make long-seeds` writes this page; do \
              not edit\nit by hand. {} of {} figures lie in their bands; {} of {} figures with a \
-             formula are within {:.0} % of the formula.\n\n*Ours* is the median over the random \
-             seeds in the scenario (unless a figure states another statistic), with the\nminimum \
-             and the maximum. *Formula* gives a prediction without a simulator, and the deviation \
-             of our result from this\nprediction. *Sensitive to* names the two parameters that \
-             change the figure most. For example, -0.5 means that the\nfigure is 0.5 % smaller if \
-             the parameter is 1 % larger (measured at +{:.0} %, seed 1).\n",
+             formula are within {:.0} % of the formula.\n\nA figure is named after the parameters \
+             of its variants, such as g and s, or after the quantity that it compares. Its\n*band* \
+             is the range in which we expect it. *Ours* is the median over the random seeds in the \
+             scenario (unless a figure\nstates another statistic), with the minimum and the \
+             maximum. *Formula* gives a prediction without a simulator, and the\ndeviation of our \
+             result from this prediction. *Sensitive to* names the two parameters that change the \
+             figure most. For\nexample, -0.5 means that the figure is 0.5 % smaller if the \
+             parameter is 1 % larger (measured at +{:.0} %, seed 1). Below\neach table, a list \
+             explains the figures.\n",
             self.inside,
             self.banded,
             self.near,
@@ -229,7 +232,10 @@ fn section(
         page.push('\n');
     }
     for (why, names) in whys {
-        let _ = writeln!(page, "- {}: {why}", names.join(", "));
+        let _ = match names.as_slice() {
+            [name] => writeln!(page, "- {name}: {why}"),
+            names => writeln!(page, "- {why} (Figures: {}.)", names.join(", ")),
+        };
     }
     let picture = format!("{PICTURES}/{}.png", experiment.scenario);
     if Path::new("docs/results").join(&picture).exists() {

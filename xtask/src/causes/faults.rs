@@ -41,7 +41,7 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "numa-levels",
         class: "scheduler/balancing",
         leaf: Some("scheduler/balancing/after-hotplug"),
-        about: "domains between nodes are lost after a hotplug / are kept",
+        about: "domains between nodes are lost after a hotplug / domains between nodes are kept",
         times: 60,
         plant: numa_levels,
     },
@@ -49,7 +49,8 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "wakeup",
         class: "scheduler/placement",
         leaf: Some("scheduler/placement/search-limited"),
-        about: "a wakeup searches one cache / a wakeup takes the CPU that has been idle longest",
+        about: "a wakeup searches only the CPUs of one cache / a wakeup selects the CPU that has \
+                been idle longest",
         times: 120,
         plant: wakeup,
     },
@@ -57,8 +58,8 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "wake-affine-idle",
         class: "scheduler/placement",
         leaf: Some("scheduler/placement/previous-idle"),
-        about: "loads select the CPU although the previous CPU is idle / the idle previous CPU is \
-            selected",
+        about: "the kernel compares loads although the previous CPU is idle / the kernel selects \
+            the previous CPU if it is idle",
         times: 120,
         plant: wake_affine,
     },
@@ -66,7 +67,8 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "policy",
         class: "scheduler/policy",
         leaf: None,
-        about: "the policy is a wrong one from policies/wrong / the policy is its correct original",
+        about: "a wrong policy from policies/wrong runs / the correct original of this policy \
+                runs",
         times: 120,
         plant: policy,
     },

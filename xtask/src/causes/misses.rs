@@ -18,44 +18,47 @@ const KNOWN: &[Miss] = &[
     Miss {
         class: "scheduler/balancing",
         found: "scheduler/placement",
-        why: "A task is placed on a busy CPU while another CPU is idle. It waits because of this \
-              placement, and because balancing does not move it. `check` needs four passes, 4 x (2 \
-              ms x CPUs + 4 ms), to establish a balancing cause. On 64 CPUs this is half a second, \
-              which is a quarter of the length of these runs. `check` misses the cause mostly on \
-              48 and 64 CPUs, and if no CPU stays idle for so long. Two facts would be better \
-              evidence: the passes themselves (`sched_balance_rq`), or a trace in which no task \
-              ever moves from some CPUs to some other CPUs.",
+        why: "A task is placed on a busy CPU while another CPU is idle. The wait has two causes: \
+              this placement, and balancing, which does not move the task to the idle CPU. `check` \
+              reports a cause in balancing only if a CPU stays idle for four balancing passes, 4 x \
+              (2 ms x CPUs + 4 ms). On 64 CPUs this is half a second, which is a quarter of the \
+              length of these runs. If no CPU stays idle for so long, `check` misses the cause, \
+              mostly on 48 and 64 CPUs. Better evidence would be events of the passes themselves \
+              (`sched_balance_rq`), or the fact that no task ever moves from some CPUs to some \
+              other CPUs.",
     },
     Miss {
         class: "scheduler/placement",
         found: "scheduler/balancing",
-        why: "A wakeup searches one cache only, so different tasks are overloaded in turn. During \
-            this waste, a CPU with another cache is idle for many passes, but in the examined case \
-            no task waits for a millisecond. The end of each wait before a tick would be better \
-            evidence.",
+        why: "A wakeup searches only the CPUs of one cache for an idle CPU. So the CPUs of this \
+            cache have too many tasks, and their tasks wait in turn. Meanwhile a CPU with another \
+            cache is idle for many balancing passes, so `check` reports balancing. In the examined \
+            case, each single wait is shorter than a millisecond. Better evidence would be that \
+            each wait ends before the next tick.",
     },
     Miss {
         class: "design/reserved",
         found: "scheduler/policy",
-        why: "The policy divides the CPUs into partitions (Rota). A trace contains the name of the \
-            policy, but not the partitions. Better evidence: the tasks of different cgroups never \
-            run on the same CPUs.",
+        why: "The policy (in Rota) divides the CPUs into partitions. A trace contains the name of \
+            the policy, but not the partitions. Better evidence would be that tasks of different \
+            cgroups never run on the same CPU.",
     },
     Miss {
         class: "configuration/quota",
         found: "host/late-start",
         why: "Balancing moves a task to a CPU where its group has just used up its quota. The task \
             is held back there, but simulated traces have no event for this. So the CPU seems to \
-            start the task late. Better evidence: other tasks of the group are held back on that \
-            CPU.",
+            start the task late. Better evidence would be that other tasks of the group are held \
+            back on that CPU.",
     },
     Miss {
         class: "configuration/quota",
         found: "scheduler/balancing",
-        why: "CPUs where the group has used up its quota are idle, and its tasks wait on CPUs that \
-              still have quota. These tasks count as movable, but they would be held back on the \
-              idle CPUs, too. In the two examined cases, at least 95 % of the waste arises in this \
-              way. Better evidence: tasks of the same cgroup are held back on the idle CPU.",
+        why: "Some CPUs are idle because the group has used up its quota there. Tasks of the group \
+              wait on CPUs that still have quota. `check` takes these tasks for movable, but on \
+              the idle CPUs they would be held back, too. In the two examined cases, at least 95 % \
+              of the waste arises in this way. Better evidence would be that tasks of the same \
+              cgroup are held back on the idle CPU.",
     },
     Miss {
         class: "configuration/quota",
@@ -66,8 +69,9 @@ const KNOWN: &[Miss] = &[
         class: "configuration/affinity",
         found: "scheduler/placement",
         why: "Affinities leave few CPUs to the tasks, and on these CPUs the scheduler makes its \
-            usual mistakes. On few CPUs, these mistakes cost more time than on all CPUs. The fault \
-            leads to the loss, but during each wait an allowed CPU was idle.",
+            usual mistakes. On few CPUs, these mistakes cost more time than on all CPUs. So the \
+            fault (the affinities) increases the loss. `check` reports the scheduler because \
+            during each wait, a CPU that the task may use was idle.",
     },
     Miss {
         class: "configuration/affinity",
@@ -77,13 +81,15 @@ const KNOWN: &[Miss] = &[
     Miss {
         class: "scheduler/balancing",
         found: "configuration/affinity",
-        why: "While balancing leaves some CPUs idle, pinned tasks wait on other CPUs.",
+        why: "Balancing leaves some CPUs idle. At the same time, pinned tasks wait on other CPUs, \
+              and `check` reports their affinities.",
     },
     Miss {
         class: "scheduler/policy",
         found: "configuration/affinity",
-        why: "While the wrong policy leaves some CPUs idle, pinned tasks wait on other CPUs. With \
-            the correct policy, the same pinned tasks wait, but no CPU is idle during these waits.",
+        why: "The wrong policy leaves some CPUs idle. At the same time, pinned tasks wait on other \
+            CPUs, and `check` reports their affinities. With the correct policy, the same pinned \
+            tasks wait. But no CPU is idle during these waits, so there is no loss.",
     },
 ];
 
@@ -127,11 +133,11 @@ pub(super) fn section(page: &mut String, seed: u64, cases: &[Case]) {
 }
 
 /// Why a class gets time with its fault off.
-const REST: &str = "**Left with the fault off**: a class contains other causes than the fault. \
-                    With `wake-affine-idle` off, wakeups still search only one cache, and this is \
-                    also a placement cause. With `groups` and `imbalance` off, tasks still wait \
-                    because of other faults of balancing. Only leaves can separate these causes \
-                    from the fault.";
+const REST: &str = "**Left with the fault off**: a class contains the fault's cause and other \
+                    causes, which also exist without the fault. With `wake-affine-idle` off, \
+                    wakeups still search only one cache, and this is also a placement cause. With \
+                    `groups` and `imbalance` off, tasks still wait because of other faults of \
+                    balancing. Only leaves can separate these causes from the fault.";
 
 /// An entry of a list, in lines of the page's width.
 fn entry(page: &mut String, text: &str) {

@@ -60,40 +60,44 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          scheduler and seed: once with a planted fault, and once\nwithout this fault. The \
          difference between the two runs shows the true cause. If time is lost only with the \
          fault, the\nfault caused this loss. If time is lost in both runs, the fault did not cause \
-         this loss. The seed chooses machines,\nwork and numbers at random. `check` gets the \
-         traces without the facts that only a simulator knows: the traces have no\nprograms and no \
-         tunables of the scheduler, and they have decisions only where this page says so.\n\n- \
-         *Lost* time is all time that has causes: waste, wake delay, idle CPU time that affinities \
-         keep from tasks, and time\n  for which quotas hold tasks back. If both runs finished \
-         their work, their losses are compared directly. Otherwise\n  the loss without the fault \
-         is scaled to the CPU time of the run with the fault.\n- *Truth* is the loss with the \
-         fault minus the loss without it. A case is *positive* if its truth is at least {:.0} %\n  \
-         of its CPU time.\n- *Found* in a class is the time that `check` assigns to the class with \
-         the fault on, minus the time with the fault\n  off. Time found in the fault's class is \
-         *right*, up to the truth. Time found in a node above this class, or as\n  `unknown`, is \
-         *open*: it counts neither as right nor as wrong. All other found time is *wrong*, and so \
-         is time\n  beyond the truth in the fault's class.\n- *Precision* is right / (right + \
-         wrong), and *recall* is right / truth. Both use the time of all cases, so large\n  \
-         machines count most. *Mean* is the mean of the positive cases, and all these cases have \
-         the same weight.\n- *Left* compares two times, both per CPU time: the time that the \
-         fault's class still gets with the fault off, and its\n  time with the fault on. *Left* is \
-         the first as a share of the second, for positive cases. The goal is {:.0} %.\n- A cause \
-         is *named* if at least {ENOUGH} cases are positive; otherwise it is *suspected*.\n\nIn \
-         every run and view, the times of the causes of a loss add up to the loss, to the \
-         nanosecond.\n\nThis page is for seed {seed}: {count} cases, {} machines, {} schedulers \
-         and policies; {positive} cases are positive.\n{LOOKED_AT} were examined while the rules \
-         were written. The first command tests the cases of another\nseed. The second command \
-         prints the scenarios of one case, for `wastenot run`:\n\n```sh\ncargo run --release \
-         --package xtask -- causes 7 causes-7.md\ncargo run --release --package xtask -- causes 7 \
-         numa-levels 12\n```\n\nThe file target/causes/SEED.csv has the figures of each \
-         case.\n\n## Result\n\n| | here | goal | reached |\n|---|---|---|---|\n| precision | {} | \
-         {PRECISION} | {} |\n| recall | {} | {RECALL} | {} |\n| classes that reach this precision \
-         | {precise} of {classes} | all | {} |\n| classes that reach this recall | {recalled} of \
-         {classes} | all | {} |\n| left with the fault off | {:.1} % | {:.0} % | {} |\n| positive \
-         cases that reach this share | {little_left} of {positive} | all | {} |\n\nSome classes \
-         are easy: the kind of loss identifies affinity, quota and the host's causes, and the name \
-         of the\nscheduler identifies policy and design. Balancing and placement are the hard \
-         classes. For these two classes, precision\nis {} and recall is {}.\n\n",
+         this loss. The seed chooses machines, work\nand numbers at random. `check` gets only \
+         facts that a recorded trace can have: the traces contain neither the programs\nof the \
+         tasks nor the tunables of the scheduler. They contain the scheduler's decisions only \
+         where this page says so.\n\n- *Lost* time is all time for which `check` gives causes. \
+         There are four kinds: waste, wake delay, idle CPU time that\n  waiting tasks may not use \
+         because of their affinities, and time for which quotas hold tasks back. If both runs\n  \
+         finished their work, their losses are compared directly. Otherwise the loss without the \
+         fault is scaled to the CPU\n  time of the run with the fault.\n- *Truth* is the loss with \
+         the fault minus the loss without it. A case is *positive* if its truth is at least {:.0} \
+         %\n  of its CPU time.\n- A *class* is a group of causes, such as scheduler/balancing. \
+         *Found* time of a class is the time that `check` assigns\n  to this class with the fault \
+         on, minus the time that it assigns to this class with the fault off. Each fault belongs\n\
+           to one class. Time found in the fault's class is *right*. If this time is longer than \
+         the truth, the excess is\n  *wrong*. Time found in a node above this class, or as \
+         `unknown`, is *open*: it counts neither as right nor as wrong.\n  Time found in any other \
+         class is *wrong*.\n- *Precision* is right / (right + wrong), and *recall* is right / \
+         truth. Both use the sums of the times of all cases, so\n  cases on large machines count \
+         most. *Mean precision* and *mean recall* are the means over the positive cases, and all\n\
+           these cases have the same weight.\n- *Left* is the time that `check` still assigns to \
+         the fault's class with the fault off, as a share of the time that it\n  assigns to this \
+         class with the fault on. Both times are for the same CPU time, and only positive cases \
+         count. The goal is {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases are \
+         positive; otherwise it is *suspected*.\n\n`check` divides each loss among its causes. In \
+         every run, the times of the causes add up to the loss, to the nanosecond.\n\nThis page is \
+         for seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases \
+         are positive.\n{LOOKED_AT} were examined while the rules were written. The first command \
+         tests the cases of another\nseed. The second command prints the scenarios of one case, \
+         for `wastenot run`:\n\n```sh\ncargo run --release --package xtask -- causes 7 \
+         causes-7.md\ncargo run --release --package xtask -- causes 7 numa-levels 12\n```\n\nThe \
+         file target/causes/SEED.csv has the figures of each case.\n\n## Result\n\n| | here | goal \
+         | reached |\n|---|---|---|---|\n| precision | {} | {PRECISION} | {} |\n| recall | {} | \
+         {RECALL} | {} |\n| classes that reach this precision | {precise} of {classes} | all | {} \
+         |\n| classes that reach this recall | {recalled} of {classes} | all | {} |\n| left with \
+         the fault off | {:.1} % | {:.0} % | {} |\n| positive cases that reach this share | \
+         {little_left} of {positive} | all | {} |\n\nSome classes are easy to find. The kind of \
+         loss identifies the classes affinity, quota and host. The name of the\nscheduler \
+         identifies the classes policy and design. Balancing and placement are the hard classes. \
+         For these two classes, precision\nis {} and recall is {}.\n\n",
         POSITIVE * 100.0,
         LEFT * 100.0,
         machines.len(),
@@ -116,11 +120,11 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
 /// A row for each class.
 fn classes(page: &mut String, scores: &Scores) {
     *page += "The table has the results by class. The precision of a class uses all time that is \
-              found in this class, for faults of\nall classes. So the precision depends on the \
-              time that these faults cost. For *equal weight*, the time found in each\npositive \
-              case counts as one.\n\n| class | cases | positive | truth | precision | recall | \
-              open | equal weight | mean recall | left | \
-              |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+              found in this class, also in cases\nwhose fault belongs to another class. So the \
+              precision also depends on the time that the faults of other classes cost.\n*Equal \
+              weight* is the precision if each positive case has the same weight.\n\n| class | \
+              cases | positive | truth | precision | recall | open | equal weight | mean recall | \
+              left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (class, score) in &scores.by_class {
         let named = if score.positive >= ENOUGH { "named" } else { "suspected" };
         let cells = cells(score, scores.precision(class), scores.precision_alike(class));
@@ -148,9 +152,9 @@ fn cells(score: &Score, precision: Option<f64>, alike: Option<f64>) -> String {
 fn confusion(page: &mut String, scores: &Scores) {
     let found: BTreeSet<&str> =
         scores.confusion.values().flat_map(|row| row.keys().copied()).collect();
-    *page += "\n## Confusion\n\nRows are the class of the fault. Columns are the class in which \
-              `check` found the lost time, in CPU seconds (for\nquotas: in task seconds).\n\n| \
-              fault of | truth |";
+    *page += "\n## Confusion\n\nA row is for the faults of one class. A column is for the class in \
+              which `check` found the lost time. The unit is CPU\nseconds (for quotas: task \
+              seconds).\n\n| fault of | truth |";
     found.iter().for_each(|class| *page += &format!(" {class} |"));
     *page += "\n|---|---|";
     found.iter().for_each(|_| *page += "---|");
@@ -188,9 +192,10 @@ fn leaves(page: &mut String, cases: &[Case]) {
     let scores = views.map(|view| Scores::of(cases, view, Grain::Leaf));
     *page += "\n## Leaves\n\nA *leaf* is a cause without causes below it in the tree. In this \
               section, only the exact cause counts as right. The\ntable gives precision and recall \
-              without the decisions of the scheduler, and with decisions (`--decisions`). No \
-              leaf\nbelongs to the fault *policy*.\n\n| fault | cause | positive | without | with \
-              decisions | left | |\n|---|---|---|---|---|---|---|\n";
+              for traces without the decisions of the scheduler, and for traces with these \
+              decisions\n(`--decisions`). No leaf belongs to the fault *policy*.\n\n| fault | \
+              cause | positive | without | with decisions | left | |\n\
+              |---|---|---|---|---|---|---|\n";
     for fault in FAULTS {
         let Some(leaf) = fault.leaf else { continue };
         let [without, with] = scores.each_ref().map(|it| it.by_fault.get(fault.name));
@@ -220,9 +225,10 @@ fn leaves(page: &mut String, cases: &[Case]) {
     for (view, about) in views.iter().zip(["without decisions", "with decisions"]) {
         let _ = writeln!(
             page,
-            "\nThe next table lists the causes that `check` found {about} in positive cases with \
-             the fault on, as\nshares of all losses. The shares include losses that the fault did not \
-             cause:\n\n| fault | found |\n|---|---|"
+            "\nThe next table is for traces {about}, and for positive cases with the fault on. For \
+             each cause that `check` found, it gives the share of the cause in all lost time. The \
+             lost time includes losses that the fault did not cause:\n\n| fault | found |\n\
+             |---|---|"
         );
         found(page, cases, *view);
     }

@@ -24,7 +24,11 @@ const MEASURES: [(&str, &str); 5] = [
     ("waste", "wasted CPU time, in % of the used CPU time"),
     ("time", "time until all work is done, relative to the reference"),
     ("wait", "99th percentile of the wait for a CPU, in ms"),
-    ("fairness", "end of the first of several equal tasks, relative to the end of the last"),
+    (
+        "fairness",
+        "time at which the first of several equal tasks ends, relative to the time at \
+                  which the last of them ends",
+    ),
     ("migrations", "migrations per second of used CPU time"),
 ];
 

@@ -166,7 +166,7 @@ impl fmt::Display for When {
             When::Idle(true) => write!(to, ", if the last CPU of the task is idle"),
             When::Idle(false) => write!(to, ", if the last CPU of the task is busy"),
             When::Far => write!(to, ", if the task comes from another node"),
-            When::Nth(n) => write!(to, ", one time in {n}"),
+            When::Nth(n) => write!(to, ", in one case of {n}"),
         }
     }
 }

@@ -36,22 +36,22 @@ pub(crate) const ARGUMENTS: &[Argument] = &[
         operators: &["elsewhere"],
         sites: &["put"],
         why: "If the task may run on `t.prev`, then `t.prev` is its home. If the affinity of the \
-            task has changed and excludes `t.prev`, the mutant may put the task into a queue from \
-            which no CPU that may run the task dispatches. The task then waits for an idle CPU \
-            that balances. Solvers show that each idle CPU that may run the task finds it. So the \
-            task is not lost, and no CPU that may run it stays idle. But the task can starve if \
-            these CPUs always have other work. The claim `wait` excludes starvation, so the \
-            mutants of this operator are refuted if a policy claims `wait`. The policies below \
-            cannot claim `wait` for two reasons: in an ordered queue, later tasks may run first, \
-            and periodic balancing moves tasks behind other tasks.",
+            task has changed and excludes `t.prev`, the mutant may put the task into a wrong \
+            queue: the CPUs that dispatch from this queue may not run the task. The task then \
+            waits for an idle CPU that balances. Solvers show that each idle CPU that may run the \
+            task finds it. So the task is not lost, and no CPU that may run it stays idle. But the \
+            task can starve if these CPUs always have other work. The claim `wait` says that no \
+            task starves. So if a policy claims `wait`, the mutants of this operator are refuted. \
+            The policies below cannot claim `wait` for two reasons: in an ordered queue, later \
+            tasks may run first, and periodic balancing moves tasks behind other tasks.",
     },
     Argument {
         policies: &["numa"],
         operators: &["negate", "always", "compare", "turn", "off by one"],
         sites: &["balance every: filter"],
         why: "With any filter, `steal half(...)` moves a task only if the other queue is longer by \
-            at least two. So `settles` holds. The mutant also balances queues if the difference of \
-            their lengths is below `apart`. This change affects only the tuning, because the \
-            original is proved for every value of `apart`, including 0.",
+            at least two. So `settles` holds. The mutant also moves tasks between two queues whose \
+            lengths differ by less than `apart`. No claim depends on this, because the original is \
+            proved for every value of `apart`, including 0.",
     },
 ];

@@ -59,8 +59,13 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(Steps, "drop", "a statement is left out", statements::drop_statement),
         operator(Steps, "no attempt", "dispatch skips one attempt", statements::drop_attempt),
         operator(Steps, "twice", "a task is put twice, or run twice", statements::twice),
-        operator(Steps, "elsewhere", "a put uses `t.prev` or `here`", statements::put_elsewhere),
-        operator(Steps, "retry", "a balance retries 0 times or once", balances::retry_less),
+        operator(
+            Steps,
+            "elsewhere",
+            "a task is put into the queue of `t.prev` or `here`",
+            statements::put_elsewhere,
+        ),
+        operator(Steps, "retry", "balancing retries 0 times or once", balances::retry_less),
         operator(Steps, "count", "a steal takes 0, 1 or 2 tasks", balances::count_other),
         operator(
             Steps,
@@ -75,14 +80,14 @@ pub(crate) const OPERATORS: &[Operator] = {
             "a steal does not repeat its check under the lock",
             statements::unchecked,
         ),
-        operator(Steps, "set", "a CPU variable is also set before a statement", kept::set),
-        operator(Order, "moved", "a CPU variable is set elsewhere", kept::moved),
+        operator(Steps, "set", "a variable of a CPU is also set before a statement", kept::set),
+        operator(Order, "moved", "a variable of a CPU is set at another place", kept::moved),
         operator(Order, "swap", "two statements are swapped", statements::swap_statements),
         operator(Order, "attempts", "two attempts are swapped", statements::swap_attempts),
         operator(
             Order,
             "kick first",
-            "a put kicks a CPU before it inserts the task",
+            "a CPU is kicked before the task is put into its queue",
             statements::kick_first,
         ),
         operator(
@@ -102,10 +107,15 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(
             Footprint,
             "re-check",
-            "the check under the lock requires more",
+            "the check under the lock has one more condition",
             expressions::asks_again,
         ),
-        operator(Footprint, "asks more", "the filter requires more", expressions::asks_more),
+        operator(
+            Footprint,
+            "asks more",
+            "the filter has one more condition",
+            expressions::asks_more,
+        ),
         operator(
             Footprint,
             "kept",
@@ -114,12 +124,12 @@ pub(crate) const OPERATORS: &[Operator] = {
             kept::in_keys,
         ),
         operator(Levels, "into", "tasks move to a queue that no CPU reads", balances::into_other),
-        operator(Levels, "no level", "a balance skips one level", balances::drop_level),
-        operator(Levels, "narrow", "a balance skips its last level", balances::narrow_last),
+        operator(Levels, "no level", "balancing skips one level", balances::drop_level),
+        operator(Levels, "narrow", "balancing skips its last level", balances::narrow_last),
         operator(
             Levels,
             "wake",
-            "a put wakes only within smt, llc or node",
+            "a CPU is woken only within smt, llc or node",
             statements::wake_within,
         ),
         operator(
@@ -143,7 +153,7 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(
             Choice,
             "least",
-            "argmin and argmax are swapped in a balance",
+            "argmin and argmax are swapped in balancing",
             balances::choose_other,
         ),
         operator(Choice, "tie", "`tie near` is added or removed", balances::tie_other),

@@ -133,42 +133,44 @@ fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
 }
 
 const HEAD: &str = "# Mutants\n\nA prover must not prove wrong policies. To test this, a fixed \
-                    list of operators changes every correct policy. Each\noperator changes the IR \
-                    of the policy at one site, and is applied at every site where it fits. Each \
-                    changed policy is\na *mutant*, and the prover judges each mutant. `make \
-                    long-mutants` writes this page; do not edit it by hand.\n\n- *type*: the text \
-                    has one of these errors: a path places its task never or twice, a CPU is \
-                    claimed but not\n  used, a name is unknown, or the text contradicts a \
-                    claim.\n- *explorer*: a small machine has a counterexample.\n- *replay*: a \
-                    solver finds a state of a small machine with more tasks than the explorer \
-                    enumerates, and the\n  explorer confirms that the state breaks a claim.\n- \
-                    *solver*: an obligation fails in some state, but no explored small machine has \
-                    such a state.\n- *equivalent*: a solver finds no state in which the mutant \
-                    differs from the original.\n- *contained*: a solver finds no state in which \
-                    the mutant does more than the original may do. The original may\n  make each \
-                    put of the mutant for the same task, and may move each task that the mutant's \
-                    periodic balancing\n  moves. So claims about everything that the original may \
-                    do hold for the mutant, too.\n- *argued*: all claims still hold; an argument \
-                    below shows this and lists its mutants.\n\nMutants of the family *choice* \
-                    change nothing that a claim depends on: they change only the order in which \
-                    tasks run,\nor the length of a run. The prover must prove all of these mutants \
-                    like the original (*proved*), and they are counted\nseparately. A mutant of \
-                    any operator belongs to this family if its slice equals the slice of the \
-                    original. The *slice*\nis the part of a policy that determines\n\n- the queue \
-                    into which a task is put, and the levels in which a put searches for a CPU to \
-                    wake; the idle CPUs that are\n  claimed, that run a task directly, or that are \
-                    kicked because they were claimed;\n- the queues in which an idle CPU looks for \
-                    tasks, and the condition under which the CPU continues with the next\n  queue; \
-                    also the order of these queues, but only if `wait` is claimed, or if not all \
-                    queues are tried;\n- the tasks that periodic balancing moves, and the source \
-                    and destination of each move;\n- keys of ordered queues, but only if \
-                    `vt_monotone` or `lag` is claimed;\n- the existence of endless slices, but \
-                    only if the policy has a leader and claims `hierarchy`.\n\nSo the slice omits \
-                    the order of candidates, idle CPUs and tasks, the CPUs that balance and their \
-                    periods, the length\nof slices, the interruption of running tasks, and the \
-                    values of parameters. The program checks one rule: if the text\nof a mutant \
-                    has no errors and the mutant is refuted, the mutant is neither equivalent nor \
-                    contained, and does not\nbelong to the family choice.\n";
+                    list of operators changes every correct policy. An\noperator changes the \
+                    policy's internal representation at one place, and we apply it at every place \
+                    where it fits. Each\nchanged policy is a *mutant*. The tables count the \
+                    mutants by the prover's verdict. `make long-mutants` writes this\npage; do not \
+                    edit it by hand.\n\n- *type*: the text of the mutant has one of these errors: \
+                    on some path, a task is placed never or twice; a CPU is\n  claimed but not \
+                    used; a name is unknown; the text contradicts a claim.\n- *explorer*: a small \
+                    machine has a counterexample.\n- *replay*: a solver finds a state of a small \
+                    machine with more tasks than the explorer enumerates, and the\n  explorer \
+                    confirms that the state breaks a claim.\n- *solver*: an obligation fails in \
+                    some state, but no explored small machine has such a state.\n- *equivalent*: a \
+                    solver finds no state in which the mutant differs from the original.\n- \
+                    *contained*: a solver finds no state in which the mutant does more than the \
+                    original may do. If the mutant puts a task\n  into a queue, the original may \
+                    put this task into the same queue. If the mutant's periodic balancing moves a \
+                    task, the\n  original may make the same move. So claims about everything that \
+                    the original may do hold for the mutant, too.\n- *argued*: all claims still \
+                    hold. An argument below shows this for the mutants that it lists.\n\nMutants \
+                    of the family *choice* change nothing that a claim depends on: they change \
+                    only the order in which tasks run, or\nthe length of a run. The prover must \
+                    prove all of these mutants, as it proves the original (*proved*). They are \
+                    counted\nseparately. A mutant of any operator belongs to this family if its \
+                    slice equals the slice of the original. The *slice*\nis the part of a policy \
+                    that determines\n\n- the queue into which a task is put, and the levels in \
+                    which the policy then searches for a CPU to wake; the idle CPUs\n  that are \
+                    claimed, that run a task directly, or that are kicked because they were \
+                    claimed;\n- the queues in which an idle CPU looks for tasks, and the condition \
+                    under which the CPU continues with the next\n  queue; also the order of these \
+                    queues, but only if `wait` is claimed, or if not all queues are tried;\n- the \
+                    tasks that periodic balancing moves, and the source and destination of each \
+                    move;\n- keys of ordered queues, but only if `vt_monotone` or `lag` is \
+                    claimed;\n- the existence of endless slices, but only if the policy has a \
+                    leader and claims `hierarchy`.\n\nSo these things are not in the slice of a \
+                    policy: the order of candidates, idle CPUs and tasks, the CPUs that balance\n\
+                    and their periods, the length of time slices, the interruption of running \
+                    tasks, and the values of parameters. The\nprogram checks one rule: if the text \
+                    of a mutant has no errors and the mutant is refuted, the mutant is neither\n\
+                    equivalent nor contained, and does not belong to the family choice.\n";
 
 const COLUMNS: &str =
     "| made | type | explorer | replay | solver | equivalent | contained | argued | proved |\n";

@@ -29,8 +29,8 @@ pub(super) fn page(all: &[Judged]) -> String {
     let rules: Vec<String> = rules.collect();
     let _ = writeln!(
         page,
-        "\nThe first forbidden steps of the detected mutants broke these rules: \
-                            {}.",
+        "\nThe first forbidden step of each detected mutant breaks one rule. The list gives the \
+                            number of mutants for each rule: {}.",
         rules.join(", ")
     );
     let missed = all.iter().filter(|it| it.found.is_none()).map(|it| {
@@ -39,7 +39,11 @@ pub(super) fn page(all: &[Judged]) -> String {
     });
     let missed: Vec<String> = missed.collect();
     if !missed.is_empty() {
-        let _ = writeln!(page, "\nMissed:\n\n- {}", missed.join("\n- "));
+        let _ = writeln!(
+            page,
+            "\nThe replay missed these mutants (policy: operator, changed place):\n\n- {}",
+            missed.join("\n- ")
+        );
     }
     page
 }

@@ -57,8 +57,8 @@ fn every_scenario_gives_the_history_it_always_gave_and_the_required_orderings() 
     assert_eq!(value("wake-affine-ua", "prev-idle-wakeups-left"), 0.0);
 }
 
-/// Each fix removes nine tenths of the time that CPUs idle while tasks wait; and with all fixes
-/// together almost nothing is lost against a CPU for each thread.
+/// Each fix removes nine tenths of the waste. With all fixes together, a program takes almost as
+/// little time as with a CPU for each thread.
 fn each_fix_takes_the_waste_away(all: &[Experiment]) {
     // Jobs that return from I/O wait until an idle CPU of another node balances: the fault of
     // wakeups, which is not fixed there.
