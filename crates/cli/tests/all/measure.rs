@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::reference::names_columns;
 use crate::root;
 use crate::shell::{Desk, said};
 
@@ -34,12 +35,7 @@ fn a_table_has_the_columns_of_the_page_and_grows_only_if_asked() {
         "wastenot bounds measure --span 5ms --cpus 1 --design coarse-ticket,per-cpu -o here.csv";
     desk.says(0, line, &["the figures do not include interrupts and context switches"]);
     let first = desk.read("here.csv");
-    let page = fs::read_to_string(root().join("docs/reference/profile.md")).expect("the page");
-    let section = page.split("## The table").nth(1).and_then(|rest| rest.split("\n## ").next());
-    let rows = section.expect("its columns").lines();
-    let named = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
-    let columns = first.lines().next().expect("a header").split(',');
-    assert!(columns.eq(named), "{section:?}");
+    names_columns("profile.md", "## The table", &first);
     assert_eq!(first.lines().count(), 3, "{first}");
     desk.says(2, line, &["exists already", "--append"]);
     assert_eq!(desk.read("here.csv"), first);
@@ -49,7 +45,7 @@ fn a_table_has_the_columns_of_the_page_and_grows_only_if_asked() {
     desk.exits(0, &format!("{line} --force"));
     assert_eq!(desk.read("here.csv").lines().count(), 3);
     // Others may add theirs with nothing but cat.
-    desk.put("all.csv", first.clone() + &both);
+    desk.put("all.csv", first + &both);
     let (text, code) = said(&desk.bash("wastenot bounds calibrate all.csv --within 100%"));
     assert!(code < 2, "{text}");
 }

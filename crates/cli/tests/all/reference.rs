@@ -156,6 +156,16 @@ fn the_page_on_bounds_names_every_implementation() {
     }
 }
 
+/// A section of a page names the columns of this table.
+pub(crate) fn names_columns(page: &str, section: &str, table: &str) {
+    let text = fs::read_to_string(root().join("docs/reference").join(page)).expect(page);
+    let part = text.split(section).nth(1).and_then(|rest| rest.split("\n## ").next());
+    let rows = part.expect("its columns").lines();
+    let named = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+    let columns = table.lines().next().expect("a header").split(',');
+    assert!(columns.eq(named), "{page}: {part:?}");
+}
+
 /// The page names what `line` prints, and nothing else.
 fn names_all(page: &str, line: &str) {
     let (json, _) = Desk::laid().json(line);

@@ -6,6 +6,7 @@ use std::fs;
 use wastenot_model::Help;
 use wastenot_scenario::sweep::sweep;
 
+use crate::reference::names_columns;
 use crate::root;
 use crate::shell::Desk;
 
@@ -46,12 +47,7 @@ fn a_sweep_in_parts_gives_the_same_table_with_the_columns_of_the_page() {
     let desk = desk();
     desk.exits(0, "wastenot bounds sweep small.toml -o 1.csv");
     let csv = desk.read("1.csv");
-    let page = fs::read_to_string(root().join("docs/reference/sweep.md")).expect("the page");
-    let columns = csv.lines().next().expect("a header").split(',');
-    let section = page.split("## CSV").nth(1).and_then(|rest| rest.split("\n## ").next());
-    let rows = section.expect("its columns").lines();
-    let named = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
-    assert!(columns.eq(named), "{section:?}");
+    names_columns("sweep.md", "## CSV", &csv);
     assert!(csv.contains(",\"message passing, by mail\",soft,1,5,"), "{csv}");
     assert!(csv.contains(",none: observed maxima\n"), "{csv}");
     let part = "wastenot bounds sweep small.toml --resume rows --shard 1/3";
