@@ -11,7 +11,8 @@ use crate::Error;
 const CPU: &str = "/sys/devices/system/cpu";
 const NODE: &str = "/sys/devices/system/node";
 
-/// Reads a snapshot as [`SYS_COMMAND`](crate::SYS_COMMAND) prints it. If a file has several lines, the first one counts.
+/// Reads a snapshot as [`SYS_COMMAND`](crate::SYS_COMMAND) prints it. If a file has several lines,
+/// the first one counts.
 pub(crate) fn read(file: &str, text: &str) -> Result<Machine, Error> {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     for line in text.lines().filter(|line| line.starts_with("/sys/devices/system/")) {

@@ -8,8 +8,8 @@ use super::plan::{Op, Plan, Walk};
 const STEPS: usize = 1 << 22;
 
 /// CPU time that tasks that are not awaited must have: before each token that they put and an
-/// awaited task takes. Of each pipe it is given how many. Which of them puts how many tokens is not fixed, so the
-/// shortest ones count.
+/// awaited task takes. `tokens` has how many these are, of each pipe. Which task puts how many of
+/// them is not fixed, so the shortest ones count.
 pub(super) fn needed(plan: &Plan, tokens: impl Iterator<Item = u64>, fastest: u64) -> u64 {
     let of = |(id, count): (usize, u64)| {
         let mut gaps = Vec::new();
