@@ -368,7 +368,7 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     match options.solvers.as_slice() {
         [] => all.push(
             "no solver was run, so claims are proved only for small machines, unless they follow \
-             from the text alone"
+             from the text of the policy alone"
                 .to_owned(),
         ),
         solvers => {

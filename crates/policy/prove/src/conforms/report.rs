@@ -31,7 +31,7 @@ pub fn report(
     report.measure("breaks", "Steps that the model does not allow", found.breaks.len(), Unit::None);
     report.measure("failed", "Failed attempts", found.failed, Unit::None);
     report.measure("beside", "  while a task waited", found.beside, Unit::None);
-    report.measure("beyond", "  beyond removals by other CPUs", found.beyond, Unit::None);
+    report.measure("beyond", "  in excess of removals by other CPUs", found.beyond, Unit::None);
     report.measure("by_kernel", "Runs that the kernel started", found.by_kernel, Unit::None);
     report.measure(
         "span_ns",

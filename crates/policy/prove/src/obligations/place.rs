@@ -75,7 +75,8 @@ fn served(
     let unserved = forall([("c", cpu_sort())], implies(and([able, not(idle)]), not(or(finds))));
     encoder.assert("No idle CPU that may run the task looks there.", unserved);
     let idle = encoder.runs(name("c"), &Names::default());
-    encoder.assert("At some later time CPUs run no task.", forall([("c", cpu_sort())], not(idle)));
+    encoder
+        .assert("At some later time, no CPU runs a task.", forall([("c", cpu_sort())], not(idle)));
     Ok(encoder.finish())
 }
 
@@ -114,7 +115,7 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     encoder.assert("The task may run on this CPU.", able);
     let takes = takes(&mut encoder, queue, &taking, &target)?;
     let candidate = candidate(&mut encoder, queue, &taking, &target);
-    encoder.assert("This CPU would look there.", or([takes, candidate]));
+    encoder.assert("This CPU looks into the queue of the task.", or([takes, candidate]));
     let prev = names.prev.clone().unwrap_or_else(|| me.clone());
     let inside = encoder.same(site.put.wake, prev, me.clone());
     encoder.assert("The search for an idle CPU does not cover this CPU.", not(inside));
