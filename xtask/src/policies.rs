@@ -68,7 +68,7 @@ fn head() -> String {
         "# Policies, simulated\n\nThis page compares completion times of two policies and of \
          Linux's schedulers, for the workloads of the seeds on a\nmachine of 64 CPUs ({MACHINE}). \
          Both policies are proved: in a model and under listed assumptions, no idle CPU \
-         stays\nidle while a task that it may run waits, for more than a stated number of \
+         stays\nidle while a task waits that this CPU may run, for more than a stated number of \
          balancing attempts. `make long-policies`\nwrites this page; do not edit it by hand. The \
          table gives medians of {SEEDS} seeds. In parentheses is the wasted CPU \
          time\n(CPUs idle while tasks waited elsewhere), if it is not zero.\n\n*With faults* is \
