@@ -310,7 +310,7 @@ fn about(name: &str) -> Option<&'static str> {
         "in_order" => "queues are first in, first out",
         "first" => "some CPU that may run an enqueued task takes from the task's queue first",
         "rises" => "no handler decreases a key",
-        "calm" => "handlers that run without an event do not preempt tasks",
+        "calm" => "the handlers of `start`, `stop`, `tick` and `preempt` do not preempt tasks",
         "part" => "in every partition, the claims that all policies have in common are proved",
         _ => return None,
     })

@@ -140,8 +140,8 @@ fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
         span: balance.spans.retry,
         question: Question::settled_or(
             balance.retry.is_none() || no_task_waits,
-            "not all candidates are tried, and for arbitrary numbers of CPUs, the prover does not \
-             check whether all tries can fail because of tasks that may not run there",
+            "not all candidates are tried. For arbitrary numbers of CPUs, the prover does not \
+             check whether every try can fail because the waiting tasks may not run on this CPU",
         ),
         model_only: false,
     }
