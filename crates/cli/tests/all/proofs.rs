@@ -191,7 +191,7 @@ fn a_certificate_of_what_is_not_shown_fails() {
     // A claim that the certificate leaves out is one that it does not show.
     let line = "wastenot prove unknown.rota --claim hierarchy --certificate part";
     let line = format!("{line} && wastenot prove --recheck part");
-    desk.says(3, &line, &["work_conservation not in it"]);
+    desk.says(3, &line, &["work_conservation not in the certificate"]);
 }
 
 #[test]

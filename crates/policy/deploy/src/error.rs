@@ -84,7 +84,7 @@ impl Help for Error {
             }
             Error::NotAllowed => "run the command as root: `sudo ...`",
             Error::Refused(_) => "report this bug, with the policy and the kernel version",
-            Error::Failed { .. } => "check what this machine allows with `wastenot doctor`",
+            Error::Failed { .. } => "run `wastenot doctor` to see what this machine allows",
         }
         .into()
     }

@@ -40,7 +40,8 @@ impl Help for Exit {
                 "deploy the policy again, because the CPUs of the machine changed"
             }
             SYSRQ => {
-                "deploy the policy again; SysRq-S ended it, as it ends every sched_ext scheduler"
+                "deploy the policy again; SysRq-S ended this scheduler, as it ends every sched_ext \
+                 scheduler"
             }
             ERROR_STALL => {
                 "check the policy with `wastenot prove`, and read the dump in the kernel log: a \

@@ -63,7 +63,12 @@ impl Seen {
         let build = vec![("policy", self.name.clone()), ("kernel", kernel)];
         all.register("scheduler", "The policy and the kernel on which it runs", Info::new(build));
         let ran = ConstCounter::new(self.ran.as_secs_f64());
-        all.register_with_unit("ran", "Time for which the policy scheduled", Unit::Seconds, ran);
+        all.register_with_unit(
+            "ran",
+            "Time during which the policy scheduled tasks",
+            Unit::Seconds,
+            ran,
+        );
         let help = "Number of times that each step of the protocol was taken";
         let steps = STEPS.iter().zip(self.steps).map(|(name, count)| (*name, count));
         all.register("steps", help, family("step", steps));

@@ -130,7 +130,8 @@ impl Running {
         if !proc.is_alike() {
             return Err(Error::Failed {
                 doing: "place tasks by their commands",
-                why: "this process is in a PID namespace, where tasks have other numbers".into(),
+                why: "this process is in a PID namespace, so it does not see the kernel's task IDs"
+                    .into(),
             });
         }
         let mut gone: BTreeSet<Vec<u8>> = map.keys().collect();

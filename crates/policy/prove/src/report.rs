@@ -310,7 +310,7 @@ fn about(name: &str) -> Option<&'static str> {
         "in_order" => "queues are first in, first out",
         "first" => "some CPU that may run an enqueued task takes from the task's queue first",
         "rises" => "no handler decreases a key",
-        "calm" => "handlers that run without an event do not preempt tasks",
+        "calm" => "the handlers of `start`, `stop`, `tick` and `preempt` do not preempt tasks",
         "part" => "in every partition, the claims that all policies have in common are proved",
         _ => return None,
     })
@@ -368,7 +368,7 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     match options.solvers.as_slice() {
         [] => all.push(
             "no solver was run, so claims are proved only for small machines, unless they follow \
-             from the text alone"
+             from the text of the policy alone"
                 .to_owned(),
         ),
         solvers => {

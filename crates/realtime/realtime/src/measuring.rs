@@ -47,8 +47,8 @@ impl Run {
         let (design, cpus) = (self.benchmark.name(), self.on.len());
         let of = |kind: &Overhead| {
             format!(
-                "the figures leave out {} of {design} on {cpus} CPUs, because the threads of this \
-                 design did not meet within the measured time (increase `--span`)",
+                "the figures leave out {} of {design} on {cpus} CPUs, because no such \
+                 operation happened within the measured time (increase `--span`)",
                 kind.name()
             )
         };
@@ -173,7 +173,7 @@ impl Here {
     fn assumptions(&self, most: usize) -> Vec<String> {
         let mut said = vec![
             "the figures do not include interrupts and context switches: the threads make \
-             decisions and run no tasks; a kernel has these overheads in addition"
+             scheduling decisions but run no tasks. A kernel has these overheads in addition"
                 .to_owned(),
             "if a thread is interrupted, its current operation takes longer, and other threads \
              wait longer for this thread. So means and maxima depend on the current load, but \

@@ -89,7 +89,7 @@ fn stands(shown: Option<bool>, outcome: Option<&Outcome>) -> (String, Conclusion
             return (words, Conclusion::CannotTell);
         }
         (Some(false), _) => ("not shown", Conclusion::CannotTell),
-        (None, _) => ("not in it", Conclusion::CannotTell),
+        (None, _) => ("not in the certificate", Conclusion::CannotTell),
     };
     (words.to_owned(), conclusion)
 }

@@ -239,6 +239,8 @@ fn only_asks(file: &Path, text: &str) -> Result<(), Error> {
     let asks = commands.iter().filter(|command| command.begins("check-sat")).count();
     match commands.iter().all(allowed) && asks == 1 {
         true => Ok(()),
-        false => Err(wrong("the script may only declare, assert and ask once")),
+        false => {
+            Err(wrong("the script may contain only declarations, assertions and one `(check-sat)`"))
+        }
     }
 }

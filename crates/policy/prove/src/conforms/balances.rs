@@ -384,7 +384,7 @@ impl Replay<'_, '_> {
             Some(format!("CPU {cpu} chose {name}, but moves a task from another queue"))
         } else if filter == Some(false) {
             Some(format!(
-                "CPU {cpu} moves a task from {name} after the filter has begun to reject it"
+                "CPU {cpu} moves a task from {name} although the filter now rejects this queue"
             ))
         } else {
             enough.then(|| format!("CPU {cpu} moves more tasks from {name} than the policy allows"))
@@ -431,7 +431,7 @@ impl Replay<'_, '_> {
             (begun..self.balance.levels.len()).find_map(|n| self.untried(&view, n, tried))?;
         let (cpu, name) = (self.cpu, self.name(left));
         Some(format!(
-            "a balance of CPU {cpu} ends without {name}, although this queue passes the filter"
+            "a balance of CPU {cpu} ends, although {name} is untried and passes the filter"
         ))
     }
 }

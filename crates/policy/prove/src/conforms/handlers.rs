@@ -104,7 +104,10 @@ fn reach(task: i32, level: i64, levels: &[i64]) -> Option<String> {
         return None;
     }
     let name = Level::ALL.get(level as usize).map_or("?", |it| it.name());
-    Some(format!("the search for an idle CPU for task {task} stays within a level: {name}"))
+    Some(format!(
+        "the search for an idle CPU for task {task} covers one {name}, \
+         but its handler states another level"
+    ))
 }
 
 /// How far the puts of an event wake.

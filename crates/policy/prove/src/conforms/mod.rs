@@ -120,11 +120,12 @@ impl Rule {
             }
             Rule::Claim => "a CPU is claimed only if its idle flag is set, and only once",
             Rule::Search => {
-                "a search for an idle CPU fails only if no idle flag was set all the time"
+                "a search for an idle CPU fails only if no CPU had its idle flag set during the \
+                 whole search"
             }
             Rule::Sequence => {
                 "a CPU sets its flag, then looks for a task; after it took a task, it clears the \
-                 flag and searches idle CPUs"
+                 flag and searches for idle CPUs"
             }
             Rule::Handler => "a handler that places a task follows one of its paths in the policy",
             Rule::Slice => "a task starts to run with a slice that its handler gives",

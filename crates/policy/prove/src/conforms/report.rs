@@ -31,8 +31,9 @@ pub fn report(
     report.measure("breaks", "Steps that the model does not allow", found.breaks.len(), Unit::None);
     report.measure("failed", "Failed attempts", found.failed, Unit::None);
     report.measure("beside", "  while a task waited", found.beside, Unit::None);
-    report.measure("beyond", "  beyond removals by other CPUs", found.beyond, Unit::None);
-    report.measure("by_kernel", "Runs that the kernel started", found.by_kernel, Unit::None);
+    report.measure("beyond", "  in excess of removals by other CPUs", found.beyond, Unit::None);
+    let by_kernel = "Tasks that the kernel started, not a handler";
+    report.measure("by_kernel", by_kernel, found.by_kernel, Unit::None);
     report.measure(
         "span_ns",
         "Time that the log covers",
@@ -116,7 +117,8 @@ fn rules(found: &Conformance) -> Table {
 }
 
 fn windows(found: &Conformance) -> Table {
-    Table::of("windows", "Windows", Kind::ALL, |row, kind| {
+    let title = "Windows: times when the kernel deviates from the model";
+    Table::of("windows", title, Kind::ALL, |row, kind| {
         let all = found.windows.iter().filter(|it| it.kind == kind).map(|it| it.span_ns);
         row.cell("kind", "window", kind.name())
             .cell("count", "count", all.clone().count())

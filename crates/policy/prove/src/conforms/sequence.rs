@@ -102,11 +102,13 @@ fn attempt(cpu: &mut Cpu, step: &Step) -> Option<String> {
     }
     if took != (step.value == 1) {
         let [does, says] = if took { ["took a task", "none"] } else { ["took none", "one"] };
-        return Some(format!("CPU {me} {does}, but its attempt says that it took {says}"));
+        return Some(format!(
+            "CPU {me} {does}, but the record of its attempt says that it took {says}"
+        ));
     }
     if let Some(claimed) = std::mem::take(&mut cpu.claimed).first() {
         return Some(format!("CPU {me} claimed CPU {claimed} but did not kick it"));
     }
-    let why = "took a task and did not search idle CPUs for the tasks that still wait";
+    let why = "took a task and did not search for idle CPUs to run the tasks that still wait";
     (!searched).then(|| format!("CPU {me} {why}"))
 }

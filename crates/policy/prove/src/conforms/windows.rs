@@ -31,7 +31,7 @@ impl Kind {
             Kind::Requeued => "a waiting task is enqueued again",
             Kind::Switched => "a program runs on a waiting task",
             Kind::Above => "a higher class runs on a claimed CPU",
-            Kind::Direct => "a direct run meets a dispatch",
+            Kind::Direct => "a CPU takes another task before a direct run",
         }
     }
 
@@ -40,7 +40,9 @@ impl Kind {
         match self {
             Kind::Requeued => ("early", "the next step of that CPU, except its claim and kick"),
             Kind::Switched => ("in", "the next step of that CPU, except its claim and kick"),
-            Kind::Above => ("claim of the CPU, or above 1", "attempt or busy of the CPU"),
+            Kind::Above => {
+                ("claim of the CPU, or `above` with value 1", "attempt or busy of the CPU")
+            }
             Kind::Direct => ("run", "start of the task"),
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn words(model: &Model<'_>, step: &Step) -> String {
             format!("{to} {came}{on}")
         }
         What::Chain => format!(
-            "CPU {cpu} searches CPUs for all waiting tasks{}",
+            "CPU {cpu} searches for idle CPUs that can run waiting tasks{}",
             if step.value == 0 { ": no CPU sleeps" } else { "" }
         ),
         What::Start if step.value == 0 => format!("{task} begins to run on {to}"),

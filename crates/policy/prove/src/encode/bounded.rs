@@ -18,7 +18,7 @@ impl Encoder<'_> {
             return now;
         }
         let then = self.at_least(&format!("now{}", names.moment), int(0));
-        self.assert("Time passes.", at_most(then.clone(), now));
+        self.assert("Time never decreases.", at_most(then.clone(), now));
         then
     }
 
@@ -40,11 +40,17 @@ impl Encoder<'_> {
         }
         let count = self.any_at_least("running", int(0), names)?;
         let size = self.size(level, cpu.clone());
-        self.assert("No more run than there are.", at_most(count.clone(), size.clone()));
+        self.assert(
+            "At most all CPUs of the place run a task.",
+            at_most(count.clone(), size.clone()),
+        );
         if let Some((_, me)) = names.me.clone() {
             let (here, runs) = (self.same(level, me.clone(), cpu), self.runs(me, names));
             let fewer = implies(and([here, not(runs)]), less(count.clone(), size));
-            self.assert("I am one of them, and may be idle.", fewer);
+            self.assert(
+                "If this CPU is in the place and idle, not all CPUs of the place run a task.",
+                fewer,
+            );
         }
         Ok(count)
     }
@@ -56,7 +62,10 @@ impl Encoder<'_> {
         let sign = |least: i64| {
             implies(at_most(int(least), time.clone()), at_most(int(least), value.clone()))
         };
-        self.assert("Virtual time passes when time does.", and([sign(0), sign(1)]));
+        self.assert(
+            "If the time is at least 0 (at least 1), so is the virtual time.",
+            and([sign(0), sign(1)]),
+        );
         Ok(value)
     }
 
@@ -66,7 +75,10 @@ impl Encoder<'_> {
         let value = self.any("decayed", names)?;
         let most = choice(less(of.clone(), int(0)), int(0), of);
         let bounds = and([at_most(int(0), value.clone()), at_most(value.clone(), most)]);
-        self.assert("What decays grows no more.", bounds);
+        self.assert(
+            "A decayed value is between 0 and the original value, or 0 if that is negative.",
+            bounds,
+        );
         Ok(value)
     }
 
@@ -80,7 +92,7 @@ impl Encoder<'_> {
         let mut asks = Asks::default();
         visit_bool(body, &mut asks);
         let count = self.of_some("count", asks.about_me(set), names)?;
-        self.assert("It is no less.", at_most(int(0), count.clone()));
+        self.assert("A count is at least 0.", at_most(int(0), count.clone()));
         let bound = format!("c{item}");
         let inside = self.inside(set, name(&bound), names)?;
         let Ok(meets) = self.bool(body, &bind(names, item, &bound)) else {
@@ -93,14 +105,23 @@ impl Encoder<'_> {
         let second = met.of_another(&bound, &other);
         let over = || [(bound.as_str(), cpu_sort())];
         let some = exists(over(), met.clone());
-        self.assert("Some meet it if one does.", equal(some, at_most(int(1), count.clone())));
+        self.assert(
+            "The count is at least 1 exactly if some CPU meets the condition.",
+            equal(some, at_most(int(1), count.clone())),
+        );
         let same = implies(and([met, second]), equal(name(&bound), name(&other)));
         let both = [(bound.as_str(), cpu_sort()), (other.as_str(), cpu_sort())];
         let one = forall(both, same);
-        self.assert("Several if two do.", equal(one, at_most(count.clone(), int(1))));
+        self.assert(
+            "The count is at most 1 exactly if no two CPUs meet the condition.",
+            equal(one, at_most(count.clone(), int(1))),
+        );
         if let Some(size) = self.at_most_all(set, &count, names)? {
             let all = forall(over(), implies(inside, meets));
-            self.assert("All if each does.", equal(all, equal(count.clone(), size)));
+            self.assert(
+                "The count is the number of CPUs exactly if all CPUs meet the condition.",
+                equal(all, equal(count.clone(), size)),
+            );
         }
         Ok(count)
     }
@@ -110,7 +131,10 @@ impl Encoder<'_> {
         let Set::In(place) = set else { return Ok(None) };
         let (level, cpu) = self.place(place, names)?;
         let size = self.size(level, cpu);
-        self.assert("No more than there are.", at_most(count.clone(), size.clone()));
+        self.assert(
+            "The count is at most the number of CPUs in the place.",
+            at_most(count.clone(), size.clone()),
+        );
         Ok(Some(size))
     }
 
@@ -126,8 +150,8 @@ impl Encoder<'_> {
         let over = || [(bound, cpu_sort())];
         let each = |holds: Term| forall(over(), implies(inside.clone(), holds));
         for (no_less, why) in [
-            (true, "Where no part is negative it is no less than any."),
-            (false, "Where no part is positive it is no greater than any."),
+            (true, "If no summand is negative, the sum is at least 0 and at least each summand."),
+            (false, "If no summand is positive, the sum is at most 0 and at most each summand."),
         ] {
             let ordered = |a: Term, b: Term| if no_less { at_most(a, b) } else { at_most(b, a) };
             let parts = each(ordered(int(0), part.clone()));
@@ -141,7 +165,11 @@ impl Encoder<'_> {
             let ones = each(at_most(part.clone(), int(1)));
             let most = implies(ones, at_most(value.clone(), size.clone()));
             let least = implies(each(at_most(int(1), part)), at_most(size, value.clone()));
-            self.assert("Of ones it is as many as there are CPUs.", and([most, least]));
+            self.assert(
+                "If all summands are at most (at least) 1, the sum is at most (at least) the \
+                 number of CPUs.",
+                and([most, least]),
+            );
         }
         Ok(value)
     }
@@ -190,7 +218,10 @@ impl Encoder<'_> {
                 and([reached(true), reached(false), implies(below, above)])
             }
         };
-        self.assert("What an aggregate is.", known);
+        self.assert(
+            "The aggregate is the least or the greatest operand, or a mean between them.",
+            known,
+        );
         Ok(value)
     }
 
@@ -232,13 +263,13 @@ impl Encoder<'_> {
 
     pub(super) fn any_at_least(&mut self, called: &str, least: Term, names: &Names) -> Encoded {
         let value = self.any(called, names)?;
-        self.assert("It is no less.", at_most(least, value.clone()));
+        self.assert("The number is at least its lower bound.", at_most(least, value.clone()));
         Ok(value)
     }
 
     pub(super) fn at_least(&mut self, called: &str, least: Term) -> Term {
         if self.function(called, &[], crate::smt::Sort::Int) {
-            self.assert("It is no less.", at_most(least, name(called)));
+            self.assert("The number is at least its lower bound.", at_most(least, name(called)));
         }
         name(called)
     }
@@ -246,7 +277,7 @@ impl Encoder<'_> {
     pub(super) fn between(&mut self, called: &str, least: Term, most: Term) -> Term {
         if self.function(called, &[], crate::smt::Sort::Int) {
             let bounds = and([at_most(least, name(called)), at_most(name(called), most)]);
-            self.assert("It is in its range.", bounds);
+            self.assert("The number is within its range.", bounds);
         }
         name(called)
     }

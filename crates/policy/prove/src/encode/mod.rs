@@ -153,7 +153,7 @@ impl<'p> Encoder<'p> {
     pub(crate) fn allowed(&mut self, cpu: Term) -> Term {
         if self.function("allowed", &[cpu_sort()], Sort::Bool) {
             let some = crate::smt::exists([("c", cpu_sort())], call("allowed", [name("c")]));
-            self.assert("A task may run somewhere.", some);
+            self.assert("The task may run on at least one CPU.", some);
         }
         call("allowed", [cpu])
     }
@@ -198,7 +198,10 @@ impl<'p> Encoder<'p> {
             };
             let nested =
                 forall([("a", cpu_sort()), ("b", cpu_sort())], implies(both(narrow), both(wide)));
-            self.assert("Groups of one level lie within groups of the next.", nested);
+            self.assert(
+                "CPUs that share a group of a narrow level also share a group of a wider level.",
+                nested,
+            );
         }
     }
 }

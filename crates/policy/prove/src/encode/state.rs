@@ -15,10 +15,10 @@ impl Encoder<'_> {
         let count = format!("queued.{text}{}", self.read(names.when));
         if self.state(&count, per) {
             let all = over_groups(&count, per, |value| at_most(int(0), value));
-            self.assert("No tasks or some wait.", all);
+            self.assert("The number of waiting tasks is at least 0.", all);
             if let Some((_, at)) = self.occupied(queue) {
                 let waits = self.of_group(&count, per, at);
-                self.assert("A task waits there all the time.", at_most(int(1), waits));
+                self.assert("A task waits in this queue all the time.", at_most(int(1), waits));
             }
         }
         self.held_still(queue, "queued", &count);
@@ -66,7 +66,7 @@ impl Encoder<'_> {
         let locked = format!("{number}.{text}.locked");
         self.state(&locked, per);
         let (a, b) = (self.of_group(read, per, at.clone()), self.of_group(&locked, per, at));
-        self.assert("Under the lock it stays as it is.", equal(a, b));
+        self.assert("While the queue is locked, every read returns the same value.", equal(a, b));
     }
 
     fn occupied(&self, queue: usize) -> Option<(usize, Term)> {
@@ -78,7 +78,7 @@ impl Encoder<'_> {
         let runs = format!("runs{}", self.read(names.when));
         let new = self.function(&runs, &[cpu_sort()], Sort::Bool);
         if new && let Some(idle) = self.apart.as_ref().and_then(|held| held.idle.clone()) {
-            self.assert("I am idle all the time.", not(call(&runs, [idle])));
+            self.assert("This CPU is idle all the time.", not(call(&runs, [idle])));
         }
         call(&runs, [cpu])
     }
@@ -91,9 +91,10 @@ impl Encoder<'_> {
         let value = call(&weight, [cpu]);
         let some = and([at_most(int(1), value.clone()), at_most(value.clone(), int(WEIGHT_MAX))]);
         let bounds = choice(runs, some, equal(value.clone(), int(0)));
+        let why = "A running task weighs 1 to 10 000; the weight on an idle CPU is 0.";
         match self.is_bound(&value) {
-            false => self.assert("Who runs weighs 1 to 10 000.", bounds),
-            true => self.assert_of_each("Who runs weighs 1 to 10 000.", &value, bounds),
+            false => self.assert(why, bounds),
+            true => self.assert_of_each(why, &value, bounds),
         }
         value
     }
@@ -126,7 +127,7 @@ impl Encoder<'_> {
         let size = format!("cpus.{}", level.name());
         if self.state(&size, level) {
             let all = over_groups(&size, level, |value| at_most(int(1), value));
-            self.assert("A group has a CPU at least.", all);
+            self.assert("Every group has at least one CPU.", all);
         }
         self.of_group(&size, level, cpu)
     }

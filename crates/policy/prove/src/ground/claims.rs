@@ -46,7 +46,7 @@ impl Asked<'_, '_> {
                 let able = counts.able[queue][group][cpu.index()].clone();
                 all([some(counts.queued[queue][group].clone()), not(some(able))])
             }),
-            Wrong::RunsInACircle => Err(NotEncoded("a circle of moves")),
+            Wrong::RunsInACircle => Err(NotEncoded("a cycle of moves")),
         }
     }
 
@@ -163,12 +163,14 @@ impl Asked<'_, '_> {
             let called = format!("woken.{cpu}.{n}");
             self.script.declare(&called, [], Sort::Bool);
             let possible = only_if(name(&called), any(given.iter().cloned()));
-            self.script.assert("A task is woken and waits there only if it can be.", possible);
+            self.script.assert("This wakeup happens only if it is possible.", possible);
             flags.push(name(&called));
         }
         let happen = total(flags.iter().cloned().map(one_if));
-        self.script
-            .assert("One wakeup at most.", compares(happen, Comparison::LessOrEqual, int(1)));
+        self.script.assert(
+            "At most one wakeup happens.",
+            compares(happen, Comparison::LessOrEqual, int(1)),
+        );
         let ways = flags.into_iter().zip(ways.into_iter().map(|(after, _)| after)).collect();
         let after = self.counts.clone().one_of(self.world, ways);
         Ok(after.named(self.world, &format!(".then.{cpu}"), self.script))

@@ -25,7 +25,7 @@ pub(super) struct Terms;
 fn known(num: Encoded) -> Encoded<i64> {
     match num? {
         Term::Int(number) => Ok(number),
-        _ => Err(NotEncoded("virtual time of a number of tasks")),
+        _ => Err(NotEncoded("virtual time that depends on a number of tasks")),
     }
 }
 

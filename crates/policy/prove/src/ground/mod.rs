@@ -64,7 +64,7 @@ impl Question {
         let mut asked =
             claims::Asked { world, kinds: &kinds, counts: &counts, script: &mut script };
         let wrong = asked.wrong(test)?;
-        script.assert("It breaks the claim.", wrong);
+        script.assert("This situation breaks the claim.", wrong);
         Ok(Question { script, kinds, vars: world.vars() })
     }
 
@@ -97,16 +97,23 @@ fn count(
     };
     let here = all(&|_| true);
     match tasks {
-        Tasks::Exactly(tasks) => script.assert("So many tasks.", equal(here, int(tasks as i64))),
-        Tasks::UpTo(tasks) => script.assert("So many at most.", at_most(here, int(tasks as i64))),
+        Tasks::Exactly(tasks) => {
+            script.assert("There are exactly this many tasks.", equal(here, int(tasks as i64)))
+        }
+        Tasks::UpTo(tasks) => {
+            script.assert("There are at most this many tasks.", at_most(here, int(tasks as i64)))
+        }
     };
     if test.wakes > 0 {
         let away = all(&|kind| kind.place == Place::Away);
-        script.assert("So many are to be woken.", equal(away, int(test.wakes as i64)));
+        script.assert(
+            "Exactly this many tasks are to be woken.",
+            equal(away, int(test.wakes as i64)),
+        );
     }
     for &cpu in world.cpus() {
         let here = all(&|kind| kind.place == Place::Runs(cpu));
-        script.assert("A CPU runs one task at most.", at_most(here, int(1)));
+        script.assert("A CPU runs at most one task.", at_most(here, int(1)));
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn along(
         return Ok(None);
     }
     let any = or(walk.found);
-    walk.encoder.assert("On some path the statement is false.", any);
+    walk.encoder.assert("On some path of the handler, the statement is false.", any);
     Ok(Some(walk.encoder.finish()))
 }
 
@@ -117,7 +117,7 @@ impl<W: Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong> Walk<'_, W> {
         self.step(&Step::Ends(self.first.clone()), &path)?;
         self.paths += 1;
         if self.paths > PATHS {
-            return Err(NotEncoded("a handler with so many paths"));
+            return Err(NotEncoded("a handler with too many paths"));
         }
         Ok(())
     }

@@ -140,8 +140,8 @@ fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
         span: balance.spans.retry,
         question: Question::settled_or(
             balance.retry.is_none() || no_task_waits,
-            "not all candidates are tried, and for arbitrary numbers of CPUs, the prover does not \
-             check whether all tries can fail because of tasks that may not run there",
+            "not all candidates are tried. For arbitrary numbers of CPUs, the prover does not \
+             check whether every try can fail because the waiting tasks may not run on this CPU",
         ),
         model_only: false,
     }
@@ -218,8 +218,8 @@ fn filter_complete(
     filter: &Bool,
     who: Me,
 ) -> Result<Script, NotEncoded> {
-    let about = "Negation: a candidate where a task waits passes the filter.\nAll else that the \
-                 filter reads may be old, and values that it reads twice may change.";
+    let about = "Negation: a candidate where a task waits passes the filter.\nEverything else \
+                 that the filter reads may be old, and may change between two reads.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let candidate = candidate(&mut encoder, balance.from, &names, &cpu);
@@ -265,8 +265,8 @@ fn refused(
         ),
         Meanwhile::Nothing => (
             "Negation: the re-check passes if no task came or left since the filter \
-             ran.\nFunctions that end in `.then` have the values of what changed since: the time, \
-             variables of CPUs.",
+             ran.\nFunctions that end in `.then` have the earlier values of what changed \
+             since then: the time and the variables of CPUs.",
             "",
         ),
     };

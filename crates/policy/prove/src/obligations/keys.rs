@@ -90,8 +90,10 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
     let mut all = vec![ordered(policy)];
     all.extend(rebased(policy));
     for event in [Event::New, Event::Wake] {
-        let what =
-            format!("`{}` puts or starts no task further behind than the bound", event.name());
+        let what = format!(
+            "`{}` enqueues or starts no task that is further behind than the bound",
+            event.name()
+        );
         let script = along(policy, event, &what, |encoder, step, names| {
             let (queue, at, key, reads) = match step {
                 Step::Puts(queue, at, reads) => {

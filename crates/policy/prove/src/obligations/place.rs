@@ -50,7 +50,7 @@ fn served(
     queue: usize,
     target: impl Fn(&mut Encoder<'_>) -> Result<Term, NotEncoded>,
 ) -> Result<Script, NotEncoded> {
-    let about = "Negation: for a task that waits there, some CPU that may run it looks there.";
+    let about = "Negation: for a task in the queue, some CPU that may run the task looks into it.";
     let mut encoder = Encoder::new(policy, about);
     let target = target(&mut encoder)?;
     let any = Names {
@@ -70,12 +70,13 @@ fn served(
         finds.push(and([candidate, filter, recheck]));
     }
     let waiting = encoder.queued(queue, target, &Names::default());
-    encoder.assert("The task waits there.", at_most(int(1), waiting));
+    encoder.assert("The task waits in the queue.", at_most(int(1), waiting));
     let idle = encoder.runs(name("c"), &Names::default());
     let unserved = forall([("c", cpu_sort())], implies(and([able, not(idle)]), not(or(finds))));
-    encoder.assert("No idle CPU that may run the task looks there.", unserved);
+    encoder.assert("No idle CPU that may run the task looks into the queue.", unserved);
     let idle = encoder.runs(name("c"), &Names::default());
-    encoder.assert("At some later time CPUs run no task.", forall([("c", cpu_sort())], not(idle)));
+    encoder
+        .assert("At some later time, no CPU runs a task.", forall([("c", cpu_sort())], not(idle)));
     Ok(encoder.finish())
 }
 
@@ -105,7 +106,7 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
 }
 
 fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Negation: a CPU that would find the task is among those that may be woken for it.";
+    let about = "Negation: a CPU that would find the task is among the CPUs that can be woken.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let (names, target) = site.puts(&mut encoder)?;
@@ -114,7 +115,7 @@ fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
     encoder.assert("The task may run on this CPU.", able);
     let takes = takes(&mut encoder, queue, &taking, &target)?;
     let candidate = candidate(&mut encoder, queue, &taking, &target);
-    encoder.assert("This CPU would look there.", or([takes, candidate]));
+    encoder.assert("This CPU looks into the queue of the task.", or([takes, candidate]));
     let prev = names.prev.clone().unwrap_or_else(|| me.clone());
     let inside = encoder.same(site.put.wake, prev, me.clone());
     encoder.assert("The search for an idle CPU does not cover this CPU.", not(inside));
@@ -178,11 +179,11 @@ fn leads(policy: &Policy) -> Question {
         Endless { perhaps: false, .. } => Question::Holds,
         Endless { given: true, preempts: false, .. } => Question::Fails,
         Endless { preempts: true, .. } => Question::Undecided(
-            "a slice has no end, and the prover does not examine whether tasks with this slice are \
-             always interrupted",
+            "a slice is unlimited, and the prover does not examine whether tasks with this slice \
+             are always interrupted",
         ),
         _ => Question::Undecided(
-            "a slice has no end, and the prover does not examine whether a task ever runs with \
+            "a slice is unlimited, and the prover does not examine whether a task ever runs with \
              this slice",
         ),
     }
@@ -266,8 +267,8 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
         all.push(Obligation {
             name: "first",
             what: format!(
-                "some CPU that may run a task put into `{queue}` by `{}` takes from this queue \
-                 first",
+                "for every task put into `{queue}` by `{}`, some CPU that may run the task takes \
+                 from this queue first",
                 site.event.name()
             ),
             span: site.put.span,
@@ -279,7 +280,7 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
 }
 
 fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Negation: some CPU that may run the task takes from its queue before all else.";
+    let about = "Negation: some CPU that may run the task takes from the task's queue first.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let (_, target) = site.puts(&mut encoder)?;
@@ -293,7 +294,7 @@ fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
         _ => Term::Bool(false),
     };
     let late = forall([("c", cpu_sort())], implies(able, not(first)));
-    encoder.assert("No CPU that may run the task takes from there first.", late);
+    encoder.assert("No CPU that may run the task takes from this queue first.", late);
     Ok(encoder.finish())
 }
 

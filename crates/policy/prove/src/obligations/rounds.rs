@@ -24,7 +24,7 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
             span,
             question: Question::settled_or(
                 policy.periodic.is_empty(),
-                "periodic balancing moves tasks, too; for arbitrary numbers of CPUs, the prover \
+                "periodic balancing moves tasks, too. For arbitrary numbers of CPUs, the prover \
                  does not check whether such a move can hide a task from all CPUs that look for a \
                  task",
             ),
@@ -69,7 +69,7 @@ pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
             span,
             question: match moves_somebody(policy, periodic, 0) {
                 Some(some) => Question::settled(some),
-                None => Question::Undecided("the prover tried only the lengths of two queues"),
+                None => Question::Undecided("the prover varied only the lengths of two queues"),
             },
             model_only: false,
         };

@@ -134,7 +134,9 @@ impl Site<'_> {
                     .map(|(level, of)| encoder.same(level, of, cpu.clone())),
                 Slot::Nothing => None,
             };
-            known.into_iter().for_each(|known| encoder.assert("What was found.", known));
+            known.into_iter().for_each(|known| {
+                encoder.assert("The CPU that was found is one of the searched CPUs.", known);
+            });
             names.slots.push(Some(cpu));
         }
         names
@@ -148,7 +150,7 @@ impl Site<'_> {
     pub(super) fn puts(&self, encoder: &mut Encoder<'_>) -> Result<(Names, Term), NotEncoded> {
         let names = self.names(encoder, "put");
         let given = self.given(encoder, &names);
-        encoder.assert("The handler puts it there.", given);
+        encoder.assert("The handler reaches this `put`.", given);
         let target = self.target(encoder, &names)?;
         Ok((names, target))
     }

@@ -164,5 +164,5 @@ pub(super) fn key(stage: &mut Stage<'_>) -> Result<(), Otherwise> {
 
 /// The recorded steps lack one that this way of breaking a claim needs.
 fn unlike(what: &str) -> Otherwise {
-    format!("the counterexample has no step that is {what}").into()
+    format!("the counterexample lacks {what}").into()
 }

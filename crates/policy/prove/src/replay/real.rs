@@ -122,7 +122,10 @@ pub(super) fn led(told: &mut Told<'_>) -> Result<Run, Otherwise> {
         first.get_or_insert(run);
     }
     let run = first.ok_or_else(|| {
-        Otherwise(vec!["the search found no run that leads to its initial state".to_owned()])
+        Otherwise(vec![
+            "the search found no run that leads to the initial state of the counterexample"
+                .to_owned(),
+        ])
     })?;
     drop(world);
     told.situation = run.situation.clone();

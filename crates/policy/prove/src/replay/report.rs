@@ -7,8 +7,8 @@ use super::Replay;
 
 /// The assumptions of a replay.
 const ASSUMPTIONS: [&str; 3] = [
-    "the replay repeats the recorded order of reads, tries, puts and moves; the policy determines \
-     the result of each step",
+    "the replay repeats the recorded order of reads, attempts, enqueues and moves; the policy \
+     determines the result of each step",
     "times and the keys of ordered queues keep their initial values, because claims of this kind \
      do not depend on these values",
     "a replay without a fault proves nothing about the policy: run `wastenot prove` for a proof",

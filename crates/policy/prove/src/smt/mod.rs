@@ -99,7 +99,10 @@ impl Script {
     pub(crate) fn as_usual(&self) -> Option<Script> {
         let mut script = self.clone();
         for (called, value) in &self.usual {
-            script.assert("As the text gives it.", equal(name(called), int(*value)));
+            script.assert(
+                "The parameter has its default value from the policy.",
+                equal(name(called), int(*value)),
+            );
         }
         (!self.usual.is_empty()).then_some(script)
     }

@@ -31,7 +31,7 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
         "regular" => "remove `settles`, because the policy has no `balance every`",
         "nested" => "remove `groups: cpu0`",
         "covers" => "make `machine` the last level: `level node, machine`",
-        "leader" => "use slices that end, for example `slice 20ms`",
+        "leader" => "use limited slices, for example `slice 20ms`",
         "in_order" => "use a `fifo` queue, or remove `wait`",
         "stays" => "remove `wait` or `balance every`",
         "first" => "begin `dispatch` with this queue: `take c.ready else balance idle`",

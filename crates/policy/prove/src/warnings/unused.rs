@@ -68,11 +68,11 @@ fn passes(policy: &Policy, balance: &Balance, level: Level) -> Result<Question, 
     if balance.filter == Bool::Const(false) {
         return Ok(Question::Holds);
     }
-    let mut encoder = Encoder::new(policy, "Not so: no candidate ever passes the filter.");
+    let mut encoder = Encoder::new(policy, "Negation: no candidate ever passes the filter.");
     let (names, me, _) = taking(&mut encoder, policy.queues[balance.from].per);
     let names = Names { me: Some((level, me)), ..names };
     let filter = encoder.bool(&balance.filter, &names)?;
-    encoder.assert("It passes.", filter);
+    encoder.assert("The queue passes the filter.", filter);
     Ok(Question::Unsatisfiable(encoder.finish()))
 }
 

@@ -19,8 +19,8 @@ pub(super) const CODES: &[Code] = &[
         title: "a group that is too wide",
         about: "A CPU belongs to one LLC, but an LLC has many CPUs. So a group has no per-CPU \
                 queue and no per-CPU variable. Name a CPU, or fold over the CPUs: `sum c in g : \
-                queued(c.ready)`. The other direction is allowed: for a queue per LLC, a CPU \
-                stands for its LLC.",
+                queued(c.ready)`. The other direction is allowed: if `q` is a queue per LLC, \
+                `c.q` is the queue of the LLC of CPU `c`.",
         wrong: "on tick(t) { if queued(llc(here).ready) >= 1 { kick here } }\n",
         right: "on tick(t) { if queued(here.ready) >= 1 { kick here } }\n",
     },

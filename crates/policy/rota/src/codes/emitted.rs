@@ -6,8 +6,8 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R701",
         title: "an unsafe protocol is never emitted",
-        about: "`unsafe protocol` loses wakeups or steals wrongly on purpose, to show the \
-                consequences. `emit` writes only the safe protocol for a kernel.",
+        about: "`unsafe protocol` loses wakeups or leaves out the checks of a steal on purpose, to \
+                show the consequences. `emit` writes only the safe protocol for a kernel.",
         wrong: "unsafe protocol { dispatch: no_chain }\n",
         right: "prove no_lost_wakeup\n",
     },

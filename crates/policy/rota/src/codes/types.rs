@@ -85,9 +85,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R210",
         title: "a variable that cannot be set here",
-        about: "Handlers can only add to a `shared` variable, because another handler may write it \
-                between a read and a write. An `owner cpu` variable can be written only on its own \
-                CPU: `here`.",
+        about: "Handlers can only add to a `shared` variable, because another handler may write \
+                the variable between the read and the write of this handler. An `owner cpu` \
+                variable can be written only on its own CPU: `here`.",
         wrong: "cpu { starts: count = 0 shared }\non start(t) { here.starts := 1 }\n",
         right: "cpu { starts: count = 0 shared }\non start(t) { here.starts += 1 }\n",
     },

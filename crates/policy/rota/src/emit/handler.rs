@@ -35,7 +35,9 @@ impl Writer<'_> {
             self.block(body, 1, &mut code);
             for slot in &self.owed[before..] {
                 let kick = format!("kick(f->owed{slot} - 1, SCX_KICK_IDLE);");
-                code += &format!("\tif (f->owed{slot}) /* claimed for nothing */\n\t\t{kick}\n");
+                code += &format!(
+                    "\tif (f->owed{slot}) /* the claimed CPU was not used */\n\t\t{kick}\n"
+                );
             }
             self.define(
                 &heads.join(", "),

@@ -96,7 +96,9 @@ impl Parts<'_> {
         owed.sort_unstable();
         owed.dedup();
         text.extend(
-            owed.iter().map(|n| format!("\ts32 owed{n}; /* cpu{n} and one, until used */\n")),
+            owed.iter().map(|n| {
+                format!("\ts32 owed{n}; /* cpu{n} + 1 until that CPU is used, then 0 */\n")
+            }),
         );
         text.extend((0..numbers).map(|n| format!("\ts64 number{n}; /* let */\n")));
         text.extend((0..items).map(|n| format!("\ts32 x{n}; /* a member of a set */\n")));

@@ -51,7 +51,8 @@ fn of_policy(policy: &Policy) -> Vec<Diagnostic> {
             faults.push(Diagnostic::new(
                 "R702",
                 balance.spans.steal,
-                "under the lock, the kernel only checks again whether the task may run on this CPU",
+                "under the lock, the kernel repeats only one check: whether the task may run on \
+                 this CPU",
                 "valid only in the model",
                 "write `where me in allowed(t)`, or remove `where`",
             ));

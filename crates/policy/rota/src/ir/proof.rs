@@ -71,17 +71,17 @@ impl ClaimKind {
                 "while a task waits and a CPU that would take this task sleeps, a wakeup is pending"
             }
             ClaimKind::WorkConservation => {
-                "if an idle CPU fails k times to find a task while tasks that it may run wait, \
+                "if an idle CPU fails k times to find a task while tasks wait that it may run, \
                  other CPUs took at least k of these tasks"
             }
             ClaimKind::Rounds(Bound::IdleCpus) => {
-                "without events, after a limited number of rounds no CPU is idle while a task that \
-                 it may run waits; the limit is the number of CPUs that were idle"
+                "without events, after a limited number of rounds no CPU is idle while a task \
+                 waits that this CPU may run; the limit is the number of CPUs that were idle"
             }
             ClaimKind::Rounds(Bound::IdleCpusAndMoves) => {
-                "without events, after a limited number of rounds no CPU is idle while a task that \
-                 it may run waits; the limit is the number of CPUs that were idle plus the number \
-                 of tasks that periodic balancing moved"
+                "without events, after a limited number of rounds no CPU is idle while a task \
+                 waits that this CPU may run; the limit is the number of CPUs that were idle plus \
+                 the number of tasks that periodic balancing moved"
             }
             ClaimKind::Hierarchy => {
                 "levels are nested, and the last level is the whole machine; leaders are online \

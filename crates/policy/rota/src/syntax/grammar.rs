@@ -97,8 +97,9 @@ pub const RULES: &[Rule] = &[
             r#""let" NAME "=" "idle" "cpu" "in" "allowed" "(" NAME ")" [ "within" level ] "#,
             r#""near" place "by" "[" level { "," level } "]""#,
         ),
-        "Claims the nearest idle CPU, if there is one. `near` only orders the CPUs. `within` \
-         searches only one group: the group of that level that contains the place after `near`.",
+        "Claims the nearest idle CPU, if there is one. `near` sets only the order of the search. \
+         `within` limits the search to one group: the group of that level that contains the place \
+         after `near`.",
     ),
     rule("let", r#""let" NAME "=" expr"#, "A name for a value."),
     rule(
@@ -122,7 +123,8 @@ pub const RULES: &[Rule] = &[
     rule(
         "kick",
         r#""kick" place [ "preempt" ]"#,
-        "Makes a CPU dispatch. With `preempt`, the CPU dispatches even if it runs a task.",
+        "Makes a CPU run the handler of `dispatch`. With `preempt`, the CPU does so even if it \
+         runs a task.",
     ),
     rule(
         "if",
@@ -184,8 +186,8 @@ pub const RULES: &[Rule] = &[
     rule(
         "partition",
         r#""partition" NAME "on" cpus "runs" NAME "for" ( ( "cgroup" | "command" ) QUOTED | "rest" )"#,
-        "Gives CPUs to a policy of the file, and the tasks of a cgroup or command (`*`, `?`) to \
-         the policy and its CPUs.",
+        "Gives CPUs, and the tasks of a cgroup or command (`*` and `?` are wildcards), to a policy \
+         of the file.",
     ),
     rule(
         "cpus",

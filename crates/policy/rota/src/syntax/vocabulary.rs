@@ -72,8 +72,8 @@ pub const EVENTS: &[Entry] = &[
     entry(
         "preempt(t)",
         "places t",
-        "The slice of the task is over, another task preempted it, or the task waits on a CPU that \
-         it may no longer use.",
+        "The slice of the task is over, another task preempted the task, or the task waits on a \
+         CPU that it may no longer use.",
         "on preempt(t) { put t in here.ready }",
     ),
     entry("yield(t)", "places t", "The task yielded.", "on yield(t) { put t in home(t).ready }"),
@@ -182,8 +182,8 @@ pub const CALLS: &[Entry] = &[
         "min_vt(Q)",
         "as its key",
         "The least key of the queue. When a task starts to run on a CPU of this queue, the least \
-         key rises to the smallest key of this task and of the waiting tasks. It never decreases. \
-         Other CPUs may read an older value.",
+         key rises to the smallest of the keys of this task and of the waiting tasks. It never \
+         decreases. Other CPUs may read an older value.",
         "on wake(t) { t.vt := max(t.vt, min_vt(home(t).q) - 20ms)\n put t in home(t).q }",
     ),
     entry(
@@ -312,15 +312,15 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "work_conservation",
         "",
-        "If a CPU is idle during k attempts while a task that it may run waits, other CPUs took at \
-         least k tasks during this time.",
+        "If a CPU is idle during k attempts while a task waits that this CPU may run, other CPUs \
+         took at least k tasks during this time.",
         "prove work_conservation",
     ),
     entry(
         "rounds(<= idle_cpus)",
         "`idle_cpus`, or `idle_cpus + periodic_moves`",
-        "If no event happens, after this many rounds no CPU is idle while a task that it may run \
-         waits.",
+        "If no event happens, after this many rounds no CPU is idle while a task waits that this \
+         CPU may run.",
         "prove rounds(<= idle_cpus)",
     ),
     entry(

@@ -46,7 +46,8 @@ pub enum Unusable {
     },
     /// Figures are of threads and of a kernel.
     #[error(
-        "some figures come from threads that only make decisions, other figures come from a kernel"
+        "some figures come from threads that only make scheduling decisions; other figures come \
+         from a kernel"
     )]
     Mixed,
     /// A figure is of more CPUs than are simulated, or there are too many.

@@ -68,8 +68,8 @@ impl Calibrated {
         if let Some((last, _)) = fits.next_back() {
             let more = if last.fetches == FETCHES { " (more fetches were not tried)" } else { "" };
             return format!(
-                "The figures do not determine a pair: within {within}, pairs with {} to {} fetches \
-                 fit{more}.",
+                "The figures do not determine a pair: within {within}, several pairs fit, with {} \
+                 to {} fetches{more}.",
                 first.fetches, last.fetches
             );
         }
@@ -142,9 +142,9 @@ impl Calibrated {
         match self.by {
             By::Threads => said.extend([
                 format!(
-                    "the figures are from threads that only make decisions, so the simulation also \
-                     makes only decisions. The figures do not contain interrupts, switches and \
-                     parts of other designs; these values are from {base}"
+                    "the figures are from threads that only make scheduling decisions, so the \
+                     simulation also makes only these decisions. The figures do not contain \
+                     interrupts, switches and parts of other designs; these values are from {base}"
                 ),
                 "the fitted section includes heap operations and the hand-off of the lock, so \
                  heap_step and hand_off are 0 in the profile. This makes other designs cheaper \
@@ -153,9 +153,9 @@ impl Calibrated {
                     .to_owned(),
             ]),
             By::FeatherTrace => said.push(
-                "the simulation runs four tasks per CPU that use half of the machine. For maxima, \
-                 the tasks are equal; for other statistics, they have random periods of 10 to 100 \
-                 ms. The tasks of the measurement are unknown"
+                "the simulation runs four tasks per CPU; all tasks together use half of the \
+                 machine. For maxima, the tasks are equal; for other statistics, they have random \
+                 periods of 10 to 100 ms. The tasks of the measurement are unknown"
                     .to_owned(),
             ),
         }

@@ -67,15 +67,15 @@ pub fn premises(variant: Variant) -> Vec<Obligation> {
 
 const MEANING: &str = "\nFor any number of CPUs, tasks, queues and enqueuers (`any n`).\n\
     waits(t)       task t is in its queue, at(t)\n\
-    takes(c, t)    CPU c may run t and reads its queue; a put of t looks for exactly these\n\
+    takes(c, t)    CPU c may run t and reads its queue; the enqueuer of t looks at these CPUs\n\
     looks(t)       the enqueuer of t looks for an idle CPU; seen(t, c): it has looked at c\n\
-    idle(c)        the cell of c says idle; claimed(c, t): it says claimed for t\n\
+    idle(c)        the cell (flag) of c says idle; claimed(c, t): the cell says claimed for t\n\
     kicked(c)      a kick of c is on its way\n\
     phase(c)       0 busy, 1 asleep, 2 scans, 3 took a task, 4 passes wakeups on\n\
-    visited(c, q)  this scan of c found nothing in queue q\n\
-    owes(c, t)     c has to hand on the wakeup of t; tried(c, t, x): it has looked at x for that\n\
+    visited(c, q)  the present scan of c found nothing in queue q\n\
+    owes(c, t)     c must pass on the wakeup of t; tried(c, t, x): c has looked at x for this\n\
     local(c)       c was given a task directly\n\
-    `.next` is what a relation is after the step.";
+    A name with `.next` is the relation after the step.";
 
 const BUSY: i64 = 0;
 const ASLEEP: i64 = 1;

@@ -39,18 +39,23 @@ fn steps_of_enqueuers(variant: Variant) -> Vec<Step> {
     let mut all = match variant.kick_first {
         false => vec![step(
             "put",
-            "a task is inserted, and its enqueuer begins to look",
+            "a task is inserted, and its enqueuer begins to look for an idle CPU",
             away,
             new_home().into_iter().chain([set("waits")]).chain(begins()).collect(),
         )],
         true => vec![
             step(
                 "look-first",
-                "an enqueuer begins to look before its task is inserted",
+                "an enqueuer begins to look for an idle CPU before it inserts its task",
                 away.clone(),
                 new_home().into_iter().chain(begins()).collect(),
             ),
-            step("put-last", "a task is inserted last", away, vec![set("waits")]),
+            step(
+                "put-last",
+                "an enqueuer inserts its task after it began to look for an idle CPU",
+                away,
+                vec![set("waits")],
+            ),
         ],
     };
     all.extend([
@@ -169,7 +174,8 @@ fn steps_of_takers(variant: Variant) -> Vec<Step> {
     vec![
         step(
             "remove",
-            "a task leaves its queue to be put again: it is moved, or its affinity changes",
+            "a task leaves its queue and is enqueued later, because it is moved or its \
+             affinity changes",
             s.of("waits", &["it"]),
             vec![unset("waits")],
         ),
@@ -228,8 +234,8 @@ fn steps_of_passers() -> Vec<Step> {
         ),
         step(
             "owe-no-more",
-            "a task to which a CPU owes a wakeup no longer waits, or no CPU is left to look at for \
-             it",
+            "a CPU owes a task no wakeup any more, because the task no longer waits or no CPU is \
+             left to look at",
             and([passes(), owes(), or([not(s.of("waits", &["it"])), none_left])]),
             vec![paid()],
         ),

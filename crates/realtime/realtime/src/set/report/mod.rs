@@ -299,7 +299,8 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
             ));
         }
         if outcome.enough.is_some() {
-            all.push(format!("for more CPUs, the overheads on {} are used", asked.cpus));
+            let given = cpus(asked.cpus);
+            all.push(format!("for machines with more CPUs, the overheads on {given} are used"));
         }
     }
     if asked.implementation.dedicated() > 0 {
