@@ -77,13 +77,13 @@ fn the_next_line_is_one_to_be_typed() {
 #[test]
 fn without_solvers_the_next_line_does_not_ask_for_both() {
     let desk = Desk::laid();
-    let line = "policies/fair-vtime.rota --claim lag --claim no_lost_task";
-    let line = format!("wastenot prove {line} --solver none");
+    let claims = "policies/fair-vtime.rota --claim lag --claim no_lost_task";
+    let line = format!("wastenot prove {claims} --solver none");
     let text = desk.says(3, &line, &["\nNext: wastenot prove policies/fair-vtime.rota\n"]);
     let open = text.lines().filter(|line| line.trim_start().starts_with("served ")).count();
     assert_eq!(open, 1, "{text}");
     let none = "unset WASTENOT_Z3 WASTENOT_CVC5; w=$(command -v wastenot); PATH=/none $w prove";
-    let text = desk.exits(3, &format!("{none} {line}"));
+    let text = desk.exits(3, &format!("{none} {claims}"));
     assert!(text.contains("exploring small machines only") && !text.contains("Next: "), "{text}");
 }
 
