@@ -42,17 +42,8 @@ pub(super) fn verdict(cases: &[Case]) -> String {
     format!("precision {}, recall {}", ratio(all.precision()), ratio(all.recall()))
 }
 
-fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
-    let machines: BTreeSet<&str> = cases.iter().map(|case| case.machine.as_str()).collect();
-    let schedulers: BTreeSet<&str> = cases.iter().map(|case| case.scheduler.as_str()).collect();
-    let Score { cases: count, positive, on_ns, off_ns, little_left, .. } = whole.all;
-    let among = whole.among(&["scheduler/balancing", "scheduler/placement"]).map(ratio);
-    let reached = |of: &dyn Fn(&str, &Score) -> bool| {
-        whole.by_class.iter().filter(|(class, score)| of(class, score)).count()
-    };
-    let classes = whole.by_class.len();
-    let precise = reached(&|class, _| whole.precision(class) >= Some(PRECISION));
-    let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
+/// What the page is, and what its words mean.
+fn how() -> String {
     format!(
         "# Causes, measured\n\nThis page shows how often `check` finds the right \
          [cause](../reference/causes.md) of lost time. `make long-causes`\nwrites it; do not edit \
@@ -83,7 +74,26 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          class with the fault on. Both times are for the same CPU time, and only positive cases \
          count. The goal is {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases are \
          positive; otherwise it is *suspected*.\n\n`check` divides each loss among its causes. In \
-         every run, the times of the causes add up to the loss, to the nanosecond.\n\nThis page is \
+         every run, the times of the causes add up to the loss, to the nanosecond.\n\n",
+        POSITIVE * 100.0,
+        LEFT * 100.0,
+    )
+}
+
+fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
+    let machines: BTreeSet<&str> = cases.iter().map(|case| case.machine.as_str()).collect();
+    let schedulers: BTreeSet<&str> = cases.iter().map(|case| case.scheduler.as_str()).collect();
+    let Score { cases: count, positive, on_ns, off_ns, little_left, .. } = whole.all;
+    let among = whole.among(&["scheduler/balancing", "scheduler/placement"]).map(ratio);
+    let reached = |of: &dyn Fn(&str, &Score) -> bool| {
+        whole.by_class.iter().filter(|(class, score)| of(class, score)).count()
+    };
+    let classes = whole.by_class.len();
+    let precise = reached(&|class, _| whole.precision(class) >= Some(PRECISION));
+    let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
+    let how = how();
+    format!(
+        "{how}This page is \
          for seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases \
          are positive.\n{LOOKED_AT} were examined while the rules were written. The first command \
          tests the cases of another\nseed. The second command prints the scenarios of one case, \
@@ -98,8 +108,6 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          loss identifies the classes affinity, quota and host. The name of the\nscheduler \
          identifies the classes policy and design. Balancing and placement are the hard classes. \
          For these two classes, precision\nis {} and recall is {}.\n\n",
-        POSITIVE * 100.0,
-        LEFT * 100.0,
         machines.len(),
         schedulers.len(),
         ratio(whole.all.precision()),
