@@ -310,7 +310,7 @@ pub static TREE: &[&Cause] = &[
             waiting task with an idle CPU, and took no task. The cause then applies from the first \
             of these passes on.",
         refuted_by: "No CPU stayed idle for four balancing intervals while there was waste, or \
-            there was waste for less than half of that time.",
+            there was waste for less than half of the time when that CPU was idle.",
         advice: "Record the passes and domains: record --decisions.",
         source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et al., \
             EuroSys 2016, section 3",
