@@ -8,6 +8,8 @@ use wastenot_model::{Help, Span};
 pub(crate) const RUNNING: &str = "execute the program of";
 /// The kernel does not give a task its class.
 pub(crate) const CLASSING: &str = "set the scheduling class of";
+/// A pipe of the kernel has no room.
+pub(crate) const FILLING: &str = "put a token into a full pipe for";
 
 /// A workload that cannot be run for real.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -158,6 +160,15 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// A pipe of the kernel has no room for another token.
+    #[error(
+        "the task{of} cannot put a token into a pipe: the pipe is full, and the scenario sets no \
+         `capacity` for this pipe"
+    )]
+    Full {
+        /// For which task, in words, or nothing.
+        of: String,
+    },
     /// A program of the user failed.
     #[error("`{command}`{of} {how}: {}", if said.is_empty() { "it printed no \
                                                                error" } else { said })]
@@ -204,6 +215,9 @@ impl Help for Error {
             Error::Program { .. } => {
                 "run the command alone to see its errors; a guest contains only the files that the \
                  command names"
+            }
+            Error::Full { .. } => {
+                "set a `capacity` for this pipe: a task then waits while the pipe is full"
             }
             Error::Refused { doing: RUNNING, .. } => {
                 "run the program alone; this user must have access to its folder"
