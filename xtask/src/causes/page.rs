@@ -78,10 +78,10 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
          class is *wrong*.\n- *Precision* is right / (right + wrong), and *recall* is right / \
          truth. Both use the sums of the times of all cases, so\n  cases on large machines count \
          most. *Mean precision* and *mean recall* are the means over the positive cases, and all\n\
-           these cases have the same weight.\n- *Left* is the time that `check` still assigns to \
-         the fault's class with the fault off, as a share of the time that it\n  assigns to this \
-         class with the fault on. Both times are for the same CPU time, and only positive cases \
-         count. The goal is {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases are \
+           these cases have the same weight.\n- *Left* compares two times that `check` assigns to \
+         the fault's class: the time with the fault off, divided by the time\n  with the fault \
+         on. Both times are for the same CPU time, and only positive cases count. The goal is \
+         {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases are \
          positive; otherwise it is *suspected*.\n\n`check` divides each loss among its causes. In \
          every run, the times of the causes add up to the loss, to the nanosecond.\n\nThis page is \
          for seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases \

@@ -121,8 +121,8 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         false => format!("{}{more}", named.join(", ")),
     };
     format!(
-        "the run is over when {awaited} of {tasks} tasks have finished their recorded work: {why}; \
-         other tasks run at the same time: {others} ({named})"
+        "the run is over when {awaited} of {tasks} tasks have finished their recorded work. These \
+         are {why}. Other tasks that run at the same time: {others} ({named})"
     )
 }
 

@@ -39,7 +39,8 @@ pub enum Unfit {
     },
     /// A task of the class of deadlines whose runtime, deadline and period do not go together.
     #[error(
-        "the kernel would reject `{name}`: runtime {runtime}, deadline {deadline}, period {period}"
+        "the kernel would reject the task `{name}`, because its runtime {runtime}, its deadline \
+         {deadline} and its period {period} do not fit together"
     )]
     Runtime {
         /// The task's name.
@@ -53,7 +54,8 @@ pub enum Unfit {
     },
     /// A task of the class of deadlines with a period that the kernel does not take.
     #[error(
-        "the kernel would reject `{name}`: the class `deadline` does not allow a period of {period}"
+        "the kernel would reject the task `{name}`: the class `deadline` does not allow a period \
+         of {period}"
     )]
     Period {
         /// The task's name.
@@ -63,8 +65,8 @@ pub enum Unfit {
     },
     /// A task of the class of deadlines that may not run everywhere.
     #[error(
-        "the kernel would reject `{name}`: a task in the class `deadline` may not be bound to \
-         CPUs, but this task may run only on {cpus}"
+        "the kernel would reject the task `{name}`: a task in the class `deadline` may not be \
+         bound to CPUs. This task may run only on {cpus}"
     )]
     Narrow {
         /// The task's name.
