@@ -121,8 +121,9 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
 fn classes(page: &mut String, scores: &Scores) {
     *page += "The table has the results by class. The precision of a class uses all time that is \
               found in this class, also in cases\nwhose fault belongs to another class. So the \
-              precision also depends on the time that the faults of other classes cost.\n*Equal \
-              weight* is the precision if each positive case has the same weight.\n\n| class | \
+              precision also depends on the time that the faults of other classes cost.\nThe \
+              column *equal weight* gives the precision if each positive case has the same \
+              weight.\n\n| class | \
               cases | positive | truth | precision | recall | open | equal weight | mean recall | \
               left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (class, score) in &scores.by_class {
