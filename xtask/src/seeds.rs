@@ -149,8 +149,8 @@ impl Count {
              not edit\nit by hand. {} of {} figures lie in their bands; {} of {} figures with a \
              formula are within {:.0} % of the formula.\n\nA figure is named after the parameters \
              of its variants, such as g and s, or after the quantity that it compares. Its\n*band* \
-             is the range in which we expect it. The column *ours* gives our result: the median over \
-             the random seeds in\nthe scenario (unless a figure states another statistic), with \
+             is the range in which we expect it. The column *ours* gives our result: the median \
+             over the random seeds in\nthe scenario (unless a figure states another statistic), with \
              the minimum and the maximum. The column *formula* gives a\nprediction without a \
              simulator, and the deviation of our result from this prediction. The column \
              *sensitive to* names\nthe two parameters that change the figure most. For example, \
