@@ -27,10 +27,10 @@ pub fn words(kind: u32) -> String {
     }
     let kind = kind - PLACEMENTS;
     let far = one(kind / 4, &["in the same cache", "in the same node", "on another node"]);
-    let task = one(kind & 1, &["only waiting task", "one of several waiting tasks"]);
+    let task = one(kind & 1, &["the only waiting task", "one of several waiting tasks"]);
     match (kind / 2) & 1 {
-        0 => format!("{task} of a CPU moved to a busy CPU {far}"),
-        _ => format!("{task} of a CPU moved to an idle CPU {far}"),
+        0 => format!("{task} of a CPU moves to a busy CPU {far}"),
+        _ => format!("{task} of a CPU moves to an idle CPU {far}"),
     }
 }
 
