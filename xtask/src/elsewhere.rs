@@ -124,10 +124,10 @@ impl Elsewhere {
     pub(crate) fn section(&self) -> String {
         let mut text = format!(
             "\n## Fixes elsewhere\n\nIn some variants, the scheduler has a fault that the variant \
-             does not study. This section applies the fix of this fault,\nwithout other fixes, to \
-             each such variant. We compared {} figures with and without the fix. For {} figures, \
-             the fix\nchanged the runs. The table lists the {} figures that it changed by more \
-             than {:.0} %.\n",
+             does not study. For this section, we applied the fix of\nthis fault, and no other \
+             fix, to each such variant. We compared {} figures with and without the fix. For {} \
+             figures,\nthe fix changed the runs. The table lists the {} figures that the fix \
+             changed by more than {:.0} %.\n",
             self.compared,
             self.at_work,
             self.changed.len(),

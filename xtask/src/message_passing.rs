@@ -271,7 +271,9 @@ fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> Stri
     for (word, others) in &orders {
         let others = others.join(", ");
         text += &match *word {
-            "not determined" => format!(" The order is not determined for {others}."),
+            "not determined" => format!(
+                " For {others}, the order is not significant, or not the same for all pairs."
+            ),
             word => format!(" Message passing is {word} {others}."),
         };
     }

@@ -68,16 +68,17 @@ fn head() -> String {
     let mut page = format!(
         "# Policies, simulated\n\nThis page compares completion times of two policies and of \
          Linux's schedulers, for the workloads of the seeds on a\nmachine of 64 CPUs ({MACHINE}). \
-         Both policies are proved, in a model and under listed assumptions. The proof states a\n\
-         number of balancing attempts: while a task waits, no idle CPU that may run this task \
-         stays idle for more attempts than\nthis number. `make long-policies` writes this page; do \
-         not edit it by hand. The table gives medians of {SEEDS} seeds. In\nparentheses is the \
-         wasted CPU time (CPUs idle while tasks waited elsewhere), if it is not zero.\n\n*With \
-         faults* is Linux 4.1 without fixes. *Mended* has the four fixes of \"A Decade of Wasted \
-         Cores\". *Pinned* binds each\nthread to one CPU and uses the CPUs in turn. Migrations \
-         take no time here, because caches and memory have no overheads\nunless the scenario sets \
-         them. To keep all CPUs busy, a policy moves tasks away from their data. The table does \
-         not show\nhow much time such moves cost.\n\n| workload |"
+         Both policies are proved, in a model and under listed assumptions. The proofs\n\
+         show a limit: while a task waits, a CPU that may run this task stays idle for at most a \
+         stated number of attempts to\nget a task. `make long-policies` writes this page; do not \
+         edit it by hand. The table gives medians of {SEEDS} seeds. If CPU\ntime was wasted (CPUs \
+         were idle while tasks waited elsewhere), the wasted time is in parentheses.\n\nThe \
+         column *with faults* is for Linux 4.1 without fixes. The column *mended* is for Linux 4.1 \
+         with the four fixes of\n\"A Decade of Wasted Cores\". The scheduler *pinned* binds each \
+         thread to one CPU and uses the CPUs in turn. Migrations\ntake no time here, because \
+         caches and memory have no overheads unless the scenario sets them. To keep all CPUs \
+         busy, a\npolicy moves tasks away from their data. The table does not show how much time \
+         such moves cost.\n\n| workload |"
     );
     COLUMNS.iter().for_each(|column| {
         let _ = write!(page, " {} |", column.head);

@@ -149,13 +149,13 @@ impl Count {
              not edit\nit by hand. {} of {} figures lie in their bands; {} of {} figures with a \
              formula are within {:.0} % of the formula.\n\nA figure is named after the parameters \
              of its variants, such as g and s, or after the quantity that it compares. Its\n*band* \
-             is the range in which we expect it. *Ours* is the median over the random seeds in the \
-             scenario (unless a figure\nstates another statistic), with the minimum and the \
-             maximum. *Formula* gives a prediction without a simulator, and the\ndeviation of our \
-             result from this prediction. *Sensitive to* names the two parameters that change the \
-             figure most. For\nexample, -0.5 means that the figure is 0.5 % smaller if the \
-             parameter is 1 % larger (measured at +{:.0} %, seed 1). Below\neach table, a list \
-             explains the figures.\n",
+             is the range in which we expect it. The column *ours* gives our result: the median \
+             over the random seeds in\nthe scenario (unless a figure states another statistic), \
+             with the minimum and the maximum. The column *formula* gives a\nprediction without a \
+             simulator, and the deviation of our result from this prediction. The column \
+             *sensitive to* names\nthe two parameters that change the figure most. For example, \
+             -0.5 means that the figure is 0.5 % smaller if the\nparameter is 1 % larger (measured \
+             at +{:.0} %, seed 1). Below each table, a list explains the figures.\n",
             self.inside,
             self.banded,
             self.near,

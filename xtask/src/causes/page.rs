@@ -69,10 +69,10 @@ fn how() -> String {
          class is *wrong*.\n- *Precision* is right / (right + wrong), and *recall* is right / \
          truth. Both use the sums of the times of all cases, so\n  cases on large machines count \
          most. *Mean precision* and *mean recall* are the means over the positive cases, and all\n\
-           these cases have the same weight.\n- *Left* is the time that `check` still assigns to \
-         the fault's class with the fault off, as a share of the time that it\n  assigns to this \
-         class with the fault on. Both times are for the same CPU time, and only positive cases \
-         count. The goal is {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases are \
+           these cases have the same weight.\n- *Left* compares two times that `check` assigns to \
+         the fault's class: the time with the fault off, divided by the time\n  with the fault \
+         on. Both times are for the same CPU time, and only positive cases count. The goal is \
+         {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases are \
          positive; otherwise it is *suspected*.\n\n`check` divides each loss among its causes. In \
          every run, the times of the causes add up to the loss, to the nanosecond.\n\n",
         POSITIVE * 100.0,
@@ -129,8 +129,9 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
 fn classes(page: &mut String, scores: &Scores) {
     *page += "The table has the results by class. The precision of a class uses all time that is \
               found in this class, also in cases\nwhose fault belongs to another class. So the \
-              precision also depends on the time that the faults of other classes cost.\n*Equal \
-              weight* is the precision if each positive case has the same weight.\n\n| class | \
+              precision also depends on the time that the faults of other classes cost.\nThe \
+              column *equal weight* gives the precision if each positive case has the same \
+              weight.\n\n| class | \
               cases | positive | truth | precision | recall | open | equal weight | mean recall | \
               left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (class, score) in &scores.by_class {

@@ -44,8 +44,8 @@ pub(crate) struct Deploy {
     /// Let the kernel verify the policy, and unload it at once
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// With --dry-run: verify the policy with the tables of this machine (a preset, an hwloc
-    /// description, or a file)
+    /// With --dry-run: verify the policy as if it ran on MACHINE (a preset, an hwloc description,
+    /// or a file)
     #[arg(long, value_name = "MACHINE", requires = "dry_run")]
     pub(crate) machine: Option<String>,
     /// Unload the policy after this time [default: 60s without a command]

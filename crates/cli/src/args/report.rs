@@ -15,7 +15,7 @@ The page shows the verdict, five numbers and a lane for each CPU. All other
 results are below, in folded sections. The page is one file that loads nothing
 from the network, so you can open it from disk, or mail it. --size limits the
 detail of the timeline. The timeline has the most detail around the worst
-violations, and everywhere else the same detail. `wastenot view` shows full
+violations. All other parts have equal, lower detail. `wastenot view` shows full
 detail.
 
 Examples:

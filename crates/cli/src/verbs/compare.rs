@@ -35,7 +35,8 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     args.face.print(&report)?;
     worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
     for difference in chance {
-        out::note(&format!("possibly noise, so not counted as worse: {}", growth(difference)));
+        let grown = growth(difference);
+        out::note(&format!("this increase may be noise, so it does not count as worse: {grown}"));
     }
     Ok(match worse.is_empty() {
         false => Answer::No,

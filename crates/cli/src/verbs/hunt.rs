@@ -106,7 +106,7 @@ fn words(at: Progress) -> String {
     match shrinks {
         true => format!("{trials} trials, shrinking {found} findings"),
         false => format!(
-            "{trials} trials; causes found by the search: {found}, by random trials: \
+            "{trials} trials; causes found by the search: {found}; causes found by random trials: \
              {found_at_random}"
         ),
     }

@@ -28,7 +28,8 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
     }
     let files = files(&args.files)?;
     if files.len() > 1 && args.output.as_ref().is_some_and(|output| !is_folder(output)) {
-        let what = format!("-o writes one run, but there are {} scenarios", files.len());
+        let what =
+            format!("-o writes the trace of one run, but there are {} scenarios", files.len());
         return Err(Stop::new(what, "use a directory for the traces of all runs: `-o DIR/`"));
     }
     // Read all scenarios before the first one runs.
@@ -313,15 +314,20 @@ fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
     let kept = Kept::named("-o", output, args.force)?;
     if args.on.len() > 1 {
         let help = "use a directory for the traces of all runs: `-o DIR/`";
-        return Err(Stop::new("-o writes one run, but there is more than one --on", help));
+        return Err(Stop::new(
+            "-o writes the trace of one run, but --on is given more than once",
+            help,
+        ));
     }
     let [variant] = grid.variants() else {
         let names: Vec<&str> = grid.variants().iter().map(|it| it.name.as_str()).collect();
-        let what = format!("-o writes one run, but there are {} variants", names.len());
+        let what =
+            format!("-o writes the trace of one run, but there are {} variants", names.len());
         return Err(Stop::new(what, format!("select one with `--variant`: {}", names.join(", "))));
     };
     let [_] = grid.seeds() else {
-        let what = format!("-o writes one run, but there are {} seeds", grid.seeds().len());
+        let what =
+            format!("-o writes the trace of one run, but there are {} seeds", grid.seeds().len());
         return Err(Stop::new(what, "select one with `--seed 1`"));
     };
     let what = format!("{} {}", grid.bench().doing(), variant.name);

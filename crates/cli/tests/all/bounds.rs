@@ -192,7 +192,7 @@ fn what_is_shown_of_sched_deadline_is_shown_of_global_edf() {
         let (answer, code) = asked(&implicit(&[(2, 10)]), &words);
         assert_eq!(code, 0, "{answer}");
         let all = answer["assumptions"].to_string();
-        all.contains(&format!("not global EDF at all times: {name} (a CPU"))
+        all.contains(&format!("{name} is not global EDF at all times: a CPU"))
     };
     assert!(["", "-v8", "-dedicated"].iter().all(|it| assumed(&format!("sched-deadline{it}"))));
     assert!(!["gsn-edf", "gsn-edf-dedicated", "gedf-mp"].into_iter().any(assumed));

@@ -132,7 +132,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "policies/",
     ),
     ("wastenot run one.toml --scheduler typo.rota", "typo.rota:2:13: R", "fifo"),
-    ("wastenot run one.toml -o x.wn --seed 1-3", "-o writes one run", "`--seed 1`"),
+    ("wastenot run one.toml -o x.wn --seed 1-3", "-o writes the trace of one run", "`--seed 1`"),
     (
         "wastenot run one.toml --resume one.toml",
         "one.toml: the file is not a results file",

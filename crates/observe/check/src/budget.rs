@@ -74,8 +74,8 @@ impl Budget {
         let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
         if high > limit && is_cut(history) {
             Judged::CannotTell(format!(
-                "no verdict: about {low_words}{of} was wasted, but the file is truncated, so this \
-                 figure is not a bound; {limit_words} is allowed"
+                "no verdict: about {low_words}{of} was wasted, and {limit_words} is allowed; \
+                 because the file is truncated, the first figure is not a bound"
             ))
         } else if low > limit {
             Judged::Over(format!(

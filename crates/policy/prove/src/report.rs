@@ -15,7 +15,8 @@ const ASSUMPTIONS: [&str; 6] = [
     "a change of affinity takes a waiting task out of its queue and enqueues the task again; no \
      CPU goes online or offline",
     "the kernel's queues, the BPF verifier and the JIT work as documented",
-    "no number reaches 2^63: proofs use unbounded integers, but running code saturates there",
+    "no number reaches 2^63: running code limits numbers to less than 2^63, but proofs use \
+     unbounded integers",
     "a task that was given directly to a CPU stays on that CPU; it may wait there for up to one \
      slice",
 ];
@@ -25,8 +26,8 @@ const MODEL_ONLY: &str = "model only: the model repeats a check under the lock, 
                           code does not hold the lock during this check";
 
 /// The meaning of `as given`.
-const AS_GIVEN: &str = "as given: the proof uses the values of these parameters in the text; with \
-                        other values, the claim may be false";
+const AS_GIVEN: &str = "as given: the proof uses the values that these parameters have in the \
+                        text of the policy; with other values, the claim may be false";
 
 /// What `lag` does not bound.
 const LAG: &str = "lag: a new or woken task may be far behind the other tasks of its queue. These \
@@ -308,7 +309,7 @@ fn about(name: &str) -> Option<&'static str> {
         "protocol" => "every step of the wakeup protocol preserves the invariant",
         "reached" => "an idle CPU looks into every queue that can hold a task allowed on this CPU",
         "in_order" => "queues are first in, first out",
-        "first" => "some CPU that may run an enqueued task takes from the task's queue first",
+        "first" => "for every enqueued task, some CPU that may run it looks into its queue first",
         "rises" => "no handler decreases a key",
         "calm" => "the handlers of `start`, `stop`, `tick` and `preempt` do not preempt tasks",
         "part" => "in every partition, the claims that all policies have in common are proved",

@@ -89,12 +89,12 @@ impl Implementation {
         let linux = of.iter().filter(|it| it.is_sched_deadline());
         let names: Vec<&str> = linux.map(|it| it.name()).collect();
         (!names.is_empty()).then(|| {
+            let (names, is) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
             format!(
-                "not global EDF at all times: {} (a CPU may change its state between a search and \
-                 the lock, a push stops after three tries, tasks with equal deadlines do not \
-                 preempt each other, and servers throttle tasks). The verdict applies to global \
-                 EDF with the same overheads",
-                names.join(", ")
+                "{names} {is} not global EDF at all times: a CPU may change its state between a \
+                 search and the lock, a push stops after three tries, tasks with equal deadlines \
+                 do not preempt each other, and servers throttle tasks. The verdict applies to \
+                 global EDF with the same overheads"
             )
         })
     }

@@ -17,7 +17,7 @@ pub fn words(kind: u32) -> String {
     let has = |n: u32| one(n & 1, &["no other CPU is idle", "other CPUs are idle"]);
     if kind < PLACEMENTS {
         let how =
-            one(kind / 16, &["woken task", "new task", "task that woke without CPU selection"]);
+            one(kind / 16, &["woken task", "new task", "task woken without CPU selection and"]);
         let far = one(
             kind / 4 % 4,
             &["on its previous CPU", "in the same cache", "in the same node", "on another node"],
@@ -26,10 +26,12 @@ pub fn words(kind: u32) -> String {
         return format!("{how} placed {far} (the selected CPU is {onto}, and {})", has(kind));
     }
     let kind = kind - PLACEMENTS;
-    let far = one(kind / 4, &["within one cache", "within one node", "to another node"]);
-    let to = one((kind / 2) & 1, &["a busy", "an idle"]);
-    let left = one(kind & 1, &["with no other waiting task", "with other waiting tasks"]);
-    format!("waiting task moved {far}, from a CPU {left} to {to} CPU")
+    let far = one(kind / 4, &["in the same cache", "in the same node", "on another node"]);
+    let task = one(kind & 1, &["the only waiting task", "one of several waiting tasks"]);
+    match (kind / 2) & 1 {
+        0 => format!("{task} of a CPU moves to a busy CPU {far}"),
+        _ => format!("{task} of a CPU moves to an idle CPU {far}"),
+    }
 }
 
 /// The decisions of a run.

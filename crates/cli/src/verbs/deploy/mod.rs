@@ -119,7 +119,7 @@ fn doubtful(name: &str, doubt: Doubt) -> Stop {
         Doubt::Refuted(why) => why,
         Doubt::NotProved(claims) => format!("{claims} not proved for all numbers of CPUs"),
     };
-    let help = "see why with `wastenot prove`, or load it anyway with `--allow-unproved`";
+    let help = "see why with `wastenot prove`, or load the policy anyway with `--allow-unproved`";
     Stop::new(format!("{name}: not loaded: {why}"), help)
 }
 
@@ -143,7 +143,8 @@ fn no_shares(partial: bool) -> Result<(), Stop> {
     let help = match partial {
         true => "load the policy anyway with `--ignore-cgroups`",
         false => {
-            "load it anyway with `--ignore-cgroups`, or schedule one command with `-- COMMAND`"
+            "load the policy anyway with `--ignore-cgroups`, or schedule one command with \
+             `-- COMMAND`"
         }
     };
     Err(Stop::new(what, help))

@@ -40,7 +40,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
     let Some(emitted) = emitted(&source, how)? else { return Ok(Answer::No) };
     let said = match emitted.doubt {
         Some(Doubt::Refuted(why)) if !args.anyway => {
-            let help = "see why with `wastenot prove`, or write it anyway with `--anyway`";
+            let help = "see why with `wastenot prove`, or write the C code anyway with `--anyway`";
             let what = format!("{}: nothing was written: {why}", source.name);
             return Err(Stop::new(what, help).or_code(REFUTED));
         }

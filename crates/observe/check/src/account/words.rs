@@ -19,7 +19,7 @@ impl Account {
             return self.every_verdict(history, &who, every);
         }
         if self.path.is_empty() {
-            return format!("{who} did not run in this time.");
+            return format!("{who} did not run in the examined time.");
         }
         let parts = shares(history, &self.parts());
         let mut text = format!("{who} took {}: {parts}.", self.window.span());
@@ -55,7 +55,7 @@ impl Account {
 
     fn every_verdict(&self, history: &History, who: &str, every: &Every) -> String {
         let Some((median, of_median)) = &every.median else {
-            return format!("{who} did not sleep again after a wakeup in this time.");
+            return format!("{who} did not sleep again after a wakeup in the examined time.");
         };
         let (count, all) = (every.lengths.count, sum_of(&every.parts));
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };

@@ -159,7 +159,7 @@ pub static TREE: &[&Cause] = &[
             SCHED_DEADLINE).",
         source: "sched(7); kernel: kernel/sched/rt.c",
         missing: "The balancing passes. They would show the reason why the balancer left the task \
-            there.",
+            on that CPU.",
         named: true,
         holds: |it| {
             it.loss == LostTime::Waste && it.ahead == Ahead::HigherClass && !it.balancing.failed()
@@ -310,12 +310,12 @@ pub static TREE: &[&Cause] = &[
             waiting task with an idle CPU, and took no task. The cause then applies from the first \
             of these passes on.",
         refuted_by: "No CPU stayed idle for four balancing intervals while there was waste, or \
-            there was waste for less than half of that time.",
+            there was waste for less than half of the time when that CPU was idle.",
         advice: "Record the passes and domains: record --decisions.",
         source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et al., \
             EuroSys 2016, section 3",
-        missing: "The balancing passes (record --decisions): either no pass ran, or a pass left \
-            the task.",
+        missing: "The balancing passes (record --decisions): either no pass ran, or a pass did \
+            not take the task.",
         named: false,
         holds: |it| {
             it.is_waste_under(Rules::Fair)
@@ -347,8 +347,8 @@ pub static TREE: &[&Cause] = &[
             idle for four balancing intervals while there was waste.",
         advice: "See the causes below this one: check --cause scheduler/balancing.",
         source: "kernel/sched/fair.c: sched_balance_rq; Lozi et al., EuroSys 2016, section 3",
-        missing: "The balancing passes (record --decisions): either no pass ran, or a pass left \
-            the task.",
+        missing: "The balancing passes (record --decisions): either no pass ran, or a pass did \
+            not take the task.",
         named: true,
         holds: |it| {
             it.is_waste_under(Rules::Fair) && (it.balancing.failed() || it.onset == Onset::AllBusy)

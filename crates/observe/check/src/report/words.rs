@@ -124,10 +124,13 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
 pub(super) fn kept_sentence(history: &History, it: &KeptTask) -> String {
     let all = it.window.span() == Span(it.longest_ns);
     format!(
-        "{} waited {}, {} while its affinity ({}) excluded the idle CPUs.",
+        "{} waited {}. During {}, its affinity ({}) excluded the idle CPUs.",
         history.task_label(it.task),
         it.window.span(),
-        if all { "all of it".to_owned() } else { format!("{} of it", Span(it.longest_ns)) },
+        match all {
+            true => "the whole wait".to_owned(),
+            false => format!("{} of this wait", Span(it.longest_ns)),
+        },
         cpus(history, it)
     )
 }

@@ -183,8 +183,8 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
     if !carries.has(Carries::AFFINITY) {
         lines.push(format!(
             "The trace does not contain affinities. A kernel thread counts as pinned if it has \
-             the number of a CPU in its name and ran only there ({} of {} tasks). All other \
-             tasks count as free to run on any CPU.",
+             the number of a CPU in its name and ran only on this CPU. This applies to {} of {} \
+             tasks. All other tasks count as free to run on any CPU.",
             movable.pinned_count(),
             history.task_count()
         ));

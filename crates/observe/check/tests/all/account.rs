@@ -319,7 +319,7 @@ fn a_window_cuts_the_path_at_both_ends() {
     let question = Question { window: Window { from: Time(92), to: Time(99) }, ..question };
     let found = Account::of(&history, &question, &Options::default());
     assert!(found.path.is_empty());
-    assert_eq!(found.report(&history).verdict, "a:100 did not run in this time.");
+    assert_eq!(found.report(&history).verdict, "a:100 did not run in the examined time.");
 }
 
 fn report() -> Report {

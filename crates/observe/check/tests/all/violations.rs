@@ -232,8 +232,8 @@ fn a_violation_says_where_the_task_waited_while_the_cpu_was_idle() {
     // CPU 0 is on the other node as seen from there.
     assert_eq!((worst.nearest, worst.idle[0].distance), (Distance::Other, Distance::Other));
     let report = found.report(&history, &options);
-    let said = "b:104 waited 70 ns, woken by an unknown task, and migrated meanwhile. It was on \
-        CPU 3 while CPU 0 (another node) stayed idle for 50 ns.";
+    let said = "b:104 waited 70 ns, woken by an unknown task, and migrated meanwhile. It waited \
+        on CPU 3 while CPU 0 (another node) stayed idle for 50 ns.";
     assert!(report.whole_verdict().ends_with(said), "{}", report.whole_verdict());
     let json = serde_json::to_value(&report).expect("a report");
     let row = &json["violations"][0];

@@ -132,7 +132,7 @@ fn looks(part: &Part<'_>, steps: &[Step], at: usize, inner: &[usize], found: &mu
         next = place;
     }
     let missed = (0..dispatch.len()).any(|n| Some(n) != balance && !looked.contains(&n));
-    let why = || format!("an attempt of CPU {cpu} fails, but it skipped a queue of the policy");
+    let why = || format!("CPU {cpu} skips a queue of the policy in an attempt that finds no task");
     found.judge(Rule::Look, at, (attempt.value == 0 && missed).then(why));
 }
 

@@ -108,7 +108,7 @@ fn put(part: &Part<'_>, at: usize, step: &Step, task: &mut Task, found: &mut Con
         };
         format!(
             "task {name} is put with the key {key}, but no path of its handler gives this key; \
-             before, {had}"
+             before the handler, {had}"
         )
     });
     found.judge(Rule::Key, at, wrong);

@@ -124,8 +124,8 @@ impl Rule {
                  whole search"
             }
             Rule::Sequence => {
-                "a CPU sets its flag, then looks for a task; after it took a task, it clears the \
-                 flag and searches for idle CPUs"
+                "a CPU sets its idle flag before it looks for a task; after it took a task, it \
+                 clears the flag and searches for idle CPUs"
             }
             Rule::Handler => "a handler that places a task follows one of its paths in the policy",
             Rule::Slice => "a task starts to run with a slice that its handler gives",

@@ -31,7 +31,7 @@ pub fn report(
     report.measure("breaks", "Steps that the model does not allow", found.breaks.len(), Unit::None);
     report.measure("failed", "Failed attempts", found.failed, Unit::None);
     report.measure("beside", "  while a task waited", found.beside, Unit::None);
-    report.measure("beyond", "  in excess of removals by other CPUs", found.beyond, Unit::None);
+    report.measure("beyond", "  that no removal by another CPU explains", found.beyond, Unit::None);
     let by_kernel = "Tasks that the kernel started, not a handler";
     report.measure("by_kernel", by_kernel, found.by_kernel, Unit::None);
     report.measure(
@@ -43,8 +43,9 @@ pub fn report(
     report.measure("windows_share", "Share of time in windows", share(machine, found), Unit::Share);
     report.tables = vec![rules(found), windows(found), context(&model, log, found)];
     report.assumptions = vec![
-        "a step took effect between the two moments of its record; the report calls a step \
-         forbidden only if the model forbids it in every order of these moments"
+        "a step whose record has two numbers took effect at an unknown moment between them; the \
+         report calls a step forbidden only if the model forbids it for every possible order of \
+         these moments"
             .into(),
         "the log was recorded on the machine that the trace describes, and the scheduler ran from \
          the beginning of the log"

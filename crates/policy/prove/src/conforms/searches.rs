@@ -98,7 +98,7 @@ fn chain(
         let cpu = asleep.iter().find(takes)?;
         let (by, task) = (step.cpu, stay.task);
         Some(format!(
-            "CPU {by} took a task but wakes no CPU for task {task}, which waits, although CPU \
+            "after CPU {by} took a task, it wakes no CPU for the waiting task {task}, although CPU \
              {cpu} sleeps"
         ))
     })

@@ -29,7 +29,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Requeued => "a waiting task is enqueued again",
-            Kind::Switched => "a program runs on a waiting task",
+            Kind::Switched => "a BPF program runs in the context of a waiting task",
             Kind::Above => "a higher class runs on a claimed CPU",
             Kind::Direct => "a CPU takes another task before a direct run",
         }

@@ -43,8 +43,8 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     let remembers = policy.idle.as_ref().is_some_and(|balance| !balance.remembered().is_empty());
     let attempts = tests.iter().any(|test| test.wrong == Wrong::Fails);
     (remembers && attempts).then(|| {
-        "a re-check uses an earlier value, but the search on small machines examines only attempts \
-         during which one task is woken and no CPU starts or stops running a task"
+        "the search on small machines examines only attempts during which one task is woken and no \
+         CPU starts or stops running a task, but a re-check also uses an earlier value"
             .to_owned()
     })
 }

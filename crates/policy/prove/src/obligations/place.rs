@@ -256,7 +256,7 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
             question: match moves_somebody(policy, periodic, 1) {
                 Some(true) => Question::Fails,
                 _ => Question::Undecided(
-                    "it is unknown whether the target queue is still empty at that time",
+                    "it is unknown whether the target queue is still empty when the task is moved",
                 ),
             },
             model_only: false,

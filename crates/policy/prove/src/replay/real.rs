@@ -208,7 +208,7 @@ fn rivals_on(world: &World<'_>, task: &Task, cpu: CpuId) -> Vec<Task> {
 /// besides; and a run has to put each of its tasks where it waits.
 pub(crate) fn wakes_nobody_else(world: &World<'_>, kinds: &[Kind]) -> Result<(), String> {
     if kicks(world.policy) {
-        return Err("a handler kicks CPUs, but these steps leave out kicks".to_owned());
+        return Err("a handler kicks CPUs, but the recorded steps do not contain kicks".to_owned());
     }
     for (n, kind) in kinds.iter().enumerate() {
         let (queue, group) = kind.queue;

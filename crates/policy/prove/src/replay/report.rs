@@ -39,7 +39,7 @@ fn verdict(replay: &Replay) -> String {
     }
     let mut sentence = match replay.same < replay.steps.len() {
         true => format!("Step {} differs", replay.same + 1),
-        false => "All steps are the same as recorded, but the end differs".to_owned(),
+        false => "All steps are the same as recorded, but the final state differs".to_owned(),
     };
     if let Some(first) = replay.otherwise.first() {
         sentence += &format!(": {first}");

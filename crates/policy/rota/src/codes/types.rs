@@ -51,7 +51,7 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R207",
-        title: "multiplied or divided by a variable",
+        title: "a number that is multiplied or divided by a variable",
         about: "Solvers decide sums quickly, but they often cannot decide products of two \
                 unknowns. So one side of `*` must be a literal number, and the right side of `/` \
                 must be a literal number above zero. There is one built-in exception: \
@@ -61,7 +61,7 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R208",
-        title: "not a condition",
+        title: "a value that is not a condition",
         about: "`if`, `filter` and `where` need a condition, which is true or false. A number is \
                 not a condition.",
         wrong: "on tick(t) { if queued(here.ready) { kick here } }\n",
@@ -69,7 +69,7 @@ pub(super) const CODES: &[Code] = &[
     },
     Code {
         code: "R209",
-        title: "too large after its metrics are inlined",
+        title: "a policy that is too large after its metrics are inlined",
         about: "A metric is inlined wherever it is called. So a metric that calls another metric \
                 twice contains it twice. A policy may have 10 000 expressions after inlining. Each \
                 metric also counts once at its declaration.",

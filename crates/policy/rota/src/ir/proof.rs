@@ -71,16 +71,16 @@ impl ClaimKind {
                 "while a task waits and a CPU that would take this task sleeps, a wakeup is pending"
             }
             ClaimKind::WorkConservation => {
-                "if an idle CPU fails k times to find a task while tasks wait that it may run, \
+                "if an idle CPU fails k times to find a task while waiting tasks may run on it, \
                  other CPUs took at least k of these tasks"
             }
             ClaimKind::Rounds(Bound::IdleCpus) => {
-                "without events, after a limited number of rounds no CPU is idle while a task \
-                 waits that this CPU may run; the limit is the number of CPUs that were idle"
+                "without events, after a limited number of rounds no CPU is idle while a waiting \
+                 task may run on it; the limit is the number of CPUs that were idle"
             }
             ClaimKind::Rounds(Bound::IdleCpusAndMoves) => {
-                "without events, after a limited number of rounds no CPU is idle while a task \
-                 waits that this CPU may run; the limit is the number of CPUs that were idle plus \
+                "without events, after a limited number of rounds no CPU is idle while a waiting \
+                 task may run on it; the limit is the number of CPUs that were idle plus \
                  the number of tasks that periodic balancing moved"
             }
             ClaimKind::Hierarchy => {

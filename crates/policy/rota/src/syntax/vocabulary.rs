@@ -226,7 +226,7 @@ pub const CALLS: &[Entry] = &[
     entry(
         "decayed(x, time, half_life)",
         "as x",
-        "The rest of x after a time, if x halves in each `half_life`.",
+        "The value to which x decays within `time`, if x halves in each `half_life`.",
         "on stop(t, ran) { t.vt := decayed(t.vt, ran, 32ms) }",
     ),
     entry(
@@ -312,15 +312,15 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "work_conservation",
         "",
-        "If a CPU is idle during k attempts while a task waits that this CPU may run, other CPUs \
+        "If a CPU is idle during k attempts while some waiting task may run on it, other CPUs \
          took at least k tasks during this time.",
         "prove work_conservation",
     ),
     entry(
         "rounds(<= idle_cpus)",
         "`idle_cpus`, or `idle_cpus + periodic_moves`",
-        "If no event happens, after this many rounds no CPU is idle while a task waits that this \
-         CPU may run.",
+        "If no event happens, after this many rounds no CPU is idle while a waiting task may \
+         run on it.",
         "prove rounds(<= idle_cpus)",
     ),
     entry(

@@ -163,8 +163,8 @@ impl Calibrated {
             said.push("observed maxima are not proven worst cases".to_owned());
         }
         said.push(
-            "more lines never take less time. So if both ends of a range fit, all numbers of lines \
-             between them fit, too"
+            "if more lines are written under the lock, the simulated time never decreases. So if \
+             both ends of a range fit, all numbers of lines between them fit, too"
                 .to_owned(),
         );
         said

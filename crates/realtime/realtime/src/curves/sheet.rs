@@ -367,7 +367,7 @@ impl<'l> Sheet<'l> {
         }
         if self.lines.iter().any(|line| line.empty > 0) {
             let what = "Some sets are empty and count as accepted: their utilization cap is below \
-                        the utilization of the first task drawn.";
+                        the utilization of the first random task.";
             notes.push(what.to_owned());
         }
         notes

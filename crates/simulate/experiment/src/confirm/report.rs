@@ -235,10 +235,10 @@ impl Confirmation {
              two of the sorted values (sign test)"
                 .into(),
             "`confirmed` requires four results: (1) before the change, the model loses between \
-             half and twice the recorded loss; (2) after the change, for this cause and for all \
-             causes, the interval is below the interval before the change, and the median is at \
-             most half of the median before; (3) the control does not differ; (4) the run does not \
-             get longer"
+             half and twice the recorded loss; (2) the change lowers the loss by this cause, and \
+             the loss by all causes together: the interval after the change is below the interval \
+             before, and the median after is at most half of the median before; (3) the control \
+             does not differ; (4) the run does not get longer"
                 .into(),
         ];
         if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {

@@ -58,8 +58,9 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let (timed, span) = tally.timed;
     let timed = (timed > 0).then(|| {
         format!(
-            "sleeps that ended with an interrupt (timer, device, network) keep their length, even \
-             if a message of another task caused the interrupt: {timed}, {span} in total"
+            "if an interrupt (timer, device, network) ended a sleep, the sleep keeps its length. \
+             This is also true if a message of another task caused the interrupt. Number of these \
+             sleeps: {timed}, total: {span}"
         )
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
@@ -120,8 +121,8 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         false => format!("{}{more}", named.join(", ")),
     };
     format!(
-        "the run is over when {awaited} of {tasks} tasks have finished their recorded work: {why}; \
-         other tasks run at the same time: {others} ({named})"
+        "the run is over when {awaited} of {tasks} tasks have finished their recorded work. These \
+         are {why}. Other tasks that run at the same time: {others} ({named})"
     )
 }
 
@@ -163,7 +164,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     if held > 0 {
         said.push(format!(
             "the scheduler does not cause throttling by quotas. Throttled waits keep their length \
-             under every scheduler, like sleeps: {held}, {span} in total"
+             under every scheduler, like sleeps. Number of these waits: {held}, total: {span}"
         ));
     }
     if tally.regrouped > 0 {

@@ -120,7 +120,7 @@ fn a_quota_that_the_run_does_not_wait_for_is_refuted() {
     let text = said(&answer);
     assert_eq!(answer.verdict(), Verdict::Refuted, "{text}");
     assert!(
-        text.contains("with no quotas the run does not get shorter, so the loss did not matter"),
+        text.contains("with no quotas, the run does not get shorter, so the loss did not delay it"),
         "{text}"
     );
 }

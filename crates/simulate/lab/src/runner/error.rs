@@ -8,6 +8,8 @@ use wastenot_model::{Help, Span};
 pub(crate) const RUNNING: &str = "execute the program of";
 /// The kernel does not give a task its class.
 pub(crate) const CLASSING: &str = "set the scheduling class of";
+/// A pipe of the kernel has no room.
+pub(crate) const FILLING: &str = "put a token into a full pipe for";
 
 /// A workload that cannot be run for real.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +39,8 @@ pub enum Unfit {
     },
     /// A task of the class of deadlines whose runtime, deadline and period do not go together.
     #[error(
-        "the kernel would reject `{name}`: runtime {runtime}, deadline {deadline}, period {period}"
+        "the kernel would reject the task `{name}`, because its runtime {runtime}, its deadline \
+         {deadline} and its period {period} do not fit together"
     )]
     Runtime {
         /// The task's name.
@@ -51,7 +54,8 @@ pub enum Unfit {
     },
     /// A task of the class of deadlines with a period that the kernel does not take.
     #[error(
-        "the kernel would reject `{name}`: the class `deadline` does not allow a period of {period}"
+        "the kernel would reject the task `{name}`: the class `deadline` does not allow a period \
+         of {period}"
     )]
     Period {
         /// The task's name.
@@ -61,8 +65,8 @@ pub enum Unfit {
     },
     /// A task of the class of deadlines that may not run everywhere.
     #[error(
-        "the kernel would reject `{name}`: a task in the class `deadline` may not be bound to \
-         CPUs, but this task may run only on {cpus}"
+        "the kernel would reject the task `{name}`: a task in the class `deadline` may not be \
+         bound to CPUs. This task may run only on {cpus}"
     )]
     Narrow {
         /// The task's name.
@@ -158,6 +162,15 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// A pipe of the kernel has no room for another token.
+    #[error(
+        "the task{of} cannot put a token into a pipe: the pipe is full, and the scenario sets no \
+         `capacity` for this pipe"
+    )]
+    Full {
+        /// For which task, in words, or nothing.
+        of: String,
+    },
     /// A program of the user failed.
     #[error("`{command}`{of} {how}: {}", if said.is_empty() { "it printed no \
                                                                error" } else { said })]
@@ -204,6 +217,9 @@ impl Help for Error {
             Error::Program { .. } => {
                 "run the command alone to see its errors; a guest contains only the files that the \
                  command names"
+            }
+            Error::Full { .. } => {
+                "set a `capacity` for this pipe: a task then waits while the pipe is full"
             }
             Error::Refused { doing: RUNNING, .. } => {
                 "run the program alone; this user must have access to its folder"

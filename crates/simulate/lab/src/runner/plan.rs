@@ -6,7 +6,7 @@ use wastenot_model::{CpuSet, Span, Workload};
 
 use crate::runner::Unfit;
 use crate::runner::bytes::{Reader, Writer};
-use crate::runner::error::{CLASSING, RUNNING};
+use crate::runner::error::{CLASSING, FILLING, RUNNING};
 use crate::runner::groups::Wanted;
 use crate::runner::program::{self, Program};
 
@@ -46,7 +46,7 @@ pub(crate) const DOING: [&str; 11] = [
     "open a pipe",
     "change the online state of a CPU",
     CLASSING,
-    "put a token into a full pipe, for which the scenario gives no `capacity`:",
+    FILLING,
     RUNNING,
 ];
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use wastenot_model::Time;
 
 use crate::runner::bytes::Reader;
+use crate::runner::error::FILLING;
 use crate::runner::plan::{self, at};
 use crate::runner::{Error, Program};
 
@@ -106,6 +107,9 @@ impl Told {
                 }
                 let error = io::Error::from_raw_os_error(head.u32(at::FAILED_ERRNO) as i32);
                 let doing = plan::DOING.get(head.u32(at::FAILED_WHAT) as usize);
+                if doing == Some(&FILLING) {
+                    return Err(Error::Full { of });
+                }
                 return Err(Error::Refused { doing: doing.unwrap_or(&"run"), of, error });
             }
             _ => return Err(Error::Ended { how: "it did not record how the run ended".into() }),

@@ -193,7 +193,7 @@ fn judged(row: &Row<'_>, words: &mut Words) -> Result<Judged, Error> {
     let (accepted, sets) = (whole(row, ACCEPTED)?, judged.sets);
     if u64::from(accepted) + u64::from(judged.unknown) > u64::from(sets) {
         let what = format_args!(
-            "{accepted} accepted sets and {} unknown sets are more than all {sets} sets",
+            "{accepted} accepted sets and {} unknown sets are together more than all {sets} sets",
             judged.unknown
         );
         return Err(row.wrong(
@@ -274,7 +274,8 @@ mod tests {
             (String::new(), "the file has a header but no point"),
             (
                 LINE.replace(",5,3,1,", ",5,5,1,"),
-                "r.csv:2: accepted: 5 accepted sets and 1 unknown sets are more than all 5 sets",
+                "r.csv:2: accepted: 5 accepted sets and 1 unknown sets are together more than all \
+                 5 sets",
             ),
             (
                 LINE.replace("0.23", "0.7"),

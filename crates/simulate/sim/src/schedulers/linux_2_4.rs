@@ -20,8 +20,8 @@ use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "linux-2.4",
-    about: "one global queue; the goodness value selects a task; counters are recalculated when \
-            all are used up",
+    about: "one global queue; the task with the highest goodness value runs next; when all tasks \
+            have used up their counters, the counters are recalculated",
     source: "Linux 2.4.21 kernel/sched.c",
     groups: false,
     tunables: &[Tunable {

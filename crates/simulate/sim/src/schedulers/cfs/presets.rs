@@ -83,8 +83,8 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
         ),
         words(
             "groups",
-            "the CPU from which scheduling groups are built; with `own`, each CPU builds its own \
-             groups and any CPU may balance",
+            "the CPU from whose view scheduling groups are built; with `own`, each CPU builds its \
+             own groups, and any CPU may balance",
             &["core0", "own", "own-balanced"],
             defaults[1],
         ),
@@ -103,8 +103,9 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
         ),
         words(
             "wake-affine-idle",
-            "whether the search for an idle CPU is in the cache of the previous CPU if the \
-             previous CPU is idle: before or after commit d8fcb81f1acf",
+            "the cache in which a wakeup searches for an idle CPU if the previous CPU is idle: \
+             `after` (commit d8fcb81f1acf) takes the cache of the previous CPU; `before` compares \
+             loads, and may take the cache of the waker",
             &["before", "after"],
             defaults[4],
         ),

@@ -22,7 +22,8 @@ use matrix::{Cell, Matrix};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "gang",
-    about: "Ousterhout's matrix: all tasks of a job run at the same time, row after row",
+    about: "Ousterhout's matrix with one column per CPU: all tasks of a job are in one row and run \
+            at the same time; the rows run one after the other",
     source: "J. Ousterhout, Scheduling Techniques for Concurrent Systems, 1982",
     groups: false,
     tunables: &[

@@ -35,8 +35,8 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
         },
         Tunable {
             name: "clock-jump",
-            about: "the runtime that a clock jump at boot charges to a balancing thread with \
-                    probability 1/2",
+            about: "the runtime that is charged to a balancing thread if the jump of the clock at \
+                    boot affects this thread (probability 1/2)",
             values: Values::Span,
             default: "0s",
         },
