@@ -83,7 +83,7 @@ mod tests {
         let compare = command.find_subcommand_mut("compare").expect("a verb");
         let help = compare.render_help().to_string();
         let (_, judged) = help.split_once("--worse-than compares").expect("the list");
-        let (judged, _) = judged.split_once(';').expect("its end");
+        let (judged, _) = judged.split_once(". ").expect("its end");
         let words = judged.split([' ', '\n', ',']).filter(|word| word.contains('.'));
         assert_eq!(words.collect::<Vec<_>>(), SMALLER_IS_BETTER);
     }

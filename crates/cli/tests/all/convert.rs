@@ -9,7 +9,7 @@ fn a_part_of_a_recording_that_lacks_rows_says_that_the_whole_knows_more() {
     assert_eq!(desk.exits(0, line), "");
     let text = desk.exits(0, &format!("{line} --force --from 40ms --to 90ms"));
     assert!(text.starts_with("wastenot: events of CPU "), "{text}");
-    assert!(text.ends_with("a check of the whole trace with --from and --to\n"), "{text}");
+    assert!(text.contains("A check of the whole trace with --from and --to may be"), "{text}");
 }
 
 #[test]

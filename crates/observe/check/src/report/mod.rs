@@ -105,7 +105,7 @@ impl Check {
         }
         if waste.known_share() < 0.995 {
             let known = waste.known_share() * 100.0;
-            text += &format!(" CPU activity is known for {known:.1} % of the time.");
+            text += &format!(" {known:.1} % of the CPU activity is known.");
         }
         if !waste.silent.is_empty() {
             let silent = waste.silent.len() as u64;

@@ -202,7 +202,7 @@ fn records_until_it_is_killed() {
 
 fn recorder_to_kill() -> Child {
     let mut child = Command::new(std::env::current_exe().expect("we are one"));
-    child.args(["--exact", "all::tracefs::records_until_it_is_killed", "--ignored"]);
+    child.args(["--exact", "tracefs::records_until_it_is_killed", "--ignored"]);
     child.env("RECORDER_TO_KILL", "1").stdout(Stdio::null());
     child.spawn().expect("ourselves")
 }
@@ -264,7 +264,7 @@ fn where_tracefs_may_not_be_used_it_says_why_and_leaves_nothing() {
     ] {
         // In a mount namespace of its own: no other process sees the change.
         let script = format!(
-            "{change} && exec {} --exact all::tracefs::tells_why_it_cannot_record --ignored \
+            "{change} && exec {} --exact tracefs::tells_why_it_cannot_record --ignored \
              --nocapture",
             this.display()
         );

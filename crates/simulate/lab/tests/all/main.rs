@@ -597,7 +597,7 @@ fn a_pipe_without_a_limit_that_is_full_is_no_deadlock() {
     workload.launch(task, CpuId(0));
     let plan = Plan::new(&workload, 1, 1, Span::s(60)).expect("fits");
     let error = plan.begin().expect("begins").told().expect_err("it is full");
-    assert!(error.to_string().contains("tokens"), "{error}");
+    assert!(error.to_string().contains("the pipe is full"), "{error}");
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn overheads_are_points_of_curves() {
         ),
         ("ipi,1,2,3\n", "o.csv:2: average_us: the average is above the maximum", "swapped"),
         ("ipi,1,2,\nipi,1,3,\n", "o.csv:3: at: another row of `ipi`", "remove one"),
-        ("ipi,1,2,\nipi,,3,\n", "o.csv:3: at: some rows of ipi have a value", "everywhere"),
+        ("ipi,1,2,\nipi,,3,\n", "o.csv:3: at: some rows of ipi have a value", "every value"),
     ] {
         let text = format!("kind,at,max_us,average_us\n{rows}");
         let error = overheads::read("o.csv", text.as_bytes()).expect_err(rows);
