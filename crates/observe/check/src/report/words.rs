@@ -73,7 +73,8 @@ fn others(it: &Violation) -> String {
         (2..=SHOWN, _) => format!("; CPUs {others} were also idle at times"),
         (count, _) => {
             let first: CpuSet = others.iter().take(SHOWN).collect();
-            format!("; {count} other CPUs were also idle at times (CPUs {first}, ...)")
+            let more = count - SHOWN;
+            format!("; CPUs {first} and {more} more were also idle at times")
         }
     }
 }

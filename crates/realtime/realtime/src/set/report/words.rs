@@ -165,7 +165,7 @@ pub(super) fn unknown(tasks: &TaskSet, outcome: &Outcome, asked: &Asked) -> Stri
 /// That a task is none that the implementation takes.
 pub(super) fn refused(asked: &Asked, task: usize, it: &Sporadic) -> String {
     format!(
-        "{} accepts no task whose deadline is longer than its period: Linux rejects such a task \
+        "{} allows no task whose deadline is longer than its period: Linux rejects such a task \
          (`sched_setattr` fails with EINVAL). With such a deadline, some jobs would be late \
          although global EDF completes them in time. Jobs of task {} are released every {} us, but \
          their deadline is {} us.",
