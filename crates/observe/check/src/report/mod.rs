@@ -110,7 +110,7 @@ impl Check {
         if !waste.silent.is_empty() {
             let silent = waste.silent.len() as u64;
             let (verb, they) =
-                if silent == 1 { ("has", "this CPU was") } else { ("have", "these CPUs were") };
+                if silent == 1 { ("has", "this CPU was") } else { ("have", "they were") };
             let figure = Span(waste.cpu_ns_silent_idle);
             let still = if waste.cpu_ns_silent_idle == waste.cpu_ns { "still " } else { "" };
             text += &format!(
