@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::metadata;
+use crate::{metadata, tidy};
 
 /// Imports that close a circle and cannot go: the crate, who imports what, and why.
 const INHERENT: &[(&str, &str, &str, &str)] =
@@ -92,20 +92,17 @@ impl Module {
     }
 }
 
-/// The modules in a folder.
-fn modules(folder: &Path, name: &Names, into: &mut Crate) {
-    for path in fs::read_dir(folder).expect("a folder").map(|it| it.expect("an entry").path()) {
-        let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        let mut inner = name.clone();
-        if !["lib", "main", "mod"].contains(&stem.as_str()) {
-            inner.push(stem);
-        }
-        if path.is_dir() {
-            modules(&path, &inner, into);
-        } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with("tests.rs") {
-            into.insert(inner, Module::new(&fs::read_to_string(&path).expect("a source file")));
-        }
-    }
+/// The modules of a crate, from the files below `src`.
+fn modules(src: &Path) -> Crate {
+    let mut files = Vec::new();
+    tidy::sources(src, &mut files);
+    let module = |file: PathBuf| {
+        let path = file.strip_prefix(src).expect("a file below it").with_extension("");
+        let names = path.iter().map(|it| it.to_string_lossy().into_owned());
+        let names = names.filter(|it| !["lib", "main", "mod"].contains(&it.as_str()));
+        (names.collect(), Module::new(&fs::read_to_string(&file).expect("a source file")))
+    };
+    files.into_iter().filter(|it| !it.ends_with("tests.rs")).map(module).collect()
 }
 
 /// The module that declares what a path from a module leads to, if it is of this crate.
@@ -130,7 +127,8 @@ fn owner(all: &Crate, from: &Names, path: &[String], hops: usize) -> Option<Name
     Some(at)
 }
 
-/// What modules import from others of their folder, also for what is in them.
+/// The imports between the modules of each folder. An import counts for the module of the folder
+/// that contains it.
 fn imports(all: &Crate) -> Imports {
     let mut found = Imports::new();
     for (name, module) in all {
@@ -166,9 +164,7 @@ fn no_module_imports_one_that_imports_it() {
     let (mut found, mut known) = (Vec::new(), 0);
     for package in metadata().workspace_packages() {
         let root = package.manifest_path.parent().expect("a folder").join("src");
-        let mut all = Crate::new();
-        modules(root.as_std_path(), &Names::new(), &mut all);
-        let mut imports = imports(&all);
+        let mut imports = imports(&modules(root.as_std_path()));
         let name = package.name.trim_start_matches("wastenot-");
         imports.retain(|(_, from, to), _| {
             let is_known = INHERENT.iter().any(|it| (it.0, it.1, it.2) == (name, from, to));
