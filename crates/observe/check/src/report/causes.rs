@@ -55,7 +55,7 @@ impl Check {
         let matters = most == cause && self.waste.share() >= NOTABLE;
         let advice = if matters { format!(" {}", cause.advice) } else { String::new() };
         let is = if most.named { "Cause" } else { "Suspected cause" };
-        format!(" {is} of {share} of the waste: {why}.{advice}")
+        format!(" {is} of {share}: {why}.{advice}")
     }
 
     /// The larger causes with what to do about them.

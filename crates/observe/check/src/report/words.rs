@@ -68,13 +68,13 @@ fn others(it: &Violation) -> String {
     let others = it.idle.iter().map(|idle| idle.cpu).filter(|&cpu| cpu != it.idle_cpu);
     let others: CpuSet = others.collect();
     match (others.len(), others.iter().next()) {
-        (1, Some(other)) => format!("; CPU {other} was also idle at times"),
+        (1, Some(other)) => format!("; CPU {other} was idle at times"),
         (0, _) | (_, None) => String::new(),
-        (2..=SHOWN, _) => format!("; CPUs {others} were also idle at times"),
+        (2..=SHOWN, _) => format!("; CPUs {others} were idle at times"),
         (count, _) => {
             let first: CpuSet = others.iter().take(SHOWN).collect();
             let more = count - SHOWN;
-            format!("; CPUs {first} and {more} more were also idle at times")
+            format!("; CPUs {first} and {more} more were idle at times")
         }
     }
 }
