@@ -69,7 +69,7 @@ const TESTING: &[&str] = &["chance", "golden", "needs", "tests", "bench", "fuzz"
 /// Dependencies that only the command line has.
 const EDGE: &[&str] = &["clap", "indicatif"];
 
-/// What reads a clock or the environment, and `unsafe` code: its blocks are counted in `tidy`.
+/// Code that reads a clock or the environment, and `unsafe` items; `tidy` counts `unsafe` blocks.
 const IMPURE: &[&str] =
     &["std::env", "env::var", "Instant::now", "SystemTime", "unsafe fn", "unsafe impl"];
 

@@ -83,14 +83,14 @@ impl Desk {
         fs::read_to_string(self.path().join(name)).expect(name)
     }
 
-    /// What a line prints that exits with `code`.
+    /// Runs a line, which must exit with `code`, and returns its output.
     pub(crate) fn exits(&self, code: i32, line: &str) -> String {
         let (text, actual) = said(&self.bash(line));
         assert_eq!(actual, code, "{line}\n{text}");
         text
     }
 
-    /// The same of a line that prints these parts among others.
+    /// Runs a line, which must exit with `code` and print each part, and returns its output.
     pub(crate) fn says(&self, code: i32, line: &str, parts: &[&str]) -> String {
         let text = self.exits(code, line);
         for part in parts {
@@ -99,14 +99,16 @@ impl Desk {
         text
     }
 
-    /// `(what follows `start`, what is wrong, what to do)`: such lines exit with 2.
+    /// Each row is the end of a line that begins with `start`, its error, and its help. The line
+    /// must exit with 2.
     pub(crate) fn refuses(&self, start: &str, rows: &[(&str, &str, &str)]) {
         for (words, what, help) in rows {
             self.says(2, &format!("{start} {words}"), &[what, help]);
         }
     }
 
-    /// The object that a line prints, and nothing on stderr, and its exit code.
+    /// Runs a line, which must print a JSON object and nothing on stderr. Returns the object and
+    /// the exit code.
     pub(crate) fn json(&self, line: &str) -> (Value, i32) {
         let output = self.bash(line);
         let (text, code) = said(&output);

@@ -1,27 +1,27 @@
-//! What each CPU and task did at the start of a History, as far as its head and events tell.
+//! The start of a History: the state of each CPU and task, as far as the head and events show it.
 
 use super::past::Past;
 use super::{CpuMode, Phase, State, TaskState};
 use crate::{CpuId, Event, History, Missing, TaskId, Time};
 
-/// What was so when the recording began.
+/// The state of CPUs and tasks when the recording began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    /// What each CPU did.
+    /// The mode of each CPU.
     pub cpus: Vec<CpuMode>,
-    /// Which tasks waited, and where; in queue order.
+    /// The tasks that waited, each with its CPU, in queue order.
     pub waiting: Vec<(TaskId, Option<CpuId>)>,
-    /// Which tasks slept, and where they ran last.
+    /// The tasks that slept, each with the CPU on which it ran last.
     pub sleeping: Vec<(TaskId, Option<CpuId>)>,
-    /// CPUs of which neither a switch nor a loss is in the whole recording. Told where this is a
-    /// part of one, otherwise the events tell.
+    /// CPUs without a switch and without a loss in the whole recording. Only a part of a recording
+    /// lists them: otherwise the events show them.
     pub silent: Vec<CpuId>,
     /// CPUs of which rows are missing when this part of a recording begins.
     pub missing: Vec<CpuId>,
     /// Until then tasks may wait of which no row tells, as the whole recording shows: 0 if no rows
     /// of it are missing.
     pub unseen_until: Time,
-    /// What the whole recording knew of its tasks, where this is a part of one.
+    /// For a part of a recording: the facts on its tasks that only the whole recording shows.
     pub past: Option<Vec<Past>>,
 }
 
