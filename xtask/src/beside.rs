@@ -191,13 +191,15 @@ fn table(rows: &[Row]) -> String {
         let times =
             rows.iter().map(|row| of(row).makespan.0 as f64 / row.real.makespan.0.max(1) as f64);
         let mean = times.sum::<f64>() / rows.len().max(1) as f64;
-        format!("{share:.0} % of the waste and {mean:.2} of the makespan")
+        format!(
+            "the simulations have {share:.0} % of the waste of the traces. On average, a \
+             simulation takes {mean:.2} times\n  as long as its trace"
+        )
     };
     let _ = writeln!(
         text,
-        "\nTogether, the traces waste {}. The list gives the simulated waste as a share of this \
-         waste, and the mean\nratio of the simulated makespan to the makespan of the trace:\n\n- \
-         without ambient load: {};\n- with ambient load: {};\n- with ambient load and fork times: \
+        "\nTogether, the traces waste {}. The list compares the simulations with the traces:\n\n- \
+         Without ambient load, {}.\n- With ambient load, {}.\n- With ambient load and fork times, \
          {}.",
         Span(real),
         told(|row| &row.quiet),

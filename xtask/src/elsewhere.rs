@@ -31,8 +31,8 @@ const FAULTS: [Fault; 5] = [
         switch: "groups",
         faulty: "core0",
         mended: "own-balanced",
-        reach: "with the fix, every CPU may balance, and not only the first idle CPU of its group, \
-            so tasks move sooner",
+        reach: "without the fix, only the first idle CPU of a group may balance. With the fix, \
+                every CPU may balance, so tasks move sooner",
     },
     Fault {
         switch: "numa-levels",
@@ -44,8 +44,9 @@ const FAULTS: [Fault; 5] = [
         switch: "wakeup",
         faulty: "llc",
         mended: "longest-idle",
-        reach: "with the fix, a task that wakes is placed on an idle CPU of any node, regardless \
-            of domains and groups, so faults of balancing affect only programs that never block",
+        reach: "with the fix, a woken task goes to an idle CPU of any node. Domains and groups do \
+                not restrict this choice. So faults of balancing affect only programs that never \
+                block",
     },
     Fault {
         switch: "wake-affine-idle",
@@ -124,10 +125,10 @@ impl Elsewhere {
     pub(crate) fn section(&self) -> String {
         let mut text = format!(
             "\n## Fixes elsewhere\n\nIn some variants, the scheduler has a fault that the variant \
-             does not study. For this section, we applied the fix of\nthis fault, and no other \
-             fix, to each such variant. We compared {} figures with and without the fix. For {} \
-             figures,\nthe fix changed the runs. The table lists the {} figures that the fix \
-             changed by more than {:.0} %.\n",
+             does not study. For this section, we ran each such variant\nagain with a fix of only \
+             this fault. We compared {} figures of runs without this fix and of runs with this \
+             fix. For {}\nof these figures, the runs differ. The table lists the {} figures that \
+             the fix changed by more than {:.0} %.\n",
             self.compared,
             self.at_work,
             self.changed.len(),

@@ -233,10 +233,13 @@ fn curves_told(names: &[&str], lines: &BTreeMap<Group, Vec<Line>>) -> String {
     let mut text = String::new();
     for criterion in [Criterion::Hard, Criterion::Soft] {
         let what = match criterion {
-            Criterion::Hard => "Deadlines, with the longest observed overheads",
-            Criterion::Soft => "Bounded tardiness, with average overheads (no guarantee)",
+            Criterion::Hard => "deadlines, with the longest observed overheads",
+            Criterion::Soft => "bounded tardiness, with average overheads (no guarantee)",
         };
-        text += &format!("{what}; accepted share of the sets in per cent:\n\n");
+        text += &format!(
+            "The next table is about {what}. The column of each design gives the accepted share \
+             of the sets in per cent:\n\n"
+        );
         text += &format!("| CPUs | cache delay | lines, fetches | {} |\n", names.join(" | "));
         text += &format!("|---|---|---|{}\n", "---|".repeat(names.len()));
         for ((_, cpus, delay), lines) in lines.iter().filter(|(group, _)| group.0 == criterion) {
@@ -269,12 +272,16 @@ fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> Stri
     }
     let mut text = format!("- {cpus} CPUs, cache delay x {}:", delay / 1000);
     for (word, others) in &orders {
-        let others = others.join(", ");
+        let others = listed(others);
+        let sets =
+            |how| format!(" Message passing accepts significantly {how} sets than {others}.");
         text += &match *word {
-            "not determined" => format!(
-                " For {others}, the order is not significant, or not the same for all pairs."
+            "above" => sets("more"),
+            "below" => sets("fewer"),
+            _ => format!(
+                " Compared with {others}, message passing has no significant advantage or \
+                 disadvantage that holds for all pairs."
             ),
-            word => format!(" Message passing is {word} {others}."),
         };
     }
     if criterion == Criterion::Soft {
@@ -285,11 +292,20 @@ fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> Stri
         let part = |line: &Line| share(line, PASSING) / share(line, SPARE);
         let least = lines.iter().map(part).fold(f64::INFINITY, f64::min);
         text += &format!(
-            " Message passing accepts at least {:.0} % of the sets that are accepted on m - 1.",
+            " The number of sets that message passing accepts is at least {:.0} % of the number \
+             in the column *{SPARE}*.",
             100.0 * least
         );
     }
     text + "\n"
+}
+
+/// The names with commas, and `and` before the last name.
+fn listed(names: &[String]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The CPUs of machines in which the end of the dedicated processor is looked for.

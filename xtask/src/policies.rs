@@ -60,25 +60,25 @@ pub(crate) fn write(seeds: &Path, own: &Path, output: &Path) -> Result<String, S
 }
 
 const OWN: &str = "\n## Each policy on its own scenario\n\nThe scenarios are in scenarios/rota. \
-                   They run with the seeds in their files. The *band* is the range in which we \
-                   expect\nthe figure. A test checks that every figure is in its band.\n\n| policy \
-                   | figure | ours | band | why |\n|---|---|---|---|---|\n";
+                   Each scenario runs with the seeds in its file. The *band* is the range in which \
+                   we\nexpect the figure. A test checks that every figure is in its band.\n\n| \
+                   policy | figure | ours | band | why |\n|---|---|---|---|---|\n";
 
 fn head() -> String {
     let mut page = format!(
         "# Policies, simulated\n\nThis page compares completion times of two policies and of \
          Linux's schedulers, for the workloads of the seeds on a\nmachine of 64 CPUs ({MACHINE}). \
-         Both policies are proved, in a model and under listed assumptions. The proofs\n\
-         show a limit: while a task waits, a CPU that may run this task stays idle for at most a \
-         stated number of attempts to\nget a task. `make long-policies` writes this page; do not \
-         edit it by hand. The table gives medians of {SEEDS} seeds. If CPU\ntime was wasted (CPUs \
-         were idle while tasks waited elsewhere), the wasted time is in parentheses.\n\nThe \
-         column *with faults* is for Linux 4.1 without fixes. The column *mended* is for Linux 4.1 \
-         with the four fixes of\n\"A Decade of Wasted Cores\". The scheduler *pinned* binds each \
-         thread to one CPU and uses the CPUs in turn. Migrations\ntake no time here, because \
-         caches and memory have no overheads unless the scenario sets them. To keep all CPUs \
-         busy, a\npolicy moves tasks away from their data. The table does not show how much time \
-         such moves cost.\n\n| workload |"
+         The prover proves both policies in a model, under listed assumptions. The proofs show \
+         a\nlimit for idle CPUs. Suppose that a task waits and that an idle CPU may run this task. \
+         Then this CPU stays idle for at\nmost a stated number of attempts to get a task. `make \
+         long-policies` writes this page; do not edit it by hand. The table\ngives medians of \
+         {SEEDS} seeds. If CPU time was wasted (CPUs were idle while tasks waited elsewhere), the \
+         wasted time is\nin parentheses.\n\nThe column *with faults* is for Linux 4.1 without \
+         fixes. The column *mended* is for Linux 4.1 with the four fixes of \"A\nDecade of Wasted \
+         Cores\". The scheduler *pinned* binds each thread to one CPU and uses the CPUs in turn. \
+         Caches and memory cause overheads only if a scenario sets them. Without these overheads, \
+         migrations take no time. To keep all CPUs busy, a\npolicy moves tasks away from their \
+         data. The table does not show how much time such moves cost.\n\n| workload |"
     );
     COLUMNS.iter().for_each(|column| {
         let _ = write!(page, " {} |", column.head);

@@ -146,16 +146,18 @@ impl Count {
             "# The table of the seeds\n\nThe *seeds* (scenarios/seeds) are scenarios that repeat \
              published experiments. This page compares every number in the\npapers and slides with \
              the result of the same experiment in Wastenot. `make long-seeds` writes this page; do \
-             not edit\nit by hand. {} of {} figures lie in their bands; {} of {} figures with a \
-             formula are within {:.0} % of the formula.\n\nA figure is named after the parameters \
-             of its variants, such as g and s, or after the quantity that it compares. Its\n*band* \
-             is the range in which we expect it. The column *ours* gives our result: the median \
-             over the random seeds in\nthe scenario (unless a figure states another statistic), \
-             with the minimum and the maximum. The column *formula* gives a\nprediction without a \
-             simulator, and the deviation of our result from this prediction. The column \
-             *sensitive to* names\nthe two parameters that change the figure most. For example, \
-             -0.5 means that the figure is 0.5 % smaller if the\nparameter is 1 % larger (measured \
-             at +{:.0} %, seed 1). Below each table, a list explains the figures.\n",
+             not edit it\nby hand. Of all figures with a band, {} of {} lie in their band. Of all \
+             figures with a formula, {} of {} differ from\nthe formula by at most {:.0} %.\n\nA \
+             figure is named after the parameters of its variants, such as g and s, or after the \
+             quantity that it compares. Its\n*band* is the range in which we expect it. The column \
+             *ours* gives our result, with its minimum and maximum. Unless a\nfigure states \
+             another statistic, this result is the median over the random seeds in the scenario. \
+             The column *formula*\ngives a prediction that needs no simulator. It also gives the \
+             deviation of our result from this prediction. The column\n*sensitive to* names the \
+             two parameters that change the figure most. For example, -0.5 after a parameter means \
+             that the\nfigure is 0.5 % smaller if the parameter is 1 % larger. To measure this, we \
+             made the parameter {:.0} % larger (seed 1).\nBelow each table, a list explains the \
+             figures.\n",
             self.inside,
             self.banded,
             self.near,

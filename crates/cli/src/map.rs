@@ -16,7 +16,7 @@ pub(crate) enum Bytes {
 
 impl Bytes {
     /// Maps a regular file that is not empty.
-    #[expect(unsafe_code, reason = "a mapping is unsafe by nature, see below")]
+    #[expect(unsafe_code, reason = "another process can change a mapped file")]
     pub(crate) fn map(file: &File) -> io::Result<Bytes> {
         // SAFETY: the map is private and only read. No program can prevent another process from
         // truncating or rewriting the file meanwhile. Then the kernel ends this process with

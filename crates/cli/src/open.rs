@@ -29,7 +29,7 @@ pub(crate) fn history(file: &Path, reading: &Reading) -> Result<History, Stop> {
         let help = match (&error, &reading.buffer) {
             // The error lists the buffers of the trace.
             (Error::NoEvents { .. }, Some(_)) => {
-                "choose another buffer with `--buffer`, or leave the option out".into()
+                "choose another buffer with `--buffer`, or leave out this option".into()
             }
             _ => error.help(),
         };
@@ -126,14 +126,15 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     };
     if file == Path::new("-") {
         return stdin().map_err(failed)?.map_or_else(
-            || Err(Stop::new(TERMINAL, "pipe a trace into it: `... | wastenot check -`")),
+            || Err(Stop::new(TERMINAL, "pipe a trace into wastenot: `... | wastenot check -`")),
             |bytes| Ok(Bytes::Owned(bytes)),
         );
     }
     let mut opened = File::open(file).map_err(failed)?;
     let meta = opened.metadata().map_err(failed)?;
     if meta.is_dir() {
-        let help = "give one trace file in it; directories of perf (`--threads`) are not supported";
+        let help =
+            "give one trace file; wastenot cannot read directories of `perf record --threads`";
         return Err(Stop::new(format_args!("{name} is a directory"), help));
     }
     if meta.is_file() && meta.len() > 0 {
@@ -178,7 +179,7 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
         if stdin.is_terminal() {
             return Err(Stop::new(
                 TERMINAL,
-                "pipe a policy into it: `... | wastenot rota check -`",
+                "pipe a policy into wastenot: `... | wastenot rota check -`",
             ));
         }
         stdin.take(limit).read_to_end(&mut bytes).map_err(failed)?;

@@ -308,7 +308,8 @@ impl Target {
         if !is_empty && !self.force {
             let shown = path.display();
             let what = format!("{shown} exists already: a killed recording left it behind");
-            let help = format!("move it away or add `--force`; `wastenot check {shown}` reads it");
+            let help =
+                format!("move {shown} away, or add `--force`; `wastenot check {shown}` reads it");
             return Err(Stop::new(what, help));
         }
         fs::remove_file(path).map_err(|error| self.failed(&error))

@@ -68,7 +68,7 @@ pub fn all(host: &Host, checks: &[Check]) -> Vec<Recipe> {
         },
         Recipe {
             tool: "perf sched",
-            note: "widely installed, but higher overhead and no timestamps of wakeups",
+            note: "widely installed; adds more overhead, and lacks timestamps of wakeups",
             lacks: lacks(&["perf", "perf permission", "no lockdown"]),
             lines: vec![
                 "perf sched record -o perf.data -- CMD".to_owned(),

@@ -35,7 +35,7 @@ pub enum Error {
         file: PathBuf,
     },
     /// It cannot be told which program runs, hence not which results are its own.
-    #[error("cannot read the running program, which identifies its results: {error}")]
+    #[error("cannot read the program file of wastenot to mark its results: {error}")]
     Program {
         /// Why.
         error: io::Error,

@@ -50,7 +50,7 @@ impl<K: Copy + PartialOrd> Ordered<K> {
     #[inline]
     pub fn insert(&mut self, queue: usize, member: u32, key: K) {
         match self.at.get(member as usize) {
-            Some(at) => assert!(at.queue == NOWHERE.queue, "a member is in one queue at most"),
+            Some(at) => assert!(at.queue == NOWHERE.queue, "no member is in two queues"),
             None => self.at.resize(member as usize + 1, NOWHERE),
         }
         self.arrivals += 1;
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "in one queue at most")]
+    #[should_panic(expected = "no member is in two queues")]
     fn a_member_is_in_one_queue_at_most() {
         let mut queues = Ordered::new(2);
         queues.insert(0, 5, 1);

@@ -51,30 +51,34 @@ fn how() -> String {
          scheduler and seed: once with a planted fault, and once\nwithout this fault. The \
          difference between the two runs shows the true cause. If time is lost only with the \
          fault, the\nfault caused this loss. If time is lost in both runs, the fault did not cause \
-         this loss. The seed chooses machines, work\nand numbers at random. `check` gets only \
-         facts that a recorded trace can have: the traces contain neither the programs\nof the \
-         tasks nor the tunables of the scheduler. They contain the scheduler's decisions only \
-         where this page says so.\n\n- *Lost* time is all time for which `check` gives causes. \
-         There are four kinds: waste, wake delay, idle CPU time that\n  waiting tasks may not use \
-         because of their affinities, and time for which quotas hold tasks back. If both runs\n  \
-         finished their work, their losses are compared directly. Otherwise the loss without the \
-         fault is scaled to the CPU\n  time of the run with the fault.\n- *Truth* is the loss with \
-         the fault minus the loss without it. A case is *positive* if its truth is at least {:.0} \
-         %\n  of its CPU time.\n- A *class* is a group of causes, such as scheduler/balancing. \
-         *Found* time of a class is the time that `check` assigns\n  to this class with the fault \
-         on, minus the time that it assigns to this class with the fault off. Each fault belongs\n\
-           to one class. Time found in the fault's class is *right*. If this time is longer than \
-         the truth, the excess is\n  *wrong*. Time found in a node above this class, or as \
-         `unknown`, is *open*: it counts neither as right nor as wrong.\n  Time found in any other \
+         this loss. The machine, the work and the\nparameters of each case are random. The seed of \
+         this page determines them. `check` gets only facts that a recorded trace\ncan have. So \
+         the traces contain neither the programs of the tasks nor the tunables of the scheduler. \
+         The traces contain\nthe decisions of the scheduler only where this page says so.\n\n- \
+         *Lost* time is all time for which `check` gives causes. Lost time has four kinds. The \
+         first two kinds are waste and\n  wake delay. The third kind is idle CPU time that waiting \
+         tasks may not use because of their affinities. The fourth\n  kind is time for which \
+         quotas hold tasks back. If both runs finished their work, this page compares their \
+         losses\n  directly. Otherwise it multiplies the loss without the fault by a ratio: the \
+         CPU time of the run with the fault,\n  divided by the CPU time of the run without the \
+         fault.\n- *Truth* is the loss with the fault minus the loss without it. A case is \
+         *positive* if its truth is at least {:.0} %\n  of its CPU time.\n- A *class* is a group \
+         of causes, such as scheduler/balancing. *Found* time of a class is the difference between \
+         two\n  times that `check` assigns to this class: the time with the fault on, minus the \
+         time with the fault off. Each fault\n  belongs to one class. Time found in the fault's \
+         class is *right*. If this time is longer than the truth, the excess is\n  *wrong*. Time \
+         found in a node above this class in the tree of causes is *open*. Time found as `unknown` \
+         is open, too.\n  Open time counts neither as right nor as wrong. Time found in any other \
          class is *wrong*.\n- *Precision* is right / (right + wrong), and *recall* is right / \
-         truth. Both use the sums of the times of all cases, so\n  cases on large machines count \
-         most. *Mean precision* and *mean recall* are the means over the positive cases, and all\n\
-           these cases have the same weight.\n- *Left* compares two times that `check` assigns to \
-         the fault's class: the time with the fault off, divided by the time\n  with the fault \
-         on. Both times are for the same CPU time, and only positive cases count. The goal is \
-         {:.0} %.\n- A cause is *named* if at least {ENOUGH} cases are \
-         positive; otherwise it is *suspected*.\n\n`check` divides each loss among its causes. In \
-         every run, the times of the causes add up to the loss, to the nanosecond.\n\n",
+         truth. Both use the sums of the times of all cases. So\n  cases on large machines have \
+         the most weight. *Mean precision* and *mean recall* are means over the positive \
+         cases.\n  In these means, all positive cases have the same weight.\n- *Left* is a ratio \
+         of two times that `check` assigns to the fault's class: the time with the fault off, \
+         divided by the\n  time with the fault on. The time with the fault off is scaled to the \
+         CPU time of the run with the fault on. Only\n  positive cases count. The goal is {:.0} \
+         %.\n- A cause is *named* if at least {ENOUGH} cases with this cause are positive. \
+         Otherwise the cause is *suspected*.\n\n`check` divides each loss among its causes. In \
+         every run, the sum of the times of all causes equals the loss to the\nnanosecond.\n\n",
         POSITIVE * 100.0,
         LEFT * 100.0,
     )
@@ -93,21 +97,22 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
     let recalled = reached(&|_, score| score.recall() >= Some(RECALL));
     let how = how();
     format!(
-        "{how}This page is \
-         for seed {seed}: {count} cases, {} machines, {} schedulers and policies; {positive} cases \
-         are positive.\n{LOOKED_AT} were examined while the rules were written. The first command \
-         tests the cases of another\nseed. The second command prints the scenarios of one case, \
-         for `wastenot run`:\n\n```sh\ncargo run --release --package xtask -- causes 7 \
-         causes-7.md\ncargo run --release --package xtask -- causes 7 numa-levels 12\n```\n\nThe \
-         file target/causes/SEED.csv has the figures of each case.\n\n## Result\n\n| | here | goal \
-         | reached |\n|---|---|---|---|\n| precision | {} | {PRECISION} | {} |\n| recall | {} | \
-         {RECALL} | {} |\n| classes that reach this precision | {precise} of {classes} | all | {} \
-         |\n| classes that reach this recall | {recalled} of {classes} | all | {} |\n| left with \
-         the fault off | {:.1} % | {:.0} % | {} |\n| positive cases that reach this share | \
-         {little_left} of {positive} | all | {} |\n\nSome classes are easy to find. The kind of \
-         loss identifies the classes affinity, quota and host. The name of the\nscheduler \
-         identifies the classes policy and design. Balancing and placement are the hard classes. \
-         For these two classes, precision\nis {} and recall is {}.\n\n",
+        "{how}This page is for seed {seed}. It has {count} cases on {} machines, with {} \
+         schedulers and policies. Of these cases,\n{positive} are positive. {LOOKED_AT} are not a \
+         fair test, because we examined their cases while we wrote the rules of\n`check`. The \
+         first command tests the cases of another seed. The second command prints the scenarios of \
+         one case.\n`wastenot run` can run these scenarios:\n\n```sh\ncargo run --release \
+         --package xtask -- causes 7 causes-7.md\ncargo run --release --package xtask -- causes 7 \
+         numa-levels 12\n```\n\nThe file target/causes/SEED.csv has the figures of each \
+         case.\n\n## Result\n\n| | here | goal | reached |\n|---|---|---|---|\n| precision | {} | \
+         {PRECISION} | {} |\n| recall | {} | {RECALL} | {} |\n| classes that reach this precision \
+         | {precise} of {classes} | all | {} |\n| classes that reach this recall | {recalled} of \
+         {classes} | all | {} |\n| left with the fault off | {:.1} % | {:.0} % | {} |\n| positive \
+         cases that reach this share | {little_left} of {positive} | all | {} |\n\nSome classes \
+         are easy to find. The kind of a loss shows whether its cause is an affinity, a quota or \
+         the host. The name\nof the scheduler shows whether the cause is its policy or its design. \
+         Balancing and placement are the hard classes. For\nthese two classes together, the \
+         precision is {} and the recall is {}.\n\n",
         machines.len(),
         schedulers.len(),
         ratio(whole.all.precision()),
@@ -127,13 +132,13 @@ fn head(seed: u64, cases: &[Case], whole: &Scores) -> String {
 
 /// A row for each class.
 fn classes(page: &mut String, scores: &Scores) {
-    *page += "The table has the results by class. The precision of a class uses all time that is \
-              found in this class, also in cases\nwhose fault belongs to another class. So the \
-              precision also depends on the time that the faults of other classes cost.\nThe \
-              column *equal weight* gives the precision if each positive case has the same \
-              weight.\n\n| class | \
-              cases | positive | truth | precision | recall | open | equal weight | mean recall | \
-              left | |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+    *page += "The table has the results by class. The precision of a class uses all time that \
+              `check` found in this class. Some of\nthis time is in cases whose fault belongs to \
+              another class. So the precision also depends on the losses from faults of\nother \
+              classes. The column *equal weight* gives another precision, in which each positive \
+              case has the same weight.\n\n| class | cases | positive | truth | precision | recall \
+              | open | equal weight | mean recall | left | \
+              |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (class, score) in &scores.by_class {
         let named = if score.positive >= ENOUGH { "named" } else { "suspected" };
         let cells = cells(score, scores.precision(class), scores.precision_alike(class));
@@ -161,9 +166,9 @@ fn cells(score: &Score, precision: Option<f64>, alike: Option<f64>) -> String {
 fn confusion(page: &mut String, scores: &Scores) {
     let found: BTreeSet<&str> =
         scores.confusion.values().flat_map(|row| row.keys().copied()).collect();
-    *page += "\n## Confusion\n\nA row is for the faults of one class. A column is for the class in \
-              which `check` found the lost time. The unit is CPU\nseconds (for quotas: task \
-              seconds).\n\n| fault of | truth |";
+    *page += "\n## Confusion\n\nEach row shows the lost time of all faults of one class. Each \
+              column shows the time that `check` found in one class.\nThe unit is CPU seconds (for \
+              quotas: task seconds).\n\n| fault of | truth |";
     found.iter().for_each(|class| *page += &format!(" {class} |"));
     *page += "\n|---|---|";
     found.iter().for_each(|_| *page += "---|");
@@ -226,7 +231,7 @@ fn leaves(page: &mut String, cases: &[Case]) {
     let _ = writeln!(page, "| all | | {} | {} | {} | | |", scores[1].all.positive, all[0], all[1]);
     let _ = writeln!(
         page,
-        "\nWith decisions, the goal is a precision of {LEAF_PRECISION} and a recall of \
+        "\nFor traces with decisions, the goal is a precision of {LEAF_PRECISION} and a recall of \
          {LEAF_RECALL}. Reached: {}.",
         yes(scores[1].all.precision() >= Some(LEAF_PRECISION)
             && scores[1].all.recall() >= Some(LEAF_RECALL))
@@ -234,10 +239,10 @@ fn leaves(page: &mut String, cases: &[Case]) {
     for (view, about) in views.iter().zip(["without decisions", "with decisions"]) {
         let _ = writeln!(
             page,
-            "\nThe next table is for traces {about}, and for positive cases with the fault on. For \
-             each cause that `check` found, it gives the share of the cause in all lost time. The \
-             lost time includes losses that the fault did not cause:\n\n| fault | found |\n\
-             |---|---|"
+            "\nThe next table uses traces {about}. It uses only runs of positive cases with the \
+             fault on. For each cause that `check` found, the table gives the lost time of this \
+             cause as a percentage of all lost time. The lost time includes losses that the fault \
+             did not cause:\n\n| fault | found |\n|---|---|"
         );
         found(page, cases, *view);
     }
@@ -265,13 +270,14 @@ fn found(page: &mut String, cases: &[Case], view: View) {
 }
 
 fn views(page: &mut String, scores: &[Scores]) {
-    *page += "\n## With less or more in the trace\n\nIn this section, `check` gets less data or \
-              more data about the same runs. The truth is computed from the whole trace.\nFor *a \
-              third*, the truth is computed from this third.\n\n- *a third*: the middle third of \
-              the trace, cut out with `wastenot convert --from --to`\n- *without wakings*: no \
-              `sched_waking`, and no wakers\n- *without affinities*: no affinity of any task\n- \
-              *with decisions*: also the alternatives that the scheduler considered\n\nPrecision \
-              and recall:\n\n| class |";
+    *page += "\n## With less or more in the trace\n\nIn this section, `check` reads other traces \
+              of the same runs, which contain less data or more data. The truth is\ncomputed from \
+              the whole trace. The only exception is *a third*: its truth is computed from this \
+              third of the trace.\n\n- *a third*: `check` gets only the middle third of the trace, \
+              cut out with `wastenot convert --from --to`\n- *without wakings*: the trace has no \
+              `sched_waking` events and no wakers\n- *without affinities*: the trace does not \
+              contain the affinities of tasks\n- *with decisions*: the trace also contains the \
+              alternatives that the scheduler considered\n\nPrecision and recall:\n\n| class |";
     View::ALL.iter().for_each(|view| *page += &format!(" {} |", view.name()));
     *page += "\n|---|";
     View::ALL.iter().for_each(|_| *page += "---|");

@@ -270,7 +270,7 @@ fn endings(rows: &[Row]) -> String {
     let count = rows.iter().filter(|row| row.kernel != SIM).count();
     let _ = writeln!(
         text,
-        "\n{} of {count} runs in kernels ended when their work was done.",
+        "\n{} of {count} runs in kernels completed their work.",
         count - bad.iter().filter(|row| row.kernel != SIM).count()
     );
     text

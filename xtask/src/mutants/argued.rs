@@ -35,23 +35,25 @@ pub(crate) const ARGUMENTS: &[Argument] = &[
         policies: &["cfs", "vrt", "gang", "numa", "osv", "ule"],
         operators: &["elsewhere"],
         sites: &["put"],
-        why: "If the task may run on `t.prev`, then `t.prev` is its home. If the affinity of the \
-            task has changed and excludes `t.prev`, the mutant may put the task into a wrong \
-            queue: the CPUs that dispatch from this queue may not run the task. The task then \
-            waits for an idle CPU that balances. Solvers show that each idle CPU that may run the \
-            task finds it. So the task is not lost, and no CPU that may run it stays idle. But the \
-            task can starve if these CPUs always have other work. The claim `wait` says that no \
-            task starves. So if a policy claims `wait`, the mutants of this operator are refuted. \
-            The policies below cannot claim `wait` for two reasons: in an ordered queue, later \
-            tasks may run first, and periodic balancing moves tasks behind other tasks.",
+        why: "If the task may run on `t.prev`, then `t.prev` is its home. A new affinity of the \
+            task may exclude `t.prev`. Then the mutant may put the task into a wrong queue. The \
+            CPUs that dispatch from this queue may not run the task. The task then waits for an \
+            idle CPU that balances. Solvers show that each idle CPU that may run the task finds \
+            it. So the task is not lost, and no CPU that may run it stays idle. But the task can \
+            starve if these CPUs always have other work. The claim `wait` says that no task \
+            starves. So if a policy claims `wait`, the mutants of this operator are refuted. The \
+            policies below cannot claim `wait`, for two reasons. In an ordered queue, later tasks \
+            may run first. Periodic balancing may move a task to a queue where it waits behind \
+            other tasks.",
     },
     Argument {
         policies: &["numa"],
         operators: &["negate", "always", "compare", "turn", "off by one"],
         sites: &["balance every: filter"],
-        why: "With any filter, `steal half(...)` moves a task only if the other queue is longer by \
-            at least two. So `settles` holds. The mutant also moves tasks between two queues whose \
-            lengths differ by less than `apart`. No claim depends on this, because the original is \
-            proved for every value of `apart`, including 0.",
+        why: "The operation `steal half(...)` moves a task only if the other queue has at least \
+            two more tasks. This is true for every filter. So `settles` holds. The mutant also \
+            moves tasks between two queues whose lengths differ by less than `apart`. No claim \
+            depends on these moves, because the prover proves the original for every value of \
+            `apart`, including 0.",
     },
 ];

@@ -132,45 +132,50 @@ fn sum<'c>(counts: impl Iterator<Item = &'c Count>) -> Count {
     })
 }
 
-const HEAD: &str = "# Mutants\n\nA prover must not prove wrong policies. To test this, a fixed \
-                    list of operators changes every correct policy. An\noperator changes the \
-                    policy's internal representation at one place, and we apply it at every place \
-                    where it fits. Each\nchanged policy is a *mutant*. The tables count the \
-                    mutants by the prover's verdict. `make long-mutants` writes this\npage; do not \
-                    edit it by hand.\n\n- *type*: the text of the mutant has one of these errors: \
-                    on some path, a task is placed never or twice; a CPU is\n  claimed but not \
-                    used; a name is unknown; the text contradicts a claim.\n- *explorer*: a small \
-                    machine has a counterexample.\n- *replay*: a solver finds a state of a small \
-                    machine with more tasks than the explorer enumerates, and the\n  explorer \
-                    confirms that the state breaks a claim.\n- *solver*: an obligation fails in \
-                    some state, but no explored small machine has such a state.\n- *equivalent*: a \
-                    solver finds no state in which the mutant differs from the original.\n- \
-                    *contained*: a solver finds no state in which the mutant does more than the \
-                    original may do. If the mutant puts a task\n  into a queue, the original may \
-                    put this task into the same queue. If the mutant's periodic balancing moves a \
-                    task, the\n  original may make the same move. So claims about everything that \
-                    the original may do hold for the mutant, too.\n- *argued*: all claims still \
-                    hold. An argument below shows this for the mutants that it lists.\n\nMutants \
-                    of the family *choice* change nothing that a claim depends on: they change \
-                    only the order in which tasks run, or\nthe length of a run. The prover must \
-                    prove all of these mutants, as it proves the original (*proved*). They are \
-                    counted\nseparately. A mutant of any operator belongs to this family if its \
-                    slice equals the slice of the original. The *slice*\nis the part of a policy \
-                    that determines\n\n- the queue into which a task is put, and the levels in \
-                    which the policy then searches for a CPU to wake; the idle CPUs\n  that are \
-                    claimed, that run a task directly, or that are kicked because they were \
-                    claimed;\n- the queues in which an idle CPU looks for tasks, and the condition \
-                    under which the CPU continues with the next\n  queue; also the order of these \
-                    queues, but only if `wait` is claimed, or if not all queues are tried;\n- the \
-                    tasks that periodic balancing moves, and the source and destination of each \
-                    move;\n- keys of ordered queues, but only if `vt_monotone` or `lag` is \
-                    claimed;\n- the existence of endless slices, but only if the policy has a \
-                    leader and claims `hierarchy`.\n\nSo these things are not in the slice of a \
-                    policy: the order of candidates, idle CPUs and tasks, the CPUs that balance\n\
-                    and their periods, the length of time slices, the interruption of running \
-                    tasks, and the values of parameters. The\nprogram checks one rule: if the text \
-                    of a mutant has no errors and the mutant is refuted, the mutant is neither\n\
-                    equivalent nor contained, and does not belong to the family choice.\n";
+const HEAD: &str = "# Mutants\n\nA prover must not prove wrong policies. To test the prover, we \
+                    change every correct policy with a fixed list of\noperators. An operator \
+                    changes one place in the internal representation of a policy. We apply each \
+                    operator at every\nplace where it fits. Each changed policy is a *mutant*. The \
+                    tables count the mutants by the prover's verdict. `make\nlong-mutants` writes \
+                    this page; do not edit it by hand.\n\n- *type*: the text of the mutant has one \
+                    of four errors. The first error is a path on which the policy never places \
+                    a\n  task or places it twice. The second error is a CPU that the policy claims \
+                    but does not use. The third error is an\n  unknown name. The fourth error is a \
+                    contradiction between the text and a claim.\n- *explorer*: a small machine has \
+                    a counterexample.\n- *replay*: a solver finds a state that breaks a claim, and \
+                    the explorer confirms it. The machine of this state is\n  small, but the state \
+                    has more tasks than the explorer enumerates.\n- *solver*: a solver finds a \
+                    state in which an obligation fails. No small machine that the explorer \
+                    examined has such a\n  state.\n- *equivalent*: a solver finds no state in \
+                    which the mutant differs from the original.\n- *contained*: a solver finds no \
+                    state in which the mutant does anything that the original may not do. If the \
+                    mutant\n  puts a task into a queue, the original may put this task into the \
+                    same queue. If the mutant's periodic balancing moves\n  a task, the original \
+                    may make the same move. So if a claim is proved for everything that the \
+                    original may do, it also\n  holds for the mutant.\n- *argued*: all claims \
+                    still hold. The last section of this page contains an argument for each of \
+                    these mutants.\n\nMutants of the family *choice* change only the order in \
+                    which tasks run, or the time for which a task runs. No claim\ndepends on these \
+                    changes. The prover proves the original, so it must prove all of these \
+                    mutants, too (*proved*). The\ntables count these mutants separately. A mutant \
+                    of any operator belongs to this family if its slice equals the slice of\nthe \
+                    original. The *slice* is a part of a policy. This part determines\n\n- the \
+                    queue that receives a task, and the levels in which the policy then searches \
+                    for a CPU to wake; also three kinds\n  of idle CPUs: the CPUs that the policy \
+                    claims, the CPUs that run a task directly, and the CPUs that are kicked \
+                    because\n  the policy has claimed them;\n- the queues in which an idle CPU \
+                    looks for tasks, and the condition under which the CPU continues with the next \
+                    queue;\n  also the order of these queues, but only if the policy claims `wait` \
+                    or does not try all queues;\n- the tasks that periodic balancing moves, and \
+                    the source and destination of each move;\n- the keys of ordered queues, but \
+                    only if the policy claims `vt_monotone` or `lag`;\n- whether the policy has \
+                    endless time slices, but only if it has a leader and claims `hierarchy`.\n\nSo \
+                    the slice does not determine the order of candidates, of idle CPUs and of \
+                    tasks. It does not determine which CPUs\nbalance, and how often. It does not \
+                    determine the length of time slices or the interruption of running tasks. It \
+                    does\nnot contain the values of parameters. The program checks one rule for \
+                    each refuted mutant whose text has no errors. Such\na mutant must be neither \
+                    equivalent nor contained, and it must not belong to the family choice.\n";
 
 const COLUMNS: &str =
     "| made | type | explorer | replay | solver | equivalent | contained | argued | proved |\n";

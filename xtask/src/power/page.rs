@@ -25,12 +25,12 @@ pub(super) fn page(all: &[Judged]) -> String {
     });
     let mut rules: Vec<_> = rules.into_iter().filter(|(count, _)| *count > 0).collect();
     rules.sort_by_key(|(count, _)| usize::MAX - count);
-    let rules = rules.into_iter().map(|(count, rule)| format!("{} {count}", rule.name()));
+    let rules = rules.into_iter().map(|(count, rule)| format!("`{}` {count}", rule.name()));
     let rules: Vec<String> = rules.collect();
     let _ = writeln!(
         page,
-        "\nThe first forbidden step of each detected mutant breaks one rule. The list gives the \
-                            number of mutants for each rule: {}.",
+        "\nThe first forbidden step of each detected mutant breaks one rule. For each rule, this \
+         list gives the number of mutants that break it first: {}.",
         rules.join(", ")
     );
     let missed = all.iter().filter(|it| it.found.is_none()).map(|it| {
@@ -41,7 +41,8 @@ pub(super) fn page(all: &[Judged]) -> String {
     if !missed.is_empty() {
         let _ = writeln!(
             page,
-            "\nThe replay missed these mutants (policy: operator, changed place):\n\n- {}",
+            "\nThe replay missed these mutants. Each line gives the policy, the operator and the \
+             changed place:\n\n- {}",
             missed.join("\n- ")
         );
     }

@@ -47,9 +47,9 @@ deadline_us and wss_kb are optional. The default deadline is the period.
 The tests of global EDF are sufficient, but not necessary: a rejected task set
 may still meet all deadlines. The verdict is
   - schedulable if a test accepts the task set,
-  - unschedulable if a witness proves it: the utilization exceeds the number of
-    CPUs, the tasks need more time in a time window than the CPUs have in it, or
-    a simulated job is late,
+  - unschedulable if the utilization exceeds the number of CPUs, if the tasks
+    need more time in a time window than the CPUs have in it, or if a simulated
+    job is late,
   - unknown in all other cases.
 docs/explain/bounds.md describes the report and the sources of the tests.
 
@@ -161,7 +161,7 @@ compute (docs/reference/sweep.md). Examples are in scenarios/sweeps.
 
 --resume stores results, so that an interrupted sweep continues where it
 stopped. Three machines can share the work: run the sweep with --shard 1/3, 2/3
-and 3/3, and give each machine its own RESULTS. Then concatenate the RESULTS:
+and 3/3. Each machine writes its own file RESULTS. Then concatenate these files:
   cat one two three > all; wastenot bounds sweep E.toml --resume all
 
 OUT is CSV with one line for each point of each curve. OUT is the same with and
@@ -202,9 +202,9 @@ designs differ in how the threads share their state:
   - per-cpu: one lock per CPU,
   - messages: one thread decides for all CPUs; the others send messages to it.
 The benchmark `line` has no design: two CPUs write one cache line in turns.
-The figures include no interrupts and no context switches. Other work on the
-machine increases the figures, especially the maxima, so measure on an idle
-machine.
+The figures do not include the time of interrupts and context switches. Other
+work on the machine increases the figures, especially the maxima. So measure on
+an idle machine.
 
 The output is CSV (docs/reference/profile.md). Each line names its machine, so
 tables of several machines can be combined with --append or cat.
@@ -253,8 +253,9 @@ TABLE is one of
     overheads_scheduler=GSN-EDF_m=64_overhead=SCHED.csv
 `calibrate` fits two numbers: the number of cache lines that are written under
 the global lock, and the number of times that a waiting CPU fetches the cache
-line of the lock. If TABLE has only a few figures, several pairs of numbers fit.
-So `calibrate` prints all pairs that fit (docs/reference/profile.md).
+line of the lock. If TABLE has only a few figures, several pairs of these two
+numbers agree with the figures. So `calibrate` prints all pairs that fit
+(docs/reference/profile.md).
 
 Exit codes: 0 a pair fits; 1 no pair fits; 2 failure.
 
@@ -324,5 +325,5 @@ fn share(text: &str) -> Result<f64, &'static str> {
 
 fn rate(text: &str) -> Result<f64, &'static str> {
     let rate = text.parse().ok().filter(|rate: &f64| (1.0..1e6).contains(rate));
-    rate.ok_or("expected cycles per microsecond: 2000 is 2 GHz")
+    rate.ok_or("expected a number of cycles per microsecond: 2000 is 2 GHz")
 }

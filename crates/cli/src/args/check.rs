@@ -20,8 +20,8 @@ CPU time is wasted while a CPU is idle and a task that could run on it waits for
 another CPU. By default, `check` prints the most important results on one
 screen. --text prints the whole report.
 
-Exit codes: 0 success; 1 more waste than --budget; 2 failure; 3 the trace lacks
-the information that --budget needs.
+Exit codes: 0 success; 1 the waste exceeds --budget; 2 failure; 3 the trace
+lacks the information that --budget needs.
 
 Examples:
   wastenot check trace.dat
@@ -76,7 +76,7 @@ pub(crate) struct Select {
     /// List only episodes and violations of at least this length; totals do not change
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) longer_than: Option<Span>,
-    /// Assume this state for a CPU without any context switch: unknown or idle
+    /// Assume that a CPU without any context switch is in this state: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
     /// Assume that CPUs share run queues (sched_ext, a global queue), so that the recorded CPU of a

@@ -11,8 +11,9 @@ use super::check::{Face, Looking};
 /// Compare traces from before and after a change
 #[derive(Args, Debug)]
 #[command(after_help = "\
-If there are several traces before and after, `compare` compares the medians and
-reports a 95 % bootstrap confidence interval of the change.
+You can give several traces from before the change and several from after it.
+`compare` then compares the medians, and reports a 95 % bootstrap confidence
+interval of the difference.
 
 --worse-than compares waste.cpu_ns, waste.share, waste.longest_ns,
 waste.wall_ns, wake_delay.cpu_ns, waits.wait_ns, latency.from_wakeup.p50_ns,
@@ -23,23 +24,24 @@ Two traces are not comparable if
   - their CPUs or topologies differ,
   - their lengths differ by more than 10 %,
   - they contain different data (wakeups, placement, affinity, throttling),
-  - the shares of CPU time with known activity differ by more than 5 percentage
+  - the share of CPU time with known activity differs by more than 5 percentage
     points, or
   - a trace lost more than 0.1 % of its events.
 Traces of different kernels are comparable. If traces are not comparable, the
-report begins with the reasons, and --worse-than gives no verdict unless
---anyway is given.
+report begins with the reasons. --worse-than gives a verdict on such traces only
+with --anyway.
 
-Exit codes: 0 success; 1 worse than --worse-than; 2 failure; 3 the traces are
-not comparable, or lack the information that --worse-than needs.
+Exit codes: 0 success; 1 a measure got worse by more than --worse-than;
+2 failure; 3 the traces are not comparable, or lack the information that
+--worse-than needs.
 
 Examples:
   wastenot compare before.dat after.dat
   wastenot compare before-1.dat before-2.dat -- after-1.dat after-2.dat
   wastenot compare before.dat after.dat --worse-than 5% --anyway --json")]
 pub(crate) struct Compare {
-    /// Traces from before the change; two files without `--` mean one before and one after the
-    /// change
+    /// Traces from before the change. If two files are given without `--`, the second is the trace
+    /// from after the change
     #[arg(value_name = "FILE", required = true)]
     pub(crate) before: Vec<PathBuf>,
     /// Traces from after the change

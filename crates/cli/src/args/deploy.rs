@@ -15,11 +15,11 @@ use super::check::Face;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 `deploy` translates the policy to C, compiles the C code with clang, and loads
-the result into the kernel, which verifies it. The policy schedules all tasks of
-the fair class, or only the tasks of COMMAND. `deploy` unloads the policy after
-the time of --for, when the command ends, or after a signal. If wastenot ends in
-any other way, the kernel unloads the policy. When a CPU goes online or offline,
-`deploy` loads the policy again.
+the result into the kernel. The kernel verifies the loaded code. The policy
+schedules all tasks of the fair class, or only the tasks of COMMAND. `deploy`
+unloads the policy after the time of --for, when the command ends, or after a
+signal. If wastenot ends in any other way, the kernel unloads the policy. When a
+CPU goes online or offline, `deploy` loads the policy again.
 
 Exit codes: 0 the policy ran, or passed --dry-run; 1 the policy has faults, or
 the kernel ended it; 2 failure. With a command, `deploy` returns the exit code
@@ -34,8 +34,8 @@ Examples:
   sudo wastenot deploy my.rota --for 1h --listen 9777")]
 pub(crate) struct Deploy {
     /// Policy in Rota. For several policies, give FILE=CPUS[:TASKS] for each. CPUS is a list
-    /// (0-3,8), node0, llc1 or rest. TASKS is the name of a cgroup, or command=NAME, with * and ?.
-    /// A policy without TASKS gets all other tasks
+    /// (0-3,8), node0, llc1 or rest. TASKS is the name of a cgroup, or command=NAME; * and ? are
+    /// allowed in both. A policy without TASKS gets all other tasks
     #[arg(value_name = "POLICY", required = true)]
     pub(crate) policies: Vec<OsString>,
     /// Load this object file, which clang compiled from the C code of the same policy

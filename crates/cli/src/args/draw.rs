@@ -9,7 +9,7 @@ use super::check::{SilentCpus, Which};
 use super::input::{self, Reading};
 use super::when::WindowArgs;
 
-/// Draw tasks on CPUs, waiting tasks, or queue lengths
+/// Draw CPUs and their tasks, waiting tasks, or queue lengths
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
@@ -54,25 +54,25 @@ pub(crate) struct Trace {
     /// Order CPUs by package, node, cache and core
     #[arg(long)]
     pub(crate) socket_order: bool,
-    /// With cores: colour only tasks with this name, and draw all other tasks as black marks
+    /// With cores: draw tasks with this name in colour, and all other tasks as black marks
     #[arg(long, value_name = "NAME", conflicts_with = "task")]
     pub(crate) target: Option<String>,
     /// With cores: use one colour per command instead of one per task
     #[arg(long)]
     pub(crate) color_by_command: bool,
-    /// With queues: mark the CPUs that the scheduler examined when it decided on this CPU; needs a
-    /// trace with decisions (`--decisions` of `record` or `run`)
+    /// With queues: mark the CPUs that the scheduler considered in its decisions on this CPU. The
+    /// trace must contain decisions (`--decisions` of `record` or `run`)
     #[arg(long, value_name = "CPU")]
     pub(crate) considered: Option<u16>,
     /// Mark all waste in one colour, without causes
     #[arg(long)]
     pub(crate) no_causes: bool,
-    /// Use colours that are safe for all types of colour vision, or the colours of the published
-    /// pictures
+    /// Use colours that are safe for all types of colour vision, or the colours of pictures in
+    /// publications on wasted cores
     #[arg(long, value_name = "safe|published", default_value = "safe")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) palette: Palette,
-    /// Assume this state for a CPU without any context switch: unknown or idle
+    /// Assume that a CPU without any context switch is in this state: unknown or idle
     #[arg(long, value_name = "WHAT", default_value = "unknown", hide_possible_values = true)]
     pub(crate) silent_cpus: SilentCpus,
     #[command(flatten)]
@@ -94,10 +94,11 @@ pub(crate) enum What {
 #[command(after_help = "\
 Each point is the share of task sets that a test accepted, with its 95 %
 confidence interval. An unknown point is a gap in the curve. The horizontal axis
-is the column `total`, or `tasks` if all totals are equal. With --over and
-another column, each point combines the rows of all totals (or of all `tasks`).
-This combined share is called the weighted schedulability. For every other
-column that varies, there is one panel per value; --only selects values.
+is the column `total`, or `tasks` if all totals are equal. --over selects
+another column for the axis. Each point then combines the rows of all totals (or
+of all `tasks`). This combined share is called the weighted schedulability. For
+every other column that varies, the picture has one panel per value. --only
+selects the values to draw.
 
 The file extension of -o selects the format: .pdf, .svg or .png. Without -o, the
 picture is drawn in the terminal. docs/reference/sweep.md describes the columns

@@ -17,21 +17,23 @@ use super::when::WindowArgs;
 wastenot explain <FILE> <--task|--pid|--command|--cgroup> [OPTIONS]
        wastenot explain <FILE> --confirm [OPTIONS]")]
 #[command(after_help = "\
-`explain` follows the critical path: the runs of a task, its waits for a CPU,
-and, while the task slept, the task that woke it. The lengths of all parts add
-up to the length of the examined time interval.
+`explain` follows the critical path of the selected tasks. The path contains the
+runs of a task and its waits for a CPU. While the task slept, the path follows
+the task that woke it. The lengths of all parts of the path add up to the length
+of the examined time interval.
 
-FILE may also be the dump that the kernel writes when it ejects a sched_ext
-scheduler, as printed by the loader, or a log that contains such a dump
-(journalctl | wastenot explain -). In this case, do not select a task.
+The kernel writes a dump when it ejects a sched_ext scheduler. FILE may also be
+the output of a loader or a log that contains such a dump
+(journalctl | wastenot explain -). For such a file, do not select a task.
 
 --confirm selects the largest loss of time with a known cause and fix. It
-simulates the work of the trace in three ways: unchanged, with the fix, and
-unchanged with other seeds (the control). The output of --text is suitable for a
-mailing list.
+simulates the work of the trace three times: without a change, with the fix, and
+without a change but with other seeds (the control). The output of --text is
+suitable for a mailing list.
 
-Exit codes: 0 success; 2 failure; with --confirm: 0 confirmed; 1 refuted;
-3 unknown.
+Exit codes: 0 success; 2 failure.
+With --confirm: 0 the fix is confirmed; 1 the fix is refuted; 2 failure; 3 the
+result is unknown.
 
 Examples:
   wastenot explain trace.dat --command 'make*'

@@ -58,7 +58,7 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if missing && matches!(verb, "rota" | "bounds" | "lab") {
-        return Stop::new(format!("{verb} needs a subcommand"), subcommands(verb));
+        return Stop::new(format!("`{verb}` needs a subcommand"), subcommands(verb));
     }
     if missing {
         return Stop::new(
@@ -128,7 +128,7 @@ fn untested(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         return None;
     }
     let typed: Vec<_> = words.iter().skip(2).map(|word| word.to_string_lossy()).collect();
-    let what = "bounds needs a subcommand before the task set";
+    let what = "`bounds` needs a subcommand before the name of the task set";
     Some(Stop::new(what, format!("run `wastenot bounds test {}`", typed.join(" "))))
 }
 
@@ -141,11 +141,11 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     if let Some(file) = file_for_a_picture(error) {
         typed.insert(1, "cores".into());
         if file.ends_with(".csv") {
-            let what = format!("draw needs the name of a picture before {file}: curves");
+            let what = format!("`draw` needs the kind of picture before {file}: `curves`");
             return Some(Stop::new(what, format!("run `wastenot draw curves {file}`")));
         }
-        let names = "cores, waiting or queues";
-        let what = format!("draw needs the name of a picture before {file}: {names}");
+        let names = "`cores`, `waiting` or `queues`";
+        let what = format!("`draw` needs the kind of picture before {file}: {names}");
         return Some(Stop::new(what, format!("run `wastenot {}`", typed.join(" "))));
     }
     if error.kind() != ErrorKind::MissingRequiredArgument {
@@ -164,7 +164,7 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
         typed.iter().skip(2).for_each(|word| line += &format!(" {word}"));
         line += if cpus { " --cpus 4" } else { "" };
         let lacks = if file { "a task set" } else { "--cpus" };
-        return Some(Stop::new(format!("bounds test needs {lacks}"), format!("run `{line}`")));
+        return Some(Stop::new(format!("`bounds test` needs {lacks}"), format!("run `{line}`")));
     }
     if !file && !output {
         return None;
@@ -185,17 +185,17 @@ fn forgotten(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     }
     let line = format!("run `wastenot {}`", typed.join(" "));
     Some(match (file, verb) {
-        (true, "compare") => Stop::new("compare needs at least two traces", line),
-        (true, "rota") => Stop::new("rota needs a file with a policy", line),
+        (true, "compare") => Stop::new("`compare` needs at least two traces", line),
+        (true, "rota") => Stop::new("`rota` needs a file with a policy", line),
         (true, "prove") => Stop::new(
-            "prove needs a policy file",
+            "`prove` needs a policy file",
             format_args!("{line}; docs/reference/rota.md describes the language"),
         ),
         (true, _) => Stop::new(
-            format_args!("{verb} needs a trace file"),
+            format_args!("`{verb}` needs a trace file"),
             format_args!("{line}; {TO_RECORD}"),
         ),
-        (false, _) => Stop::new(format_args!("{verb} needs an output file"), line),
+        (false, _) => Stop::new(format_args!("`{verb}` needs an output file"), line),
     })
 }
 
@@ -204,30 +204,30 @@ fn without_argument(error: &Error, verb: &str) -> Option<Stop> {
     if lacks(error, "<SCENARIO>") {
         let line = "run `wastenot run scenarios/seeds/workpile.toml`; docs/reference/scenario.md describes \
                     the format";
-        return Some(Stop::new("run needs a scenario", line));
+        return Some(Stop::new("`run` needs a scenario", line));
     }
     if lacks(error, "<WHAT>") {
         let line = "use `wastenot list schedulers`, `machines`, `workloads`, `claims` or `causes`";
-        return Some(Stop::new("list needs the kind of names to list", line));
+        return Some(Stop::new("`list` needs the kind of names that it prints", line));
     }
     if lacks(error, "<TRACE>") {
         let line = format!("run `wastenot {verb} trace.dat`; {TO_RECORD}");
-        return Some(Stop::new(format_args!("{verb} needs a trace file"), line));
+        return Some(Stop::new(format_args!("`{verb}` needs a trace file"), line));
     }
     if lacks(error, "<EXPERIMENT>") {
         let line = "run `wastenot bounds sweep scenarios/sweeps/small.toml`; docs/reference/sweep.md \
                     describes the format";
-        return Some(Stop::new("sweep needs an experiment", line));
+        return Some(Stop::new("`sweep` needs an experiment", line));
     }
     if lacks(error, "<TABLE>") {
         let line =
             "run `wastenot bounds measure -o here.csv`, then `wastenot bounds calibrate here.csv`";
-        return Some(Stop::new("calibrate needs a table of measured figures", line));
+        return Some(Stop::new("`calibrate` needs a table of measured figures", line));
     }
     if lacks(error, "<RESULT>") {
         let line = "run `wastenot bounds sweep E.toml -o small.csv`, then \
                     `wastenot draw curves small.csv`";
-        return Some(Stop::new("draw curves needs the result of a sweep", line));
+        return Some(Stop::new("`draw curves` needs the result of a sweep", line));
     }
     None
 }

@@ -15,24 +15,25 @@ use super::scheduler::{Scheduler, Under};
 #[command(after_help = "\
 `hunt` varies machines and workloads, and simulates them under the scheduler. A
 run is a candidate if
-  - a CPU is idle for longer than the balancing time of the scheduler, or again
-    and again, while tasks that may run on it wait,
+  - a CPU is idle while tasks that may run on it wait, and this happens
+    repeatedly or takes longer than the balancing time of the scheduler,
   - a task starves, gets less than half of its share, or migrates endlessly,
   - the run hangs, or
   - a job is late (real-time schedulers only).
 A candidate is a finding if it occurs with three seeds, and disappears in a
 control run. The control run changes one setting of the scheduler, uses the
 reference scheduler `work-conserving`, or uses another real-time scheduler. With
---against, a run is a finding if the work takes longer, or wastes more CPU time,
-than under the other scheduler.
+--against, a run is a finding if the same work takes less time, or wastes less
+CPU time, under the other scheduler.
 
 `hunt` shrinks each finding to a smaller workload. This may take longer than the
 search. With -o, `hunt` writes each finding as a scenario with a trace and a
 picture (docs/explain/hunt.md). As a baseline, half of the trials are random
 workloads. The number of trials is rounded up to a multiple of 64.
 
-The same seed and the same number of trials give the same findings. To continue
-an interrupted hunt that had --resume, repeat the same command.
+The same seed and the same number of trials give the same findings. You can
+continue an interrupted hunt if its command contains --resume: repeat the
+command.
 
 Exit codes: 0 no finding; 1 at least one finding; 2 failure.
 
@@ -73,7 +74,7 @@ pub(crate) struct Hunt {
     /// Overwrite files in the directory of -o; not needed to continue with --resume
     #[arg(long)]
     pub(crate) force: bool,
-    /// Store the result of each run in this file, and skip runs whose results it already contains
+    /// Store the result of each run in this file, and skip runs whose results are already in it
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
@@ -90,7 +91,7 @@ fn cause(text: &str) -> Result<&'static str, String> {
     match is_within(node, "scheduler") {
         true => Ok(node),
         false => Err(format!(
-            "{node} is not a loss that a scheduler causes: give a cause below `scheduler`"
+            "{node} is not a loss that a scheduler causes: give a cause in `scheduler/`"
         )),
     }
 }

@@ -44,8 +44,8 @@ pub(crate) enum What {
 
 /// List the kernels of Debian
 ///
-/// The list contains the cloud kernels of the suites from bullseye to sid, and
-/// all kernels in the cache. `run --on` boots these kernels in QEMU. `lab`
+/// The list contains the cloud kernels of the Debian suites from bullseye to sid,
+/// and all kernels in the cache. `run --on` boots these kernels in QEMU. `lab`
 /// installs no package and does not change the apt lists of the system.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -103,7 +103,7 @@ pub(crate) struct Shell {
 /// Find the kernel version in which a measured figure changed
 ///
 /// `bisect` does a binary search over the Debian kernels between two versions.
-/// Each tested version runs the scenario with every seed. A rank test decides
+/// The scenario runs under each tested version with every seed. A rank test decides
 /// whether the values of the figure differ between two versions.
 #[derive(Args, Debug)]
 #[command(override_usage = "wastenot lab bisect [OPTIONS] --figure NAME --from KERNEL \\

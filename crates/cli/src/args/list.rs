@@ -7,11 +7,11 @@ use super::check::Face;
 /// List schedulers, machines, workloads, claims or causes
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Schedulers and machines are names for --scheduler, for --machine, and for keys
-of scenarios. Workloads are functions that a scenario calls with `use =`
-(docs/reference/scenario.md). Claims are properties that a policy declares with
-`prove` (docs/reference/rota.md). Causes are reasons for lost time, for
-`check --cause` (docs/reference/causes.md).
+The names of schedulers and machines are values of --scheduler, of --machine,
+and of keys of scenarios. Workloads are functions that a scenario calls with
+`use =` (docs/reference/scenario.md). Claims are properties that a policy
+declares with `prove` (docs/reference/rota.md). Causes are the reasons for lost
+time that `check --cause` accepts (docs/reference/causes.md).
 
 Exit codes: 0 success; 2 failure.
 

@@ -11,23 +11,25 @@ use super::check::Face;
 /// Prove the claims of a policy, or find a counterexample
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A proof shows a limit: while a task waits, a CPU that may run this task stays
-idle for at most a stated number of attempts to take a task. The proof holds in
-a model, and under the assumptions that the report lists
-(docs/explain/proofs.md). A policy declares its claims with `prove ...`.
+A proof limits how long a CPU stays idle while it may run a waiting task. The
+limit is a number of attempts of this CPU to take a task. The proof holds in a
+model, and under the assumptions that the report lists (docs/explain/proofs.md).
+A policy declares its claims with `prove ...`.
 
 `prove` checks each claim in two ways at the same time:
   - It explores all states of small machines: up to --cpus CPUs and --tasks
-    tasks. For up to 2 CPUs and 2 tasks, it also interleaves wakeups. This needs
-    no solver, and finds the smallest counterexample.
-  - z3 or cvc5, or both (--both), check machines of any size.
+    tasks. For up to 2 CPUs and 2 tasks, it also tries the interleavings of
+    wakeups. The exploration needs no solver, and finds the smallest
+    counterexample.
+  - The solver z3 or cvc5 checks machines of any size. --both uses both solvers.
 If a solver proves a claim, `prove` explores that claim only briefly. If no
-solver proves a claim, a solver also checks small machines: up to 5 CPUs and 8
-tasks, or more if a balance requires more. A counterexample may therefore have
-more CPUs than --cpus. The report states how far each claim was explored.
+solver proves a claim, a solver also checks small machines with up to 5 CPUs and
+8 tasks. This limit is higher if the policy compares a value with a higher
+number. A counterexample may therefore have more CPUs than --cpus. The report
+states how far each claim was explored.
 
---certificate saves the queries to the solver with the answers, and --recheck
-runs the saved queries again.
+--certificate saves the queries and the answers of the solver. --recheck runs
+the saved queries again.
 
 --replay repeats the steps of a counterexample that --cex wrote. It uses the
 policy of the counterexample, or a corrected policy (--scheduler). The report
@@ -96,14 +98,14 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "DIR")]
     pub(crate) certificate: Option<PathBuf>,
     /// Regenerate the queries of a certificate, compare them with the saved queries, and run them
-    /// again; with --claim, only the queries of that claim
+    /// again. --claim restricts this to the queries of one claim
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "cex", "certificate"])]
     pub(crate) recheck: Option<PathBuf>,
     /// Repeat the steps of this counterexample
     #[arg(long, value_name = "CEX", conflicts_with_all = PROVING)]
     pub(crate) replay: Option<PathBuf>,
-    /// Replay, in the model, the steps that a kernel logged under this policy; TRACE is written by
-    /// `run --steps` or `deploy --steps`
+    /// Replay in the model the steps that a kernel logged under this policy. TRACE is a file that
+    /// --steps of `run` or `deploy` wrote
     #[arg(long, value_name = "TRACE", requires = "file")]
     #[arg(conflicts_with_all = ["claim", "cex", "certificate", "recheck", "replay"])]
     pub(crate) conforms: Option<PathBuf>,

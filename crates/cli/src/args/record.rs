@@ -16,9 +16,9 @@ use crate::fail::Stop;
 #[command(
     group = ArgGroup::new("length").args(["pid", "cgroup", "command"]),
     after_help = "\
-`record` always records all CPUs, because CPU time is wasted when a CPU is idle
-while a task waits for another CPU. Without an option for the length, the
-recording ends at Ctrl-C.
+`record` always records all CPUs. Otherwise, the trace could not show that one
+CPU is idle while a task waits for another CPU. Without an option for the
+length, the recording ends at Ctrl-C.
 
 With a command, `record` returns the exit code of the command, or one of these
 codes: 125 the recording failed; 126 or 127 the command could not be run;
@@ -103,7 +103,7 @@ impl FlightArgs {
         match (&self.until, self.last) {
             (Some(Until::Trigger(_)), Some(last)) if last < LAST_MIN => Err(Stop::new(
                 format_args!(
-                    "--last {last} is too short: the event that --until waits for would be lost"
+                    "--last {last} is too short: the trace would not contain the event of --until"
                 ),
                 "use `--last 1s` or longer",
             )),

@@ -13,7 +13,7 @@ use super::input;
 #[command(after_help = "\
 The page shows the verdict, five numbers and a lane for each CPU. All other
 results are below, in folded sections. The page is one file that loads nothing
-from the network, so you can open it from disk, or mail it. --size limits the
+from the network. You can open it from disk, or mail it. --size limits the
 detail of the timeline. The timeline has the most detail around the worst
 violations. All other parts have equal, lower detail. `wastenot view` shows full
 detail.

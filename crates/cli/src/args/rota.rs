@@ -51,14 +51,15 @@ pub(crate) struct Check {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 `fmt` prints the names of changed files. It keeps comments and blank lines, and
-does not change the meaning. It does not change files with syntax faults.
+does not change the meaning of a policy. It does not change files with syntax
+faults.
 
 Examples:
   wastenot rota fmt my.rota
   wastenot rota fmt --check my.rota
   wastenot rota fmt - < my.rota")]
 pub(crate) struct Fmt {
-    /// Policy file in Rota; `-` is standard input, and the result then goes to standard output
+    /// Policy file in Rota. With `-`, `fmt` reads standard input and writes standard output
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Change no file; list the files that would change, and exit with 1 if there are any
@@ -85,8 +86,9 @@ and the values that a loader must set. Compile the file to BPF with clang:
   clang -g -O2 -target bpf -mcpu=v3 -c my.bpf.c
 
 `emit` checks the claims like `wastenot prove`, with at most 5 s per query. It
-does not write a policy that has a refuted claim. On stderr and at the top of
-the file, it lists the claims that are not proved for all numbers of CPUs.
+does not write a policy that has a refuted claim. A claim may be unproved for
+some numbers of CPUs. `emit` lists such claims on stderr and at the top of the
+file.
 
 Exit codes: 0 written; 1 the policy has a fault or a refuted claim; 2 failure.
 

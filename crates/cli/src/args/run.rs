@@ -35,9 +35,9 @@ its libraries, and the files among its arguments are available. Without KVM,
 QEMU counts instructions instead of time. The report then has waits, placements,
 migrations and waste, but no completion times.
 
---set changes a key of the scenario in all variants; dots select keys in tables.
-If NAME is not a key, --set sets the parameter NAME. Write VALUE as in TOML;
-quotes around strings are optional:
+--set changes a key of the scenario in all variants. In NAME, a dot separates
+the name of a table from its key. If NAME is not a key, --set sets the parameter
+NAME. Write VALUE as in TOML; quotes around strings are optional:
   --set limit=2s   --set costs.switch=1us   --set scheduler.slice=3ms
 --machine and --scheduler also set keys, and accept files.
 
@@ -46,8 +46,8 @@ Exit codes: 0 success; 2 failure; 1 in these cases:
   - a run reached the limit under a scheduler of --scheduler-cmd, but not under
     the previous scheduler,
   - a figure is worse (--fail-if-worse),
-  - a figure is unknown, or outside its expected range, which the scenario gives
-    as `band` (--fail-if-out-of-band).
+  - a figure is unknown, or outside its expected range, the `band` of the
+    scenario (--fail-if-out-of-band).
 
 Examples:
   wastenot run scenarios/seeds/workpile.toml --seed 1-3
@@ -74,7 +74,8 @@ pub(crate) struct Run {
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) under: Under,
-    /// In a guest: also run under the scheduler of this program or BPF object; may be repeated
+    /// In a guest: also run under the scheduler that this program or BPF object loads; may be
+    /// repeated
     #[arg(long, value_name = "COMMAND", conflicts_with = "scheduler")]
     pub(crate) scheduler_cmd: Vec<String>,
     /// Also exit with 1 if a figure is significantly worse than under the previous scheduler
@@ -93,8 +94,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", conflicts_with = "seed")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) repeat: Option<u64>,
-    /// Write the trace of one run (.wn, or any other format of `convert`), by default with seed 1;
-    /// with a directory (DIR/), write the traces of all runs
+    /// Write the trace of one run (.wn, or any other format of `convert`). The default is the run
+    /// with seed 1. With a directory (DIR/), write the traces of all runs
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
     /// Write the report with pictures to this page [default with kernels and -o DIR/: report.html]
@@ -109,11 +110,11 @@ pub(crate) struct Run {
     /// Overwrite the output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Store the result of each run in this file, and skip runs whose results it already contains
+    /// Store the result of each run in this file, and skip runs whose results are already in it
     #[arg(long, value_name = "RESULTS")]
     pub(crate) resume: Option<PathBuf>,
-    /// Run this program instead of a scenario, on this machine or in a guest; the default machine
-    /// is `core:4 pu:1`
+    /// Run this program instead of a scenario, on this machine or in a guest. The default machine
+    /// of a guest is `core:4 pu:1`
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
     pub(crate) command: Vec<String>,
     #[command(flatten)]

@@ -10,10 +10,10 @@ use super::input;
 /// Zoom and scroll through a trace in the browser
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-The page shows a lane for each CPU, and the tables of the report. A table row
-with a time is a link to that time. Wasted CPU time and unknown time are visible
-at every zoom level. The server answers only programs on this machine that know
-the printed address. Ctrl-C ends the server.
+The page shows a lane for each CPU, and the tables of the report. A click on a
+table row with a time shows this time in the lanes. Wasted CPU time and unknown
+time are visible at every zoom level. The server answers only programs on this
+machine that know the printed address. Ctrl-C ends the server.
 
 Examples:
   wastenot view trace.dat

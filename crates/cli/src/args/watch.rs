@@ -15,10 +15,10 @@ use super::address::address;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A timer in the kernel examines all run queues at regular intervals. Each
-examination is called a look. If several looks in a row find an idle CPU and
-waiting tasks, `watch` records events for a short time to confirm the violation.
-It prints each confirmed violation as one line of JSON, wastenot.violation/1
-(docs/how-to/watch.md).
+examination is called a look. If several consecutive looks find an idle CPU and
+waiting tasks, `watch` suspects a violation. It then records events for a short
+time to confirm the violation. `watch` prints each confirmed violation as one
+line of JSON with the schema wastenot.violation/1 (docs/how-to/watch.md).
 
 Examples:
   wastenot watch --for 1s
@@ -30,15 +30,15 @@ pub(crate) struct Watch {
     /// Examine the run queues at this interval, 1ms to 10ms
     #[arg(long, value_name = "TIME", value_parser = look, default_value = "10ms")]
     pub(crate) look: Span,
-    /// Try to confirm at most one suspected violation in this time, 10ms to 1h
+    /// To confirm violations, record events at most once per period of this length, 10ms to 1h
     #[arg(long, value_name = "TIME", value_parser = period, default_value = "1s")]
     pub(crate) period: Span,
     /// Record events for this long to confirm a violation: 1ms to 1s, and less than --period.
     /// Shorter violations are ignored
     #[arg(long, value_name = "TIME", value_parser = confirm, default_value = "100ms")]
     pub(crate) confirm: Span,
-    /// Use the rule consecutive:N, with one look per period: report a CPU that is idle in N
-    /// consecutive looks while tasks wait
+    /// Use the rule consecutive:N. It examines the run queues once per --period, and reports a CPU
+    /// that is idle in N consecutive examinations while tasks wait
     #[arg(long, value_name = "RULE", conflicts_with_all = ["look", "confirm"])]
     pub(crate) mode: Option<Consecutive>,
     /// Trace all events instead of examining run queues; the overhead is the same as with `record`

@@ -99,9 +99,7 @@ impl WindowArgs {
 pub(crate) fn cycles(history: &History, what: &str) -> Stop {
     let clock = &history.head.clock.name;
     Stop::new(
-        format_args!(
-            "{what}, but the trace clock ({clock}) counts cycles, and their rate is unknown"
-        ),
+        format_args!("{what}, but the trace clock ({clock}) counts cycles of an unknown rate"),
         "set the rate of the clock: `--clock-hz 2.4GHz`",
     )
 }

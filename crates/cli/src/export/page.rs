@@ -28,8 +28,8 @@ pub(crate) fn with_worst(
 /// The picture of what each CPU ran, with what was found.
 pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
     let caption = "Each line is a CPU, and each colour is a task. White means that the CPU was \
-                   idle. A red tint means that it was idle while a task waited. A mark below a CPU \
-                   shows when a task waited there. A frame marks a finding.";
+                   idle. A red tint means that the CPU was idle while a task waited. A mark below \
+                   a CPU shows when a task waited there. A frame marks a finding.";
     let marks = picture::found(check);
     let scene = picture::scene(Picture::Cores, history, look, &marks);
     drawn(&scene, "Tasks on each CPU", caption)
@@ -95,9 +95,9 @@ fn moment(history: &History, look: &Look, check: &Check, it: &Violation) -> Draw
     let look = Look { window: Some(picture::around(it.window, history)), ..look.clone() };
     let shown = Shown { cpus: Some(cpus), tasks: None };
     let scene = picture::part(Picture::Cores, history, &look, &shown, &marks);
-    let caption = "White means idle; red tint means idle while the task waited. The line below a \
-                   CPU shows where the task waited. If the wait caused waste, its colour shows the \
-                   cause.";
+    let caption = "White means that a CPU was idle. A red tint means that a CPU was idle while \
+                   the task waited. The line below a CPU shows when the task waited there. If the \
+                   wait caused waste, the colour of this line shows the cause.";
     drawn(&scene, "Worst moment", caption)
 }
 

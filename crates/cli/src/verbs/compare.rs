@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Compare) -> Result<Answer, Stop> {
     worse.iter().for_each(|difference| out::note(&format!("worse: {}", growth(difference))));
     for difference in chance {
         let grown = growth(difference);
-        out::note(&format!("this increase may be noise, so it does not count as worse: {grown}"));
+        out::note(&format!("an increase that may be noise does not count as worse: {grown}"));
     }
     Ok(match worse.is_empty() {
         false => Answer::No,

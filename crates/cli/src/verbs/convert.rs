@@ -29,9 +29,9 @@ pub(crate) fn run(args: &Convert) -> Result<Answer, Stop> {
     if args.window.is_asked() {
         if let Some(missing) = Missing::find(&history).first() {
             out::note(&format!(
-                "events of CPU {} are missing, so some waits are doubtful. The written part of the \
-                 trace does not show which waits these are. A check of the whole trace with --from \
-                 and --to may be more certain than a check of this part",
+                "events of CPU {} are missing, so some waits are doubtful. The output file does \
+                 not show which waits these are. A check of the whole trace with --from and --to \
+                 may be certain about more waits",
                 missing.cpu
             ));
         }

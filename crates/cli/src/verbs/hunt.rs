@@ -26,7 +26,7 @@ use crate::{open, progress};
 /// Hunts, and writes the findings.
 pub(crate) fn run(args: &Hunt) -> Result<Answer, Stop> {
     let choice = open::scheduler(&args.under)?.ok_or_else(|| {
-        Stop::new("hunt needs a scheduler", "give one: `wastenot hunt --scheduler cfs-4.1`")
+        Stop::new("`hunt` needs a scheduler", "give one: `wastenot hunt --scheduler cfs-4.1`")
     })?;
     let folder = folder(args)?;
     let store = args.resume.as_deref().map(Store::<Seen>::open).transpose()?;
@@ -77,11 +77,11 @@ fn is_asked(cause: &str, choice: &Choice) -> Result<(), Stop> {
         (true, LATE | HANG) | (false, _) => return Ok(()),
         (true, _) => {
             let name = &choice.name;
-            format!("{name} is a real-time scheduler: hunt does not check it for {cause}")
+            format!("{name} is a real-time scheduler: `hunt` does not check it for {cause}")
         }
     };
-    let help = "use `deadline` or `hang` for real-time schedulers, and other causes for all other \
-                schedulers";
+    let help = "give `--cause deadline` or `--cause hang` for real-time schedulers, and other \
+                causes for all other schedulers";
     Err(Stop::new(what, help))
 }
 

@@ -26,8 +26,8 @@ fn schedulers() -> Report {
     report.verdict = "Set tunables in the [scheduler] table of a scenario, or with `--scheduler \
                       NAME,TUNABLE=VALUE`. Instead of NAME, you can give the file of a policy in \
                       Rota (`x.rota`); the parameters of the policy are its tunables. The column \
-                      `groups` shows whether the scheduler uses sessions and cgroups, with their \
-                      shares and quotas."
+                      `groups` shows whether the scheduler uses sessions and cgroups. Such a \
+                      scheduler also uses the shares and quotas of cgroups."
         .into();
     let columns =
         [("name", "name"), ("about", "description"), ("groups", "groups"), ("source", "")];

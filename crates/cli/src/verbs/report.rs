@@ -36,8 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Stop> {
     if page.len() as u64 > args.size {
         let (has, size) = (page.len(), args.size);
         out::note(&format!(
-            "the page has {has} bytes instead of {size}, because its text alone is \
-                            this large"
+            "the text of the page exceeds --size: the page has {has} bytes instead of {size}"
         ));
     }
     if target.is_file() {

@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Run) -> Result<Answer, Stop> {
 fn report(scenarios: &[(Scenario, Option<Choice>)], args: &Run) -> Result<Answer, Stop> {
     let mut figures = scenarios.iter().flat_map(|(scenario, _)| &scenario.figures);
     if args.fail_if_out_of_band && !figures.any(|figure| figure.band.is_some()) {
-        let help = "leave the option out, or add a figure with a band (docs/reference/scenario.md)";
+        let help =
+            "leave out this option, or add a figure with a band (docs/reference/scenario.md)";
         return Err(Stop::new("--fail-if-out-of-band needs a figure with a band", help));
     }
     let page = page(args)?;
@@ -183,7 +184,7 @@ fn benches(args: &Run) -> Result<Vec<Box<dyn Bench>>, Stop> {
     }
     if args.steps && !(is_in_guest && args.output.is_some()) {
         let help = "use `--on 7.2 --scheduler my.rota --steps -o steps.wn`";
-        return Err(Stop::new("--steps works only with a policy in a guest, and with -o", help));
+        return Err(Stop::new("--steps needs a policy, a guest and an output file", help));
     }
     if let Some(name) = of_the_simulator(args) {
         let what = format!("{name} is a simulated scheduler, and cannot run in a kernel");
@@ -340,7 +341,7 @@ fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
 /// A scenario of one task that runs a command.
 fn of_command(args: &Run) -> Result<Scenario, Stop> {
     if let Some(setting) = args.set.first() {
-        let what = format!("--set {}: a command has no such key", setting.name);
+        let what = format!("--set {}: the scenario of a command has no such key", setting.name);
         return Err(Stop::new(
             what,
             "write a scenario with a task that has the step `run COMMAND`",

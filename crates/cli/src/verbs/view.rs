@@ -151,9 +151,9 @@ fn glance(args: &Args, file: &Path) -> Option<Recording> {
     let (name, span) = (file.file_name().unwrap_or_default(), history.window().span());
     let title = format!("{}: {} CPUs, {span}", name.to_string_lossy(), history.cpu_count());
     let mut report = Report::new("view/1", title);
-    report.verdict = "Preview: only short parts of the trace were read so far, spread over its \
-                      whole length. Each column shows the parts that were read; hatched columns \
-                      have no data yet. The page will show the whole trace after the check."
+    report.verdict = "Preview: so far, wastenot read only short parts of the trace, at regular \
+                      distances. Each column shows the parts that were read. Hatched columns have \
+                      no data yet. The page will show the whole trace after the check."
         .to_owned();
     Some(Recording::new(&history, &options, &found, &report, content).glance())
 }

@@ -44,9 +44,8 @@ fn what_no_partition_shows_is_unknown_and_what_no_scheduler_does_has_a_witness()
     assert_eq!((&answer["cause"], &answer["witness"]), (&json!("utilization"), &Value::Null));
     assert_eq!(column(&answer, "clusters", "by"), [&Value::Null, &json!("qpa")]);
     let text = answer["summary"].as_str().expect("a sentence");
-    let why = "With worst fit, CPU 0 is the first CPU that no test accepts: the utilization of \
-               its tasks is 1.333, but it has 1 CPU. First fit finds no partition that the tests \
-               accept.";
+    let why = "With worst fit, CPU 0 is the first CPU that no test accepts: the utilization of its \
+               tasks (1.333) exceeds 1 CPU. First fit finds no partition that the tests accept.";
     assert!(text.contains(why), "{text}");
     desk.put("t.csv", "wcet_us,period_us\n".to_owned() + &"3,3\n".repeat(5));
     let (answer, code) = asked(&desk, "t.csv --cpus 4 --cluster 2");

@@ -121,7 +121,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
     desk.refuses(
         "wastenot draw curves",
         &[
-            ("", "draw curves needs the result of a sweep", "bounds sweep"),
+            ("", "`draw curves` needs the result of a sweep", "bounds sweep"),
             ("no.csv", "cannot open no.csv: no such file", "path"),
             (
                 "tasks.csv",

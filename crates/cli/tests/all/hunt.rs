@@ -70,7 +70,7 @@ fn what_is_not_asked_of_a_scheduler_is_refused() {
             ("cfs-4.1 --cause deadline", "cfs-4.1 is not a real-time scheduler", ""),
             (
                 "gsn-edf --cause scheduler/placement",
-                "hunt does not check it for scheduler/placement",
+                "`hunt` does not check it for scheduler/placement",
                 "",
             ),
             ("cfs-4.1 --cause nope", "`hunt` also accepts deadline, lost-wakeup, starvation", ""),
@@ -99,7 +99,7 @@ fn what_cannot_be_hunted_is_refused() {
         ("--scheduler cfs-6.1 --trials 0", "0 is not in 1.."),
         ("--scheduler cfs-6.1 --cause host/steal", "not a loss that a scheduler causes"),
         ("--scheduler no-such", "there is no scheduler `no-such`"),
-        ("--trials 1", "hunt needs a scheduler"),
+        ("--trials 1", "`hunt` needs a scheduler"),
     ] {
         desk.says(2, &format!("wastenot hunt {words}"), &[what]);
     }

@@ -162,7 +162,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     desk.refuses(
         "wastenot bounds calibrate",
         &[
-            ("", "calibrate needs a table of measured figures", "bounds measure"),
+            ("", "`calibrate` needs a table of measured figures", "bounds measure"),
             ("no.csv", "cannot open no.csv: no such file", "path"),
             ("two.csv", "the figures come from 2 machines: m, n", "--machine"),
             (
@@ -185,7 +185,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
                 "the file counts cycles, and the clock rate is unknown",
                 "--cycles-per-us",
             ),
-            ("two.csv --point 8=1ms --machine m", "other figures come from a kernel", "separately"),
+            ("two.csv --point 8=1ms --machine m", "some come from a kernel", "separately"),
             ("--point 8", "`64=3ms`", ""),
             ("--point 5000=3ms", "5000 CPUs; at most 1024 CPUs can be simulated", ""),
             ("two.csv --within 200%", "0% to 100%", ""),

@@ -41,7 +41,7 @@ fn a_file_without_policy_or_claim_is_told_what_it_lacks() {
 fn what_is_wrong_with_a_line_is_said_with_what_to_write() {
     let desk = Desk::laid();
     for (line, what) in [
-        ("prove", "prove needs a policy file"),
+        ("prove", "`prove` needs a policy file"),
         ("rota", "`error` or `emit`"),
         ("prove policies/global-fifo.rota --scheduler mended.rota", "cannot be used with"),
         ("prove policies/global-fifo.rota --claim foo", "choose one of its claims: no_lost_task, "),

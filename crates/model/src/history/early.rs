@@ -104,8 +104,8 @@ impl Early {
             Next::From(cpu) => &format!("had been moved from CPU {cpu}"),
         };
         let note = format!(
-            "events of this CPU may be missing from {} to the end: {} was on CPU {} at {}. At {}, \
-             the task {next}, and no event explains this",
+            "events of this CPU may be missing from {} to the end. The task {} was on CPU {} at \
+             {}. At {}, this task {next}, but no event explains this",
             at(self.last),
             history.task_label(sign.task),
             sign.cpu,

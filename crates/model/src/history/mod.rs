@@ -62,10 +62,10 @@ impl Source {
     pub fn caveat(&self) -> Option<String> {
         let how = self.counted()?;
         Some(format!(
-            "recorded in a guest ({how}): this guest counts instructions instead of time, so \
-             programs and the kernel take other times than on hardware. Waits and placements \
-             show the decisions of the scheduler. The total time does not predict the time on \
-             hardware."
+            "recorded in a guest ({how}). This guest counts instructions instead of time, so the \
+             run times of programs and of the kernel differ from those on hardware. Waits and \
+             placements show the decisions of the scheduler. The length of the trace does not \
+             show how long the same work takes on hardware."
         ))
     }
 

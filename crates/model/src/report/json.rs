@@ -57,7 +57,7 @@ impl Serialize for Report {
         let tables = self.tables.iter().filter(|table| !table.name.is_empty());
         debug_assert!(
             tables.clone().all(|it| !OWN.contains(&&*it.name) && !measures.contains_key(&it.name)),
-            "two parts of an answer have one name"
+            "two parts of an answer have the same name"
         );
         let findings: Vec<Json> = self.findings.iter().map(finding).collect();
         let losses: Vec<Json> = self.losses.iter().map(loss).collect();
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "two parts of an answer have one name")]
+    #[should_panic(expected = "two parts of an answer have the same name")]
     fn a_table_with_the_name_of_another_part_is_a_bug() {
         let mut report = Report::new("try/1", "a try");
         report.tables.push(Table::new("losses", "Losses", []));

@@ -56,7 +56,7 @@ impl Budget {
             );
         }
         if waste.known_ns == 0 {
-            let text = "no verdict: the trace shows the activity of no CPU";
+            let text = "no verdict: the activity of every CPU is unknown";
             return Judged::CannotTell(text.to_owned());
         }
         let (low, high, limit, unit) = match self {
@@ -74,8 +74,8 @@ impl Budget {
         let of = if unit == Unit::Share { " of the known CPU time" } else { " of CPU time" };
         if high > limit && is_cut(history) {
             Judged::CannotTell(format!(
-                "no verdict: about {low_words}{of} was wasted, and {limit_words} is allowed; \
-                 because the file is truncated, the first figure is not a bound"
+                "no verdict: about {low_words}{of} was wasted, but this figure is uncertain \
+                 because the file is truncated; {limit_words} is allowed"
             ))
         } else if low > limit {
             Judged::Over(format!(

@@ -31,7 +31,7 @@ pub(crate) struct Matching {
 impl Matching {
     /// No idle CPU and no task; `masks[ANYWHERE]` is not looked at.
     pub(crate) fn new(cpus: usize, masks: Vec<CpuSet>) -> Matching {
-        assert!(!masks.is_empty(), "there is always the class that may run anywhere");
+        assert!(!masks.is_empty(), "the class of tasks without an affinity always exists");
         let classes = masks.len();
         Matching {
             masks,

@@ -44,7 +44,7 @@ const SKIPS: [&str; 7] = [
     "not scanned: inaccessible",
     "not scanned: scan delay",
     "not scanned: not used by this task",
-    "scanned: a scan that has begun is completed",
+    "scanned: the scan was not complete",
     "not scanned: scanned already",
 ];
 const NO_NODE: u8 = 255;

@@ -106,11 +106,14 @@ impl Help for Error {
                 "boot a newer kernel, or record with `wastenot record --tracefs`"
             }
             Error::NoDecisions { .. } => {
-                "record without --decisions, or boot a kernel that supports it (docs/how-to/record.md)"
+                "record without --decisions, or boot a kernel that supports this option \
+                 (docs/how-to/record.md)"
             }
-            Error::NoTracefs => "mount it as root: `mount -t tracefs nodev /sys/kernel/tracing`",
+            Error::NoTracefs => {
+                "mount tracefs as root: `mount -t tracefs nodev /sys/kernel/tracing`"
+            }
             Error::ReadOnly => {
-                "record on the host, or remount it as root: `mount -o remount,rw \
+                "record on the host, or remount tracefs as root: `mount -o remount,rw \
                  /sys/kernel/tracing`"
             }
             Error::NoEvents => "boot a kernel with CONFIG_FTRACE and CONFIG_EVENT_TRACING",

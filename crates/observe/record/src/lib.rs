@@ -3,7 +3,7 @@
 //! BPF programs on the scheduler's tracepoints write into one ring per CPU; the rings are drained,
 //! merged in time order, and tids are resolved to tasks ([`begin`]). If BPF may not be used, a
 //! tracefs instance records with less information: no affinities, no state at the start.
-#![cfg_attr(not(bpf), allow(dead_code, reason = "some of it serves the BPF programs alone"))]
+#![cfg_attr(not(bpf), allow(dead_code, reason = "only the BPF programs use a part of this code"))]
 
 mod begin;
 #[cfg(bpf)]

@@ -36,7 +36,7 @@ impl Help for Error {
     fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Error::Listen { .. } => "leave out `--port`; wastenot then takes a free port",
-            Error::Token(_) => "mount /dev: the page needs a token that no other program can guess",
+            Error::Token(_) => "mount /dev: wastenot needs random numbers to protect the page",
         }
         .into()
     }

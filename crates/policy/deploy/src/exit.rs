@@ -44,8 +44,8 @@ impl Help for Exit {
                  scheduler"
             }
             ERROR_STALL => {
-                "check the policy with `wastenot prove`, and read the dump in the kernel log: a \
-                 runnable task did not run for ten seconds. Either no CPU took the task from its \
+                "check the policy with `wastenot prove`, and read the dump in the kernel log. For \
+                 ten seconds, a runnable task did not run. Either no CPU took the task from its \
                  queue, or the policy starves the task"
             }
             ERROR | ERROR_BPF => {

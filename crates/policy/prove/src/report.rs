@@ -9,40 +9,39 @@ use crate::{Finding, Judged, Judgement, Options, Outcome, Scope, Verdict};
 
 /// The assumptions of every proof.
 const ASSUMPTIONS: [&str; 6] = [
-    "tasks enter and leave a queue only under the lock of this queue; reads without this lock may \
-     return an older state than an earlier read",
+    "tasks enter and leave a queue only under the lock of this queue. Without this lock, a later \
+     read may return an older state than a read before it",
     "atomic operations on idle flags and queues are sequentially consistent",
-    "a change of affinity takes a waiting task out of its queue and enqueues the task again; no \
+    "a change of affinity takes a waiting task out of its queue and enqueues the task again. No \
      CPU goes online or offline",
     "the kernel's queues, the BPF verifier and the JIT work as documented",
-    "no number reaches 2^63: running code limits numbers to less than 2^63, but proofs use \
-     unbounded integers",
+    "all numbers are less than 2^63. Running code ensures this, but proofs use unbounded integers",
     "a task that was given directly to a CPU stays on that CPU; it may wait there for up to one \
      slice",
 ];
 
 /// The meaning of `model only`.
-const MODEL_ONLY: &str = "model only: the model repeats a check under the lock, but the emitted \
-                          code does not hold the lock during this check";
+const MODEL_ONLY: &str = "model only: in the model, a CPU repeats a check under the lock. The \
+                          emitted code does not hold the lock during this check";
 
 /// The meaning of `as given`.
-const AS_GIVEN: &str = "as given: the proof uses the values that these parameters have in the \
-                        text of the policy; with other values, the claim may be false";
+const AS_GIVEN: &str = "as given: the proof uses the values that these parameters have in the text \
+                        of the policy. With other values, the claim may be false";
 
 /// What `lag` does not bound.
-const LAG: &str = "lag: a new or woken task may be far behind the other tasks of its queue. These \
-                   tasks then wait for it, so the claim bounds this distance. The claim does not \
-                   bound how long a task waits. A task keeps its key if it changes its queue \
-                   because its affinity changed, its CPU went offline, or it was displaced. If \
-                   this key is ahead of the others, the task may wait until the other tasks have \
-                   caught up";
+const LAG: &str = "lag: the claim bounds how far a new or woken task may be behind the other tasks \
+                   of its queue, because these tasks wait for it. The claim does not bound how \
+                   long a task waits. A task keeps its key if it changes its queue because its \
+                   affinity changed, its CPU went offline, or it was displaced. If this key is \
+                   greater than the other keys of the new queue, the task may wait until the other \
+                   tasks have caught up";
 
 /// The meaning of `explored`.
 const EXPLORED: &str = "explored: without a solver, the prover examined every state of every \
-                        machine with up to this number of CPUs and tasks. For a claim about \
-                        wakeups or moves, one wakeup or move may happen during an attempt. If a \
-                        solver proved the claim meanwhile, the numbers are smaller than --cpus \
-                        and --tasks";
+                        machine that has at most the listed number of CPUs and tasks. For a claim \
+                        about wakeups or moves, it examined at most one wakeup or move during each \
+                        attempt. If a solver proved the claim first, the listed numbers are \
+                        smaller than --cpus and --tasks";
 
 fn is_model_only(judged: &Judged) -> bool {
     judged.obligation.model_only
@@ -106,10 +105,12 @@ fn verdict(judged: &[Judgement<'_>]) -> String {
     let any = |it: &&Verdict| matches!(it.outcome, Outcome::Proved(Scope::Any));
     let of = match (all().filter(any).count(), all().count()) {
         (any, every) if any == every => "for any number of CPUs",
-        (0, _) => "but only for small machines: the table of claims gives their number of CPUs",
+        (0, _) => {
+            "but only for small machines: the table of claims lists their greatest number of CPUs"
+        }
         _ => {
-            "but some claims only for small machines: the table of claims gives their number of \
-             CPUs"
+            "but some claims only for small machines: the table of claims lists their greatest \
+             number of CPUs"
         }
     };
     format!("Proved, in the model and under the assumptions below, {of}.")
@@ -368,8 +369,8 @@ fn assumptions(judged: &[Judgement<'_>], options: &Options) -> Vec<String> {
     }
     match options.solvers.as_slice() {
         [] => all.push(
-            "no solver was run, so claims are proved only for small machines, unless they follow \
-             from the text of the policy alone"
+            "no solver was run, so the proofs hold only for small machines. The exceptions are \
+             claims that follow from the text of the policy alone"
                 .to_owned(),
         ),
         solvers => {

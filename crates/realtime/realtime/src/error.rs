@@ -105,21 +105,24 @@ impl Help for Error {
             Error::Clusters { .. } => "choose a `--cluster` that divides `--cpus`",
             Error::NoCpu { help, .. } => help,
             Error::Stranger { .. } => {
-                "use a table for this implementation (simulate one with `wastenot bounds \
-                 overheads`); if the table is valid here, remove its columns `implementation` and \
-                 `cpus`"
+                "use a table for this implementation; `wastenot bounds overheads` simulates one. \
+                 If your table is valid for this implementation, remove its columns \
+                 `implementation` and `cpus`"
             }
             Error::Twice { .. } => "remove one of the two values",
             Error::Averages { .. } => "add a column `average_us`, or set `criteria = [\"hard\"]`",
             Error::Beyond { beyond, .. } => match (beyond.is_size, beyond.at) {
-                (true, 0) => "give each task its wss_kb, or extrapolate with `--extrapolate`",
+                (true, 0) => {
+                    "set `wss_kb` for each task in the file of tasks, or extrapolate with \
+                     `--extrapolate`"
+                }
                 _ => "measure the overhead at this point, or extrapolate with `--extrapolate`",
             },
             Error::Draw { error, .. } => return error.help(),
             Error::Store(error) => return error.help(),
             Error::Measure(_) => {
-                "run the command outside a container, because containers may forbid this \
-                 measurement"
+                "run the command outside a container, because a container may forbid a thread to \
+                 choose its CPU"
             }
             Error::Crowd { count, list, .. } => {
                 let s = if *count == 1 { "" } else { "s" };
@@ -142,7 +145,7 @@ impl Help for Error {
 pub(crate) fn words(beyond: &Beyond) -> String {
     let Beyond { kind, at, first, last, is_size } = beyond;
     let (unit, here) = match is_size {
-        true => ("KiB", format!("a task has {at}")),
+        true => ("KiB", format!("a task has a working set of {at} KiB")),
         false => ("tasks", format!("the task set has {at}")),
     };
     let range = if first == last { format!("{first}") } else { format!("{first} to {last}") };

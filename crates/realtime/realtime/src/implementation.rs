@@ -91,10 +91,10 @@ impl Implementation {
         (!names.is_empty()).then(|| {
             let (names, is) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
             format!(
-                "{names} {is} not global EDF at all times: a CPU may change its state between a \
-                 search and the lock, a push stops after three tries, tasks with equal deadlines \
-                 do not preempt each other, and servers throttle tasks. The verdict applies to \
-                 global EDF with the same overheads"
+                "the verdict applies to global EDF with the same overheads. {names} {is} not \
+                 always global EDF: a CPU may change its state between a search and the lock, a \
+                 push stops after three attempts, tasks with equal deadlines do not preempt each \
+                 other, and servers throttle tasks"
             )
         })
     }
@@ -123,8 +123,8 @@ impl FromStr for Implementation {
         let all = Implementation::ALL;
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| {
             if PARTS.contains(&text) {
-                return "use `wastenot bounds test --cluster N`, because this scheduler is global \
-                        EDF in each cluster; N = 1 is partitioned EDF"
+                return "this scheduler is global EDF in each cluster: use `wastenot bounds test \
+                        --cluster N`. N = 1 is partitioned EDF"
                     .into();
             }
             match nearest(text, all.map(Implementation::name)) {

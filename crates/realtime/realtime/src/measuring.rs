@@ -47,8 +47,8 @@ impl Run {
         let (design, cpus) = (self.benchmark.name(), self.on.len());
         let of = |kind: &Overhead| {
             format!(
-                "the figures leave out {} of {design} on {cpus} CPUs, because no such \
-                 operation happened within the measured time (increase `--span`)",
+                "there is no figure for {} of {design} on {cpus} CPUs, because no such operation \
+                 happened within the measured time (increase `--span`)",
                 kind.name()
             )
         };
@@ -155,7 +155,7 @@ impl Here {
         let on = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let s = if most == 1 { "" } else { "s" };
         report.verdict = format!(
-            "Time to select the next task on {on} CPU{s} that do nothing else; each figure was \
+            "Time to select the next task, on {on} CPU{s} without other work. Each figure was \
              measured for {span}."
         );
         report.measure("machine", "", origin.machine.as_str(), Unit::None);
@@ -176,8 +176,8 @@ impl Here {
              scheduling decisions but run no tasks. A kernel has these overheads in addition"
                 .to_owned(),
             "if a thread is interrupted, its current operation takes longer, and other threads \
-             wait longer for this thread. So means and maxima depend on the current load, but \
-             medians depend on the machine"
+             wait longer for this thread. So means and maxima depend on the current load. Medians \
+             depend on the machine"
                 .to_owned(),
             "every figure except `line` includes the time to read the clock once".to_owned(),
         ];

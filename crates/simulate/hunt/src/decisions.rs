@@ -16,14 +16,19 @@ pub fn words(kind: u32) -> String {
     let one = |n: u32, of: &[&'static str]| of[n as usize % of.len()];
     let has = |n: u32| one(n & 1, &["no other CPU is idle", "other CPUs are idle"]);
     if kind < PLACEMENTS {
-        let how =
-            one(kind / 16, &["woken task", "new task", "task woken without CPU selection and"]);
+        let hows = ["a woken task", "a new task", "a task woken without CPU selection"];
+        let how = one(kind / 16, &hows);
         let far = one(
             kind / 4 % 4,
-            &["on its previous CPU", "in the same cache", "in the same node", "on another node"],
+            &[
+                "to its previous CPU",
+                "to another CPU in the same cache",
+                "to another CPU in the same node",
+                "to a CPU on another node",
+            ],
         );
         let onto = one((kind / 2) & 1, &["busy", "idle"]);
-        return format!("{how} placed {far} (the selected CPU is {onto}, and {})", has(kind));
+        return format!("{how} goes {far} (this CPU is {onto}, and {})", has(kind));
     }
     let kind = kind - PLACEMENTS;
     let far = one(kind / 4, &["in the same cache", "in the same node", "on another node"]);

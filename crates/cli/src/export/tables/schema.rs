@@ -23,7 +23,7 @@ columns! {
         Int "wait_ns_max" "Longest of these waits.";
         Int "migrations" "Number of times that the task changed its CPU.";
         Int "violations" "Number of rows of the task in `violations`.";
-        Int "violation_ns" "Time in these violations during which a CPU that the task may use was idle.";
+        Int "violation_ns" "Time during which the task was in a violation and a CPU that it may use was idle.";
     }
     SPANS {
         Text "subject" "Subject of the span: `task` or `cpu`.";
@@ -73,7 +73,7 @@ columns! {
         Int "behind" "Id of the task that ran on `cpu` when the violation began.";
         Int "behind_tid" "Thread id of that task.";
         Text "behind_name" "Command name of that task.";
-        Int "idle_ns" "Time during which any CPU that the task may use was idle.";
+        Int "idle_ns" "Time during which at least one CPU that the task may use was idle.";
         Int "idle_cpu" "CPU that stayed idle for the longest time without a break.";
         Int "stretch_from_ns" "Start of this longest idle time.";
         Int "stretch_to_ns" "End of this longest idle time.";
@@ -89,7 +89,7 @@ columns! {
     }
     LOSSES {
         Text "kind" "`lost_events`, `cut`, `missing`, `damaged`, `clock_step`, `clock_skew`, `contradiction`, `unknown_unit`, `unread`.";
-        Text "severity" "`info`: figures are not affected; `suspect`: figures may be wrong; `lost`: figures are bounds.";
+        Text "severity" "`info`: figures are not affected; `suspect`: figures may be wrong; `lost`: figures are only bounds of the true values.";
         Int "cpu" "CPU whose data is affected.";
         Int "time_ns" "Time of the first occurrence.";
         Int "count" "Number of events or places.";

@@ -117,7 +117,7 @@ fn failed(error: Error) -> Stop {
 fn doubtful(name: &str, doubt: Doubt) -> Stop {
     let why = match doubt {
         Doubt::Refuted(why) => why,
-        Doubt::NotProved(claims) => format!("{claims} not proved for all numbers of CPUs"),
+        Doubt::NotProved(claims) => format!("{claims} unproved for some numbers of CPUs"),
     };
     let help = "see why with `wastenot prove`, or load the policy anyway with `--allow-unproved`";
     Stop::new(format!("{name}: not loaded: {why}"), help)
@@ -177,7 +177,7 @@ fn machine(args: &Deploy) -> Result<Option<Machine>, Stop> {
 fn verified(report: &mut Report, loaded: &Loaded) {
     let programs = loaded.programs();
     let all = Verified::instructions_of(&programs);
-    report.verdict = format!("The kernel verified the policy, in {all} instructions.");
+    report.verdict = format!("The kernel verified {all} instructions and accepted the policy.");
     report.measure("deploy.programs", "Programs", programs.len(), Unit::None);
     report.measure("deploy.instructions", "Verified instructions", all, Unit::None);
     report.tables.push(Table::of("programs", "Programs", &programs, |row, it| {

@@ -88,11 +88,7 @@ fn joined(
                 return Err(not_one(&part.file, "the file has partitions of its own"));
             }
             if let Some((other, _)) = names.iter().find(|(_, name)| **name == policy.name) {
-                let what = format!(
-                    "the policy has the same name as the policy of \
-                                    {}",
-                    shown(other)
-                );
+                let what = format!("the policy in {} has the same name", shown(other));
                 return Err(not_one(&part.file, &what));
             }
             text += &source.text;
@@ -125,7 +121,7 @@ fn leave_the_rest(
     let left: CpuSet =
         CpuSet::first(machine()?.len()).iter().filter(|&cpu| !named.contains(cpu)).collect();
     if !left.is_empty() {
-        let help = "assign these CPUs, or give one policy the `rest`: `b.rota=rest`";
+        let help = "assign these CPUs to a policy, or assign the `rest` of the CPUs: `b.rota=rest`";
         return Err(Stop::new(format!("no policy has the CPUs {left}"), help));
     }
     if let Some(last) = parts.last_mut() {

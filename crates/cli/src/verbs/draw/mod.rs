@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Draw) -> Result<Answer, Stop> {
         (Some(What::Curves(args)), _) => curves::run(args),
         (None, Some(args)) => trace(args),
         (None, None) => Err(Stop::new(
-            "draw needs a trace file, or the result of a sweep",
+            "`draw` needs a trace file, or the result of a sweep",
             "run `wastenot draw cores trace.dat` or `wastenot draw curves small.csv`",
         )),
     }

@@ -84,8 +84,8 @@ fn verdict(end: End, versions: &[Package]) -> (String, Answer) {
                 ),
                 false => format!(
                     "The figure differs between the first and the last version. The search ended \
-                     with the consecutive versions Linux {between}, which do not differ \
-                     significantly: chance alone would cause a difference of this size in \
+                     with two consecutive versions, Linux {between}. Their figures do not differ \
+                     significantly. Chance alone would cause a difference of this size in \
                      {percent:.0} % of cases. Either the figure changed gradually, or more repeats \
                      are needed."
                 ),

@@ -55,7 +55,7 @@ fn policy(name: &str, recorded: &Recorded, named: Option<Program>) -> Result<Pol
         let what = format!("{name} needs the policy `{}`, which is missing", recorded.policy());
         Stop::new(
             what,
-            "give a file with that policy, or with only one policy: `--scheduler FILE.rota`",
+            "give a file that contains this policy, or a single policy: `--scheduler FILE.rota`",
         )
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Emit) -> Result<Answer, Stop> {
                 None => "wastenot prove".to_owned(),
             };
             out::note(&format!("{}: {claims} not proved: see `{prove}`", source.name));
-            Some(format!("{claims} not proved for all numbers of CPUs"))
+            Some(format!("{claims} unproved for some numbers of CPUs"))
         }
         None => None,
     };

@@ -136,13 +136,12 @@ mod reason {
 
     pub(super) const BUSY: Reason = of("busy", "all CPUs were busy");
     pub(super) const NONE_LEFT: Reason =
-        of("none-left", "the idle CPUs that it may use were left to tasks that had waited longer");
+        of("none-left", "other tasks had waited longer for the idle CPUs that the task may use");
     pub(super) const AFFINITY: Reason =
         of("configuration/affinity", "its affinity excludes the idle CPUs");
     pub(super) const NOT_KNOWN: Reason =
         of("not-known", "a CPU with an unknown state may have been idle");
-    pub(super) const WAKEUP: Reason =
-        of("wakeup", "the wakeup takes time until the task is queued");
+    pub(super) const WAKEUP: Reason = of("wakeup", "the kernel needs time to queue a woken task");
     pub(super) const STARTING: Reason = of("starting", "its CPU was about to start the task");
     pub(super) const NO_WAKER: Reason =
         of("no-waker", "the trace does not show what woke the task");

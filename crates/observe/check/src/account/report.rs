@@ -190,27 +190,28 @@ impl Account {
 
     fn assumptions(&self, history: &History) -> Vec<String> {
         let carries = history.head.carries;
-        let mut lines =
-            vec![match self.every {
-            Some(_) => "An activation lasts from a wakeup to the next sleep. If the window, a loss \
-                        or an end of the trace cuts off an activation, this activation does not \
-                        count."
+        let mut lines = vec![match self.every {
+            Some(_) => "An activation lasts from a wakeup to the next sleep. An activation counts \
+                        only if it is complete: within the window, within the trace, and without \
+                        lost events."
                 .to_owned(),
             None => {
-                "The interval begins with the window, or when the first selected task is created. \
-                     The interval ends when a selected task runs for the last time in the window."
+                "The interval begins at the start of the window. If all selected tasks are created \
+                 later, it begins when the first of them is created. The interval ends when a \
+                 selected task runs for the last time in the window."
                     .to_owned()
             }
         }];
         if !carries.has(Carries::WAKERS) {
             lines.push(
-                "The trace does not record wakers, so the path is unknown where a task slept."
+                "The trace does not record wakers. While a task sleeps, the path is therefore \
+                 unknown."
                     .to_owned(),
             );
         } else if !carries.has(Carries::CONTEXT) {
             lines.push(
-                "The trace does not distinguish wakeups by tasks from wakeups by interrupts, so \
-                 the path is unknown where a task slept."
+                "The trace does not distinguish wakeups by tasks from wakeups by interrupts. While \
+                 a task sleeps, the path is therefore unknown."
                     .to_owned(),
             );
         } else if !carries.has(Carries::WAKINGS) {
@@ -221,8 +222,8 @@ impl Account {
             );
         }
         lines.push(
-            "If an interrupt or a softirq wakes a task, the sleep of this task counts as a wait \
-             for a timer or device, even if another task sent the packet that caused the wakeup."
+            "If an interrupt or a softirq wakes a task, its sleep counts as a wait for a timer or \
+             device. This holds even if another task sent the packet that caused the wakeup."
                 .to_owned(),
         );
         if self.least_ns().is_some() {

@@ -30,8 +30,8 @@ impl Account {
         if let Some(least) = self.least_ns() {
             let lost = Span(self.window.span().0 - least);
             text += &format!(
-                " During {lost} of the waits, CPU time was lost. Without this lost time, the path \
-                 takes {}.",
+                " These waits contain {lost} of lost time. Without this lost time, the path takes \
+                 {}.",
                 Span(least)
             );
         }
@@ -43,11 +43,10 @@ impl Account {
         let matters = |apart: &Apart| apart.share() >= NOTABLE && apart.may_spin();
         let Some(apart) = self.apart.filter(matters) else { return String::new() };
         format!(
-            " The tasks used {} of CPU time. During {} of this time, another of these tasks waited \
-             for a CPU. If the tasks spin at barriers, these waits caused at most this much \
-             spinning time. A profile (perf record) shows whether tasks spin. Dedicated CPUs \
-             (cpusets), gang scheduling or blocking barriers (OMP_WAIT_POLICY=passive) avoid the \
-             spinning.",
+            " The tasks used {} of CPU time. For {} of this time, at least one more of these tasks \
+             waited for a CPU. If the tasks spin at barriers, these waits caused at most {1} of \
+             spinning. A profile (perf record) shows whether tasks spin. Dedicated CPUs (cpusets), \
+             gang scheduling or blocking barriers (OMP_WAIT_POLICY=passive) avoid the spinning.",
             Span(apart.ran_ns),
             Span(apart.apart_ns)
         )
@@ -148,7 +147,7 @@ fn doing(kind: Kind) -> &'static str {
         Kind::Run => "running",
         Kind::RunOther => "waiting while other tasks ran",
         Kind::Wait => "waiting for a CPU",
-        Kind::WaitOther => "waiting for tasks that waited for a CPU",
+        Kind::WaitOther => "waiting for other tasks while they waited for a CPU",
         Kind::WakeDelay => "waking up",
         Kind::Held => "held back by quotas",
         Kind::Io => "in I/O",

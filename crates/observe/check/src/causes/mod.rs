@@ -121,12 +121,13 @@ pub fn node(path: &str) -> Result<&'static str, String> {
 /// The tree as a Report.
 pub fn listing() -> Report {
     let mut report = Report::new("list.causes/1", "Causes of lost time");
-    report.verdict = "Each nanosecond of lost time has one of these causes. Lost time is waste, \
-                      wake delay, and time lost because of affinities and quotas. If the evidence \
-                      fits several causes, the time has the cause above them in the tree. `check \
-                      --cause PATH` lists the stretches of a cause. A report calls a cause \
-                      suspected if too few test cases exist to measure how often this cause is \
-                      right."
+    report.verdict = "Each nanosecond of lost time has one of these causes. Lost time has four \
+                      parts: waste, wake delay, idle time that affinities kept from waiting tasks, \
+                      and time for which quotas held tasks back. If the evidence does not decide \
+                      between several causes, the time belongs to the node above them in the tree. \
+                      `check --cause PATH` lists the periods that were lost by one cause. A report \
+                      marks a cause as suspected if too few test cases exist to measure how often \
+                      this cause is right."
         .into();
     let columns = [
         ("cause", "cause"),

@@ -105,9 +105,9 @@ fn verdict(runs: &Comparison) -> String {
     let bars = match runs.bars.is_empty() {
         true => String::new(),
         false => format!(
-            "The runs are not comparable: {}. The tables show their figures anyway. A difference \
-             may come from these reasons, not from the scheduler. So --worse-than gives no verdict \
-             unless you add --anyway. ",
+            "The runs are not comparable: {}. The tables show their figures anyway. These reasons \
+             may cause differences even if the scheduler is the same. Therefore, --worse-than \
+             gives no verdict unless you add --anyway. ",
             runs.bars.join("; ")
         ),
     };
@@ -118,7 +118,9 @@ fn verdict(runs: &Comparison) -> String {
     let show = |value: f64| Value::Num(value).show(Unit::Ns);
     let rate = named(&runs.rates, "waste.cpu_ns").map_or(String::new(), |rate| {
         let (before, after) = (show(rate.before), show(rate.after));
-        format!(" Per second of CPU time: {before} before, {after} after.")
+        format!(
+            " Of each second of CPU time, {before} was wasted before the change, {after} after it."
+        )
     });
     let most = named(&runs.differences, "waste.cpu_ns_max");
     if let Some(most) = most.filter(|most| most.before > total.before || most.after > total.after) {

@@ -158,7 +158,11 @@ impl Comparison {
         let Some((a, b)) = median(&self.before).zip(median(&self.after)) else { return };
         if a.max(b) > LENGTHS * a.min(b) {
             let show = |ns: f64| Span(ns as u64);
-            self.bars.push(format!("the counted time is {} before, {} after", show(a), show(b)));
+            self.bars.push(format!(
+                "the counted time is {} before the change, {} after it",
+                show(a),
+                show(b)
+            ));
         }
     }
 
@@ -168,7 +172,7 @@ impl Comparison {
             let much: Vec<&str> = runs.iter().filter(is_lost).map(Run::file).collect();
             if !much.is_empty() {
                 let files = much.join(", ");
-                self.bars.push(format!("part of the data {side} is lost ({files})"));
+                self.bars.push(format!("part of the data {side} the change is lost ({files})"));
             }
         }
         let all = self.before.iter().chain(&self.after);
@@ -194,7 +198,7 @@ impl Comparison {
                 false => format!("{:.1} to {:.1} %", low * 100.0, high * 100.0),
             };
             self.bars.push(format!(
-                "CPU activity is known for {} of the time before, {} after",
+                "CPU activity is known for {} of the time before the change, {} after it",
                 show(low, high),
                 show(least_after, most_after)
             ));
@@ -262,7 +266,11 @@ mod tests {
             ("trace.cpus", 8u64.into(), "4 CPUs before, 4 CPUs and 8 CPUs after"),
             ("trace.carries", carries, "contain affinity"),
             ("trace.lost_events", 1_100u64.into(), "data after is lost (a.dat)"),
-            ("waste.known_share", 0.94.into(), "100.0 % of the time before, 94.0 to 100.0 % after"),
+            (
+                "waste.known_share",
+                0.94.into(),
+                "100.0 % of the time before the change, 94.0 to 100.0 % after it",
+            ),
             ("selection.to_ns", Value::Unknown, "only some clocks"),
         ] {
             let found = against(name, value);
@@ -284,7 +292,7 @@ mod tests {
         let bars = |a: &[Report], b: &[Report]| Comparison::of(a, b).bars;
         assert!(bars(&[length(100), length(900), length(110)], &[length(105)]).is_empty());
         let barred = bars(&[length(100)], &[length(111)]);
-        assert_eq!(barred, ["the counted time is 100 ns before, 111 ns after"]);
+        assert_eq!(barred, ["the counted time is 100 ns before the change, 111 ns after it"]);
         let on = |machine: &str| [run(Some(("trace.topology", &machine.into())))];
         assert!(bars(&on("2 nodes"), &on("2 nodes")).is_empty());
         let differ = ["the machines differ: 2 nodes before, 4 nodes after"];

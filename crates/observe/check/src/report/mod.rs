@@ -67,7 +67,7 @@ impl Check {
     fn verdict(&self, history: &History) -> String {
         let waste = &self.waste;
         if waste.known_ns == 0 {
-            let text = "The waste is unknown, because the trace shows the activity of no CPU.";
+            let text = "The waste is unknown, because the activity of every CPU is unknown.";
             return text.to_owned() + &cut_words(history);
         }
         if !history.head.clock.nanoseconds {
@@ -207,9 +207,9 @@ impl Check {
         if Loaded::of(history) != Loaded::Never && !options.shared_queue {
             lines.push(
                 "A sched_ext scheduler was loaded for at least some of the time. A waiting task \
-                 may be in a queue of this scheduler. The trace then gives a CPU for the task, but \
-                 this CPU has no meaning. If it is idle, its idle time counts as wake delay. To \
-                 avoid this, add --shared-queue."
+                 may be in a queue of this scheduler. The trace then names a CPU for the task, \
+                 although the task may start on any CPU. If the named CPU is idle, its idle time \
+                 counts as wake delay. To avoid this, add --shared-queue."
                     .to_owned(),
             );
         }

@@ -109,7 +109,7 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
     let stolen = stolen.fold(0, |all: u64, (_, ns)| all.saturating_add(ns));
     if stolen > 0 {
         message += &format!(
-            "; in the seconds of this delay, the hypervisor took {} from the CPU",
+            "; the hypervisor took {} from the CPU in the seconds that contain this delay",
             Span(stolen)
         );
     }
@@ -125,7 +125,7 @@ pub(super) fn not_started_finding(history: &History, it: &NotStarted) -> Finding
 pub(super) fn kept_sentence(history: &History, it: &KeptTask) -> String {
     let all = it.window.span() == Span(it.longest_ns);
     format!(
-        "{} waited {}. During {}, its affinity ({}) excluded the idle CPUs.",
+        "{0} waited {1}. Its affinity ({3}) excluded the idle CPUs during {2}.",
         history.task_label(it.task),
         it.window.span(),
         match all {

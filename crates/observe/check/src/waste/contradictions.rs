@@ -39,9 +39,9 @@ pub struct Contradicted {
 
 /// Why events contradict each other, and what to do.
 const CAUSE: &str = "probably, the recorder lost events without reporting them, or the clocks of \
-    the CPUs differ; record again with larger buffers (`record --buffer`, `trace-cmd record -b`, \
-    `perf record -m`), or with the monotonic clock (`trace-cmd record -C mono`, \
-    `perf record -k mono`)";
+    the CPUs differ. Record again with larger buffers (`record --buffer`, `trace-cmd record -b`, \
+    `perf record -m`), or with the monotonic clock (`trace-cmd record -C mono`, `perf record -k \
+    mono`)";
 
 impl Contradicted {
     fn of(entry: &Entry, what: Contradiction) -> Option<Contradicted> {

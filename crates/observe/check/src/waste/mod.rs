@@ -204,9 +204,9 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
         );
     } else if !carries.has(Carries::WAKEUPS) {
         lines.push(
-            "The trace contains sched_waking but no sched_wakeup. Waits therefore begin too early \
-             by the duration of a wakeup: about 1 us, but much more on emulated CPUs. Waste of a \
-             woken task counts only in the upper bound."
+            "The trace contains sched_waking but no sched_wakeup. Waits therefore include the \
+             wakeup itself: about 1 us, but much longer on emulated CPUs. Waste of a woken task \
+             counts only in the upper bound."
                 .to_owned(),
         );
     }
@@ -220,7 +220,8 @@ pub(crate) fn assumptions(history: &History, movable: &Movable, options: &Option
     if carries.lacks_new() {
         lines.push(
             "The trace contains no wakeups of new tasks (sched_wakeup_new). If a CPU starts a task \
-             without earlier events, the last millisecond before the start counts as wake delay."
+             that has no earlier events, the last millisecond before the start counts as wake \
+             delay."
                 .to_owned(),
         );
     }

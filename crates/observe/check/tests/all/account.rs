@@ -331,10 +331,10 @@ fn report() -> Report {
 fn the_report_has_the_parts_as_shares_and_who_was_waited_for() {
     let report = report();
     let verdict = "a:100 took 90 ns: 50 % running, 22 % waiting while other tasks ran (b:102), 22 \
-                   % waiting for tasks that waited for a CPU (because CPUs that became idle did \
-                   not take the waiting tasks), 6 % waking up. During these waits, c:101 used the \
-                   CPU for 20 ns. During 20 ns of the waits, CPU time was lost. Without this lost \
-                   time, the path takes 70 ns.";
+                   % waiting for other tasks while they waited for a CPU (because CPUs that became \
+                   idle did not take the waiting tasks), 6 % waking up. During these waits, c:101 \
+                   used the CPU for 20 ns. These waits contain 20 ns of lost time. Without this \
+                   lost time, the path takes 70 ns.";
     assert_eq!(report.verdict, verdict);
     let shares: f64 = report.proportions.iter().map(|it| it.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");

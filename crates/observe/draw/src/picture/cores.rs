@@ -79,7 +79,7 @@ pub fn cores(history: &History, options: &Cores) -> Scene {
     let dense = scene.items.iter().any(|item| matches!(item, Item::Stack { .. }));
     let mut notes = Vec::new();
     if dense {
-        let note = "In a dense stretch, the heights in a pixel column show shares of its time.";
+        let note = "If a pixel column has many runs, the height of a colour is its share of time.";
         notes.push(note.to_owned());
     }
     page.finish(scene, &notes)

@@ -91,11 +91,12 @@ pub fn queues(history: &History, options: &Queues) -> Scene {
     let mut notes = Vec::new();
     if let Some(cpu) = options.considered {
         let count = considered(history, cpu, &page, &mut scene, &watch.places);
-        notes.push(format!("Blue bars: CPUs that CPU {cpu} considered in {count} decisions."));
+        notes.push(format!("Blue bars mark CPUs that CPU {cpu} considered in {count} decisions."));
     }
     if options.moves && watch.moves.count > 0 {
         watch.moves.draw_moves(&page, &mut scene, &watch.places);
-        notes.push(format!("Blue: {} moves of waiting tasks by the balancer.", watch.moves.count));
+        let count = watch.moves.count;
+        notes.push(format!("Blue marks: {count} moves of waiting tasks by the load balancer."));
     }
     if options.bad_wakeups && watch.bad.count > 0 {
         watch.bad.draw_wakeups(&page, &mut scene, &watch.places);

@@ -69,7 +69,7 @@ pub fn waiting(history: &History, options: &Waiting) -> Scene {
     scene.legend.push((Colour::BLACK, format!("dotted: {cpus} CPUs")));
     let mut notes = Vec::new();
     if dense {
-        let note = "Bands show the minimum and maximum in a pixel column; lines show the mean.";
+        let note = "In a pixel column, a band shows the least and most tasks, a line the mean.";
         notes.push(note.to_owned());
     }
     page.finish(scene, &notes)

@@ -141,7 +141,7 @@ rect 216.1,140.0 7.0x7.0 #ff00ff
 text 226.1,146.0 5 or more
 rect 272.8,140.0 7.0x7.0 #dedede
 text 282.8,146.0 unknown
-text 44.0,157.0 Blue: 1 moves of waiting tasks by the balancer.
+text 44.0,157.0 Blue marks: 1 moves of waiting tasks by the load balancer.
 text 44.0,167.0 Black squares: 1 wakeups onto a busy CPU while some CPU was idle.
 
 "#]]

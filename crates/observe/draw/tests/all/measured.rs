@@ -152,7 +152,7 @@ fn wakeups_onto_a_busy_cpu_and_moves_are_counted() {
             _ => None,
         })
         .collect();
-    assert!(texts.iter().any(|text| text.starts_with("Blue: 1 moves")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.starts_with("Blue marks: 1 moves")), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("Black squares: 1 wakeups")), "{texts:?}");
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<History, Error> {
     for batch in stream {
         let batch = batch.ok();
         let Some(batch) = batch.as_ref().and_then(Batch::of) else {
-            reading.damage("a batch that cannot be decoded, and everything after it");
+            reading.damage("all rows from a batch that cannot be decoded to the end of the file");
             break;
         };
         batch.rows().for_each(|row| reading.row(&row));

@@ -34,7 +34,7 @@ pub(super) fn broken(broken: Broken, at: usize) -> Loss {
         }
         Broken::TooMuch => {
             let note = "the compressed records unpack to more data than a trace can contain; the \
-                        rest was not read";
+                        data above this limit were not read";
             Loss::new(LossKind::Cut, note)
         }
     }

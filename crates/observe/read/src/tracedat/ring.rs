@@ -97,7 +97,8 @@ impl<O: Order> Stream for Ring<'_, O> {
         }
         losses.extend(self.walk.damage());
         if self.overflow {
-            let note = "the file claims more events than its size allows; the rest was skipped";
+            let note = "the data contain more events than the size of the file allows; the events \
+                        above this limit were skipped";
             losses.push(Loss::new(LossKind::Damaged, note));
         }
         losses

@@ -68,7 +68,7 @@ fn find<O: Order>(contents: &mut Contents, first: usize, order: O) -> Vec<Loss> 
 fn losses(cpus: usize, of: Option<u32>, left_out: u64) -> Vec<Loss> {
     let of = of.map_or(String::new(), |of| format!(" of {of}"));
     let note =
-        format!("the file ends before its buffer index; it contains data of {cpus}{of} CPUs");
+        format!("the file ends before its buffer index, but has the data of {cpus}{of} CPUs");
     let mut losses = vec![Loss::new(LossKind::Cut, note)];
     if left_out > 0 {
         let note = "parts of the data were skipped, because the file does not say to which CPU \

@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents<'_>, Error> {
             b"options  \0" => options(&mut cursor, &mut facts, endian).ok_or_else(cut)?,
             b"flyrecord\0" => break,
             b"latency  \0" => {
-                let what = "it contains the text of a latency tracer".to_owned();
+                let what = "only the text of a latency tracer".to_owned();
                 return Err(Error::NoEvents { format: super::NAME, what });
             }
             _ => return Err(damaged("the buffer index is missing", at)),

@@ -42,8 +42,8 @@ macro_rules! columns {
 columns! {
     TIME Int "time_ns" "Time of the event, in nanoseconds of the trace's clock.";
     CPU Int "cpu" "CPU that recorded the event.";
-    EVENT Text "event" "switch, waking, queued, migrate, fork, exec, exit, cpu, frequency, changed, lost, decided.";
-    TASK Int "task" "Id of the event's task, unique in the trace. In a switch: the task that leaves the CPU. In a fork: the child. Below 8192: the idle task of this CPU.";
+    EVENT Text "event" "Kind of the event: switch, waking, queued, migrate, fork, exec, exit, cpu, frequency, changed, lost or decided.";
+    TASK Int "task" "Id of the event's task, unique in the trace. In a switch: the task that leaves the CPU. In a fork: the child. An id below 8192 means the idle task of this CPU.";
     TID Int "tid" "Thread id of this task.";
     PID Int "pid" "Process id of this task.";
     NAME Text "name" "Last known command name of this task.";
@@ -53,13 +53,13 @@ columns! {
     BY Int "by_task" "Id of the task that was current on `cpu`.";
     BY_NAME Text "by_name" "Command name of the current task.";
     CONTEXT Text "context" "Context of the event: task, softirq or hardirq.";
-    TARGET Int "target_cpu" "CPU on which the task is queued, or to which it is moved; CPU that goes online or offline, or changes its frequency.";
-    FROM Int "from_cpu" "Previous CPU of the task (waking), or the CPU from which it is moved (migrate).";
-    WHAT Text "what" "State in which the task left the CPU (R, R+, S, D, I, T, P, X), reason for queuing (wakeup, new, no-selection), changed attribute (affinity, policy, nice, cgroup, throttled, migration-disabled, name), or up, down.";
+    TARGET Int "target_cpu" "In a queued: the CPU on which the task is queued. In a migrate: the CPU to which the task moves. In a cpu: the CPU that goes online or offline. In a frequency: the CPU that changes its frequency.";
+    FROM Int "from_cpu" "In a waking: the previous CPU of the task. In a migrate: the CPU from which the task moves.";
+    WHAT Text "what" "In a switch: the state in which the task left the CPU (R, R+, S, D, I, T, P, X). In a queued: the reason for queuing (wakeup, new, no-selection). In a changed: the attribute that changed (affinity, policy, nice, cgroup, throttled, migration-disabled, name). In a cpu: up or down.";
     PRIO Int "prio" "Kernel priority of the task.";
     OTHER_PRIO Int "other_prio" "Kernel priority of the second task.";
-    VALUE Int "value" "Frequency in kHz, number of lost events, policy, nice value, 0 or 1, or row of the annex.";
-    TEXT Text "text" "CPUs of an affinity, cgroup, or new name.";
+    VALUE Int "value" "In a frequency: kHz. In a lost: the number of lost events. In a changed: the policy, the nice value, 0 or 1. In a decided: the row of the annex.";
+    TEXT Text "text" "In a changed: the CPUs of an affinity, a cgroup, or a new name.";
 }
 
 /// A cell.

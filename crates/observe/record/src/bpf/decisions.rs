@@ -117,7 +117,8 @@ pub(super) fn refused(error: &Error) -> Error {
         Error::NotAllowed => "operation not permitted".to_owned(),
         error => error.to_string(),
     };
-    Error::NoDecisions { why: format!("it refuses BPF programs that attach to functions: {why}") }
+    let why = format!("the kernel refuses BPF programs that attach to functions: {why}");
+    Error::NoDecisions { why }
 }
 
 /// What was decided and is not written yet.

@@ -105,8 +105,8 @@ impl Losses {
         let untold = now.untold.saturating_sub(self.before.untold);
         tell(
             untold,
-            "the kernel had no memory to follow some tasks; the count is the number of tasks whose \
-             changes were not recorded",
+            "the kernel had no memory to follow some tasks, so their changes were not recorded; \
+             the count is the number of these tasks",
         );
         self.suspended.loss().into_iter().for_each(|loss| sink.loss(loss));
         lost

@@ -179,7 +179,7 @@ fn load_for(
         set.hardirq_mask = kernel.hardirq_mask();
         set.switch_arguments = kernel.switch_arguments().ok_or_else(|| Error::Failed {
             doing: "attach to sched_switch".into(),
-            why: "this kernel passes the arguments in an unknown order".into(),
+            why: "this kernel passes the arguments of sched_switch in an unknown order".into(),
         })?;
     }
     open.maps.rings.set_max_entries(cpus).map_err(failed("set the size of the ring buffers"))?;

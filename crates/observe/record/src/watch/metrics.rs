@@ -98,7 +98,7 @@ impl Metrics {
         );
         seconds("wasted_cpu", help, &self.wasted);
         let help = by_mode(
-            "Idle CPU time while tasks waited, also if the tasks were pinned or throttled",
+            "Idle CPU time while tasks waited, including pinned and throttled tasks",
             "Idle CPU time while tasks waited, if unknown CPUs count as idle",
         );
         seconds("suspected_cpu", help, &self.suspected);

@@ -431,7 +431,7 @@ impl Replay<'_, '_> {
             (begun..self.balance.levels.len()).find_map(|n| self.untried(&view, n, tried))?;
         let (cpu, name) = (self.cpu, self.name(left));
         Some(format!(
-            "a balance of CPU {cpu} ends, although {name} is untried and passes the filter"
+            "a balance of CPU {cpu} ends, although it has not tried {name}, which passes the filter"
         ))
     }
 }

@@ -85,7 +85,7 @@ fn path(paths: &[Vec<Vec<Act>>], begun: &Begun) -> Option<String> {
     }
     let event = Step::EVENTS.get(begun.event as usize).copied().unwrap_or("no event");
     let acts: Vec<String> = begun.acts.iter().map(|act| words(*act)).collect();
-    Some(format!("no path of the handler of {event} does this: {}", acts.join(", ")))
+    Some(format!("no path of the handler of {event} has these actions: {}", acts.join(", ")))
 }
 
 fn words(act: Act) -> String {
@@ -93,7 +93,7 @@ fn words(act: Act) -> String {
     match act {
         Act::Find(within, true) => format!("finds an idle CPU within {}", level(within)),
         Act::Find(within, false) => format!("finds no idle CPU within {}", level(within)),
-        Act::Put => "puts the task".into(),
+        Act::Put => "enqueues the task".into(),
         Act::Run => "runs the task".into(),
     }
 }
@@ -105,8 +105,8 @@ fn reach(task: i32, level: i64, levels: &[i64]) -> Option<String> {
     }
     let name = Level::ALL.get(level as usize).map_or("?", |it| it.name());
     Some(format!(
-        "the search for an idle CPU for task {task} covers one {name}, \
-         but its handler states another level"
+        "for task {task}, the search for an idle CPU covers the level {name}, but the handler \
+         states another level"
     ))
 }
 

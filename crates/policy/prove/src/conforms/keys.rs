@@ -107,8 +107,8 @@ fn put(part: &Part<'_>, at: usize, step: &Step, task: &mut Task, found: &mut Con
             Range { least, most } => format!("the key was {least} to {most}"),
         };
         format!(
-            "task {name} is put with the key {key}, but no path of its handler gives this key; \
-             before the handler, {had}"
+            "task {name} is enqueued with the key {key}, but no path of its handler gives this \
+             key; before the handler ran, {had}"
         )
     });
     found.judge(Rule::Key, at, wrong);

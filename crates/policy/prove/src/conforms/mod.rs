@@ -105,31 +105,32 @@ impl Rule {
     pub(crate) fn says(self) -> &'static str {
         match self {
             Rule::Put => {
-                "a task is put only where its handler can put it, and only while it is in no queue"
+                "a task is enqueued only in a queue that its handler can choose, and only while it \
+                 is in no queue"
             }
             Rule::Take => {
                 "a CPU runs only a task that it took, and takes only tasks that are in the queue"
             }
             Rule::Order => "from each queue, a CPU takes the first task that it may take",
             Rule::Look => {
-                "a CPU finds no task only if no task that it may take was in the queue during the \
-                 whole attempt"
+                "a CPU finds a task if a task that it may take was in the queue during the whole \
+                 attempt"
             }
             Rule::Attempt => {
                 "attempts fail at most as often as other CPUs removed tasks (Theorem 2)"
             }
             Rule::Claim => "a CPU is claimed only if its idle flag is set, and only once",
             Rule::Search => {
-                "a search for an idle CPU fails only if no CPU had its idle flag set during the \
+                "a search for an idle CPU succeeds if some CPU had its idle flag set during the \
                  whole search"
             }
             Rule::Sequence => {
-                "a CPU sets its idle flag before it looks for a task; after it took a task, it \
-                 clears the flag and searches for idle CPUs"
+                "a CPU first sets its idle flag, and then looks for a task; after it took a task, \
+                 it clears the flag and searches for idle CPUs"
             }
             Rule::Handler => "a handler that places a task follows one of its paths in the policy",
             Rule::Slice => "a task starts to run with a slice that its handler gives",
-            Rule::Key => "a task is put with a key that its handlers can give",
+            Rule::Key => "a task is enqueued with a key that its handlers can give",
             Rule::Select => "a balance chooses, moves and skips candidates as the policy states",
             Rule::Wakeup => {
                 "while a task waits and a CPU that would take this task sleeps, a wakeup is pending"

@@ -160,7 +160,10 @@ impl<'p> Model<'p> {
         let Some((part, kind)) = self.queue(queue) else { return format!("queue {queue:?}") };
         let of = &part.policy.queues[kind];
         if queue.pinned {
-            return format!("`{}` of CPU {}, for tasks that only it may run", of.name, queue.group);
+            return format!(
+                "the part of `{}` for tasks that only CPU {} may run",
+                of.name, queue.group
+            );
         }
         match (of.per, part.group(queue.group, of.per)) {
             (Level::Machine, _) => format!("`{}`", of.name),

@@ -186,7 +186,7 @@ fn theorem(model: &Model<'_>, steps: &[Step], stays: &Stays, found: &mut Conform
             None => {
                 found.beyond += 1;
                 Some(format!(
-                    "an attempt of CPU {cpu} fails although tasks that it may take wait, and no \
+                    "an attempt of CPU {cpu} fails, although it may take a waiting task and no \
                      other CPU removed a task (Theorem 2)"
                 ))
             }

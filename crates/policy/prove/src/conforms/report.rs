@@ -43,8 +43,8 @@ pub fn report(
     report.measure("windows_share", "Share of time in windows", share(machine, found), Unit::Share);
     report.tables = vec![rules(found), windows(found), context(&model, log, found)];
     report.assumptions = vec![
-        "a step whose record has two numbers took effect at an unknown moment between them; the \
-         report calls a step forbidden only if the model forbids it for every possible order of \
+        "a step whose record has two numbers took effect at an unknown moment between them. The \
+         report calls a step forbidden only if the model forbids it in every possible order of \
          these moments"
             .into(),
         "the log was recorded on the machine that the trace describes, and the scheduler ran from \

@@ -125,7 +125,8 @@ fn home(model: &Model<'_>, task: &Task, tid: i32, step: &Step) -> Option<String>
     let wrong = home != last && may && model.part_of(last) == Some(part);
     wrong.then(|| {
         format!(
-            "the home of task {tid} is CPU {last}, but the task is put as if its home were {home}"
+            "the home of task {tid} is CPU {last}, but the task is enqueued as if its home were \
+             {home}"
         )
     })
 }

@@ -109,6 +109,6 @@ fn attempt(cpu: &mut Cpu, step: &Step) -> Option<String> {
     if let Some(claimed) = std::mem::take(&mut cpu.claimed).first() {
         return Some(format!("CPU {me} claimed CPU {claimed} but did not kick it"));
     }
-    let why = "took a task and did not search for idle CPUs to run the tasks that still wait";
+    let why = "took a task, but did not search for idle CPUs for the tasks that still wait";
     (!searched).then(|| format!("CPU {me} {why}"))
 }

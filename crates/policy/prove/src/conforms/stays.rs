@@ -246,17 +246,18 @@ impl Building<'_, '_> {
         let before = task.stay.replace(self.all.len());
         let mut wrong = None;
         if !self.model.has(queue) {
-            wrong = Some(format!("task {tid} is put into a queue that no policy has"));
+            wrong = Some(format!("task {tid} is enqueued in a queue that no policy has"));
         } else if let Some(before) = before {
             let where_to = self.model.name(self.all[before].queue);
-            wrong = Some(format!("task {tid} is put while it waits in {where_to}"));
+            wrong = Some(format!("task {tid} is enqueued while it waits in {where_to}"));
         } else if let Some(allowed) = &allowed
             && !self.model.puts(event, queue, home, allowed)
         {
             let event = Step::EVENTS.get(event as usize).copied().unwrap_or("no event");
             let name = self.model.name(queue);
             wrong = Some(format!(
-                "on {event}, task {tid} is put into {name}, but no path of the handler does this"
+                "on {event}, task {tid} is enqueued in {name}, but no path of the handler enqueues \
+                 it there"
             ));
         }
         self.found.judge(Rule::Put, at, wrong);

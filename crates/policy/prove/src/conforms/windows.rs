@@ -31,17 +31,21 @@ impl Kind {
             Kind::Requeued => "a waiting task is enqueued again",
             Kind::Switched => "a BPF program runs in the context of a waiting task",
             Kind::Above => "a higher class runs on a claimed CPU",
-            Kind::Direct => "a CPU takes another task before a direct run",
+            Kind::Direct => "a CPU takes another task before the task that it was given directly",
         }
     }
 
     /// The steps that begin and end it.
     pub fn events(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Requeued => ("early", "the next step of that CPU, except its claim and kick"),
-            Kind::Switched => ("in", "the next step of that CPU, except its claim and kick"),
+            Kind::Requeued => {
+                ("early", "the next step of that CPU that is neither a claim nor a kick")
+            }
+            Kind::Switched => {
+                ("in", "the next step of that CPU that is neither a claim nor a kick")
+            }
             Kind::Above => {
-                ("claim of the CPU, or `above` with value 1", "attempt or busy of the CPU")
+                ("a claim of the CPU, or `above` with the value 1", "attempt or busy of the CPU")
             }
             Kind::Direct => ("run", "start of the task"),
         }

@@ -139,7 +139,7 @@ fn sets(policy: &Policy, step: &Step) -> String {
         let (before, after) = (value(before), value(after));
         return format!(
             "sets `{name}` of task 0 to {after} in `{in_event}`; the least key of its queue is \
-             {before}, so task 0 is {behind} behind this key"
+             {before}, which is {behind} more"
         );
     }
     let (before, after) = (value(before), value(after));

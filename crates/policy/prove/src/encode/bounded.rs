@@ -41,7 +41,8 @@ impl Encoder<'_> {
         let count = self.any_at_least("running", int(0), names)?;
         let size = self.size(level, cpu.clone());
         self.assert(
-            "At most all CPUs of the place run a task.",
+            "The number of CPUs of the place that run a task is at most the number of all its \
+             CPUs.",
             at_most(count.clone(), size.clone()),
         );
         if let Some((_, me)) = names.me.clone() {
@@ -63,7 +64,8 @@ impl Encoder<'_> {
             implies(at_most(int(least), time.clone()), at_most(int(least), value.clone()))
         };
         self.assert(
-            "If the time is at least 0 (at least 1), so is the virtual time.",
+            "If the time is at least 0, the virtual time is at least 0. If the time is at least 1, \
+             the virtual time is at least 1.",
             and([sign(0), sign(1)]),
         );
         Ok(value)
@@ -76,7 +78,8 @@ impl Encoder<'_> {
         let most = choice(less(of.clone(), int(0)), int(0), of);
         let bounds = and([at_most(int(0), value.clone()), at_most(value.clone(), most)]);
         self.assert(
-            "A decayed value is between 0 and the original value, or 0 if that is negative.",
+            "A decayed value is between 0 and the original value. If the original value is \
+             negative, the decayed value is 0.",
             bounds,
         );
         Ok(value)
@@ -166,8 +169,8 @@ impl Encoder<'_> {
             let most = implies(ones, at_most(value.clone(), size.clone()));
             let least = implies(each(at_most(int(1), part)), at_most(size, value.clone()));
             self.assert(
-                "If all summands are at most (at least) 1, the sum is at most (at least) the \
-                 number of CPUs.",
+                "If all summands are at most 1, the sum is at most the number of CPUs. If all \
+                 summands are at least 1, the sum is at least this number.",
                 and([most, least]),
             );
         }
@@ -219,7 +222,7 @@ impl Encoder<'_> {
             }
         };
         self.assert(
-            "The aggregate is the least or the greatest operand, or a mean between them.",
+            "The aggregate is the least operand, the greatest operand, or a mean of all operands.",
             known,
         );
         Ok(value)

@@ -62,7 +62,7 @@ fn doubtful(policy: &Policy, doubt: Doubt) -> String {
     let name = |queue: usize| &policy.queues[queue].name;
     match doubt {
         Doubt::Put(event, queue) => format!(
-            "it is unknown whether `{}` can take every path that leads to its `put` into `{}`",
+            "it is unknown whether `{}` can take every path that enqueues a task in `{}`",
             event.name(),
             name(queue)
         ),

@@ -137,7 +137,7 @@ fn no_cpu_begins_there(world: &World<'_>, situation: &Situation, _: &Test) -> Op
     let name = &world.policy.queues[queue].name;
     let why = format!(
         "tasks that arrive in other queues can keep task 0 waiting forever: no CPU that may run \
-         task 0 takes from its queue `{name}` first"
+         task 0 takes from the queue `{name}` first"
     );
     let steps = vec![Step::Woken { task: 0, event: Event::Wake, prev: cpu, queue, group }];
     Some(Broken { cpu, steps, why })
@@ -176,7 +176,8 @@ fn not_woken(world: &World<'_>, situation: &Situation, test: &Test) -> Option<Br
             if let Some(cpu) = idle.find(|&cpu| takes(cpu)) {
                 let why = format!(
                     "task {n} waits, and CPU {cpu} would take this task. But CPU {cpu} sleeps and \
-                     is never woken, because the search covers only CPUs of the {} of CPU {}",
+                     is never woken: the search for an idle CPU covers only CPUs of the {} of CPU \
+                     {}",
                     placed.wake.name(),
                     placed.prev
                 );

@@ -16,8 +16,8 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
         let balance = policy.idle.as_ref().filter(|balance| !is_plain(balance))?;
         let mut words = Words { from: balance.from, policy, found: Vec::new() };
         asked(balance, &mut words);
-        let what = "the search on small machines examines only the CPU that is woken, but a \
-                    balance also depends on other values";
+        let what = "the search on small machines checks only which CPU is woken. It does not check \
+                    the balance of this CPU, which also depends on other values";
         return Some(match words.found.as_slice() {
             [] => what.to_owned(),
             words => format!("{what}: {}", words.join(", ")),
@@ -44,7 +44,7 @@ pub(crate) fn unseen(policy: &Policy, claim: &ClaimKind) -> Option<String> {
     let attempts = tests.iter().any(|test| test.wrong == Wrong::Fails);
     (remembers && attempts).then(|| {
         "the search on small machines examines only attempts during which one task is woken and no \
-         CPU starts or stops running a task, but a re-check also uses an earlier value"
+         CPU starts or stops running a task. But a re-check also uses an earlier value"
             .to_owned()
     })
 }

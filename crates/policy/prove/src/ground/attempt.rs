@@ -132,7 +132,7 @@ impl<'a, 'p> Trial<'a, 'p> {
             match answers.as_slice() {
                 [answer] => Ok(answer.clone()),
                 // Tasks are counted: who comes first is not known.
-                _ => Err(NotEncoded("a re-check that depends on which task it is")),
+                _ => Err(NotEncoded("a re-check whose result differs between tasks")),
             }
         })
     }

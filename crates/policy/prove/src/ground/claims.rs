@@ -163,7 +163,7 @@ impl Asked<'_, '_> {
             let called = format!("woken.{cpu}.{n}");
             self.script.declare(&called, [], Sort::Bool);
             let possible = only_if(name(&called), any(given.iter().cloned()));
-            self.script.assert("This wakeup happens only if it is possible.", possible);
+            self.script.assert("This wakeup happens only if its conditions hold.", possible);
             flags.push(name(&called));
         }
         let happen = total(flags.iter().cloned().map(one_if));

@@ -107,7 +107,7 @@ fn count(
     if test.wakes > 0 {
         let away = all(&|kind| kind.place == Place::Away);
         script.assert(
-            "Exactly this many tasks are to be woken.",
+            "The number of tasks that will be woken is exactly this.",
             equal(away, int(test.wakes as i64)),
         );
     }

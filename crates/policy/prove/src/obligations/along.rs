@@ -50,7 +50,7 @@ pub(super) fn along(
     what: &str,
     wrong: impl Fn(&mut Encoder<'_>, &Step, &Names) -> Wrong,
 ) -> Result<Option<Script>, NotEncoded> {
-    let mut encoder = Encoder::new(policy, &format!("Negation: {what}."));
+    let mut encoder = Encoder::new(policy, &format!("Negation of the statement: {what}."));
     let vars = policy.task_vars.iter().map(|var| format!("t.{}", var.name));
     let mut vars: Vec<Term> = vars.map(|called| encoder.number(&called)).collect();
     if event == Event::New {

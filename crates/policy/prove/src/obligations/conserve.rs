@@ -31,7 +31,7 @@ pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
         "an idle CPU looks into every queue `{}` that can hold a task allowed on this CPU",
         kind.name
     );
-    let mut encoder = Encoder::new(policy, &format!("Negation: {what}."));
+    let mut encoder = Encoder::new(policy, &format!("Negation of the statement: {what}."));
     let (names, me, cpu) = taking(&mut encoder, kind.per);
     let waits = may_wait(&mut encoder, queue, &cpu)?;
     encoder.assert("A task may wait there.", waits);
@@ -40,7 +40,7 @@ pub(super) fn reached(policy: &Policy, queue: usize) -> Option<Obligation> {
     encoder.assert("The task may run on this CPU.", able);
     let script = takes(&mut encoder, queue, &names, &cpu).map(|takes| {
         let candidate = candidate(&mut encoder, queue, &names, &cpu);
-        encoder.assert("This CPU does not take from there when it dispatches.", not(takes));
+        encoder.assert("When this CPU dispatches, it does not take from this queue.", not(takes));
         encoder.assert("The queue is not a candidate when this CPU balances.", not(candidate));
         encoder.finish()
     });
@@ -136,12 +136,12 @@ fn persistence(policy: &Policy, balance: &Balance) -> Obligation {
     let no_task_waits = !Sets::of(policy).fed[balance.from];
     Obligation {
         name: "tries_all",
-        what: "every candidate that passed the filter is tried until one gives a task".into(),
+        what: "a balance tries all candidates that passed the filter, until it takes a task".into(),
         span: balance.spans.retry,
         question: Question::settled_or(
             balance.retry.is_none() || no_task_waits,
             "not all candidates are tried. For arbitrary numbers of CPUs, the prover does not \
-             check whether every try can fail because the waiting tasks may not run on this CPU",
+             check whether all attempts can fail because the waiting tasks may not run on this CPU",
         ),
         model_only: false,
     }
@@ -218,8 +218,9 @@ fn filter_complete(
     filter: &Bool,
     who: Me,
 ) -> Result<Script, NotEncoded> {
-    let about = "Negation: a candidate where a task waits passes the filter.\nEverything else \
-                 that the filter reads may be old, and may change between two reads.";
+    let about = "Negation of the statement: a candidate where a task waits passes the \
+                 filter.\nEverything else that the filter reads may be old, and may change between \
+                 two reads.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let candidate = candidate(&mut encoder, balance.from, &names, &cpu);
@@ -232,7 +233,8 @@ fn filter_complete(
 }
 
 fn filter_sound(policy: &Policy, balance: &Balance) -> Result<Script, NotEncoded> {
-    let about = "Negation: the filter rejects a candidate if no task was seen in its queue.";
+    let about = "Negation of the statement: the filter rejects a candidate if no task was seen in \
+        its queue.";
     let mut encoder = Encoder::new(policy, about);
     let (names, me, cpu) = taking(&mut encoder, policy.queues[balance.from].per);
     let idle = encoder.runs(me, &names);
@@ -257,16 +259,16 @@ fn refused(
 ) -> Result<Script, NotEncoded> {
     let (about, when) = match meanwhile {
         Meanwhile::Anything => (
-            "Negation: the re-check fails only after a task was taken.\nFunctions that end in \
-             `.then` have the values that the filter read; since then anything may have \
-             happened.\nValues that are read twice may change, except for the queue that is \
-             locked.",
+            "Negation of the statement: the re-check fails only after a task was taken.\nFunctions \
+             whose names end in `.then` have the values that the filter read. After the filter, \
+             anything may have happened.\nValues that are read twice may change, except for the \
+             queue that is locked.",
             ".then",
         ),
         Meanwhile::Nothing => (
-            "Negation: the re-check passes if no task came or left since the filter \
-             ran.\nFunctions that end in `.then` have the earlier values of what changed \
-             since then: the time and the variables of CPUs.",
+            "Negation of the statement: the re-check passes if no task came or left since the \
+             filter ran.\nFunctions whose names end in `.then` have the values from the moment of \
+             the filter: of the time and of the variables of CPUs, which changed after it.",
             "",
         ),
     };

@@ -38,7 +38,7 @@ fn ordered(policy: &Policy) -> Obligation {
     let keyed = |site: &Site<'_>| policy.queues[site.put.queue.queue].key.is_some();
     Obligation {
         name: "ordered",
-        what: "new and woken tasks are put into queues that are ordered by a key".into(),
+        what: "new and woken tasks are enqueued in queues that are ordered by a key".into(),
         span: policy.span,
         question: Question::settled(sites(policy).iter().any(|it| wakes(it) && keyed(it))),
         model_only: false,
@@ -91,7 +91,7 @@ pub(super) fn lag(policy: &Policy, bound: &Num) -> Vec<Obligation> {
     all.extend(rebased(policy));
     for event in [Event::New, Event::Wake] {
         let what = format!(
-            "`{}` enqueues or starts no task that is further behind than the bound",
+            "`{}` enqueues or starts no task that is behind the least key by more than the bound",
             event.name()
         );
         let script = along(policy, event, &what, |encoder, step, names| {
@@ -134,7 +134,9 @@ fn rebased(policy: &Policy) -> Vec<Obligation> {
         let same = balance.into.is_none_or(|into| policy.queues[into].key == Some(key));
         Obligation {
             name: "rebased",
-            what: format!("a task taken from `{queue}` keeps its distance to the least key"),
+            what: format!(
+                "a task that is taken from `{queue}` keeps its distance to the least key"
+            ),
             span: balance.spans.steal,
             question: Question::settled(balance.rebase == Some(key) && same),
             model_only: false,

@@ -50,7 +50,8 @@ fn served(
     queue: usize,
     target: impl Fn(&mut Encoder<'_>) -> Result<Term, NotEncoded>,
 ) -> Result<Script, NotEncoded> {
-    let about = "Negation: for a task in the queue, some CPU that may run the task looks into it.";
+    let about = "Negation of the statement: for a task in the queue, some CPU that may run the \
+        task looks into it.";
     let mut encoder = Encoder::new(policy, about);
     let target = target(&mut encoder)?;
     let any = Names {
@@ -106,7 +107,8 @@ pub(super) fn no_lost_wakeup(policy: &Policy) -> Vec<Obligation> {
 }
 
 fn woken(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Negation: a CPU that would find the task is among the CPUs that can be woken.";
+    let about = "Negation of the statement: a CPU that would find the task is among the CPUs that \
+        can be woken.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let (names, target) = site.puts(&mut encoder)?;
@@ -132,7 +134,9 @@ pub(super) fn hierarchy(policy: &Policy) -> Vec<Obligation> {
     let walks = policy.idle.is_some() || !policy.periodic.is_empty();
     let walked = Obligation {
         name: "walked",
-        what: "some balance searches levels; the claim says nothing about other policies".into(),
+        what: "the policy has a balance that searches levels; the claim does not apply to other \
+            policies"
+            .into(),
         span: policy.span,
         question: Question::settled(walks),
         model_only: false,
@@ -179,8 +183,8 @@ fn leads(policy: &Policy) -> Question {
         Endless { perhaps: false, .. } => Question::Holds,
         Endless { given: true, preempts: false, .. } => Question::Fails,
         Endless { preempts: true, .. } => Question::Undecided(
-            "a slice is unlimited, and the prover does not examine whether tasks with this slice \
-             are always interrupted",
+            "a slice is unlimited, and the prover does not examine whether every task with this \
+             slice is preempted at some time",
         ),
         _ => Question::Undecided(
             "a slice is unlimited, and the prover does not examine whether a task ever runs with \
@@ -267,8 +271,8 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
         all.push(Obligation {
             name: "first",
             what: format!(
-                "for every task put into `{queue}` by `{}`, some CPU that may run the task takes \
-                 from this queue first",
+                "for every task that `{}` enqueues in `{queue}`, some CPU that may run the task \
+                 takes from this queue first",
                 site.event.name()
             ),
             span: site.put.span,
@@ -280,7 +284,8 @@ pub(super) fn wait(policy: &Policy) -> Vec<Obligation> {
 }
 
 fn first(policy: &Policy, site: &Site<'_>) -> Result<Script, NotEncoded> {
-    let about = "Negation: some CPU that may run the task takes from the task's queue first.";
+    let about = "Negation of the statement: some CPU that may run the task takes from the task's \
+        queue first.";
     let queue = site.put.queue.queue;
     let mut encoder = Encoder::new(policy, about);
     let (_, target) = site.puts(&mut encoder)?;

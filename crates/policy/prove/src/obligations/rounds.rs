@@ -20,13 +20,13 @@ pub(super) fn rounds(policy: &Policy, bound: Bound) -> Vec<Obligation> {
         let span = policy.periodic.first().map_or(policy.span, |it| it.balance.spans.whole);
         all.push(Obligation {
             name: "stable",
-            what: "only idle CPUs move tasks while other CPUs look for tasks".into(),
+            what: "while other CPUs look for tasks, only idle CPUs move tasks".into(),
             span,
             question: Question::settled_or(
                 policy.periodic.is_empty(),
                 "periodic balancing moves tasks, too. For arbitrary numbers of CPUs, the prover \
-                 does not check whether such a move can hide a task from all CPUs that look for a \
-                 task",
+                 does not check whether periodic balancing can hide a task from all CPUs that look \
+                 for a task",
             ),
             model_only: false,
         });
@@ -75,7 +75,9 @@ pub(super) fn settles(policy: &Policy) -> Vec<Obligation> {
         };
         let evens_out = Obligation {
             name: "evens_out",
-            what: "a task is moved only from a queue that is longer by at least two".into(),
+            what: "a task is moved only from a queue that has at least two tasks more than the \
+                target queue"
+                .into(),
             span,
             question: Question::of(evens_out(policy, periodic)),
             // The guard is evaluated before each move, but not under the locks of both queues.
@@ -98,7 +100,8 @@ fn evens_out(policy: &Policy, periodic: &Periodic) -> Result<Script, NotEncoded>
     if balance.into != Some(balance.from) {
         return Err(NotEncoded("moves between queues of different kinds"));
     }
-    let about = "Negation: a task is moved only from a queue that is longer by at least two.";
+    let about = "Negation of the statement: a task is moved only from a queue that has at least \
+        two tasks more than the target queue.";
     let mut encoder = Encoder::new(policy, about);
     let per = policy.queues[balance.from].per;
     let (me, cpu) = (encoder.cpu("me"), encoder.cpu("v"));

@@ -26,7 +26,7 @@ pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Erro
     let small = small(policy, &recorded.machine)?;
     let (cpus, tasks) = (small.tree.cpus().len(), recorded.tables.tasks.len());
     if cpus > SIZE_MAX || tasks > SIZE_MAX {
-        let what = format!("{cpus} CPUs and {tasks} tasks in a lost wakeup");
+        let what = format!("a lost wakeup with {cpus} CPUs and {tasks} tasks");
         return Err(Error::TooLarge { what, limit: SIZE_MAX });
     }
     let world = World::new(policy, &small);
@@ -50,8 +50,10 @@ pub(super) fn force(recorded: &Recorded, policy: &Policy) -> Result<Forced, Erro
         let least = like.clone().min_by_key(|kind| kind.woken.count_ones());
         let Some(kind) = like.clone().find(|kind| **kind == told).or(least) else {
             let queue = queue_in_words(policy, queue);
-            let words =
-                format!("no task that may run on CPUs {} is put into {queue}", task.allowed);
+            let words = format!(
+                "no handler enqueues a task that may run on CPUs {} in {queue}",
+                task.allowed
+            );
             return Ok(Forced {
                 same: 0,
                 otherwise: vec![words],

@@ -224,7 +224,9 @@ pub(crate) fn wakes_nobody_else(world: &World<'_>, kinds: &[Kind]) -> Result<(),
         let mut tries = TRIES;
         let goal = Goal { world, situation: &situation, last: None, asleep: false };
         if runs(goal, &mut tries).next().is_none() {
-            return Err(format!("the search found no run in which task {n} is put there"));
+            return Err(format!(
+                "the search found no run in which a handler enqueues task {n} in its queue"
+            ));
         }
     }
     Ok(())

@@ -97,7 +97,7 @@ pub(super) fn small(policy: &Policy, machine: &Machine) -> Result<Small, Error> 
     let nodes = machine.distances.as_ref().map_or(0, Vec::len);
     if nodes > CPUS || rows.into_iter().any(|row| row.len() != nodes) {
         return Err(Error::TooLarge {
-            what: format!("{nodes} nodes, or a different number of distances"),
+            what: format!("{nodes} nodes, or a node with a different number of distances"),
             limit: CPUS,
         });
     }
@@ -136,14 +136,15 @@ pub(super) fn queue_of(
     let told = recorded.tables.queues.iter().find(|(queue, _)| queue == name);
     if let Some((_, told)) = told.filter(|(_, told)| Level::named(told) != Some(per)) {
         return Err(unfit(format!(
-            "its queue `{name}` is one per {}, but the counterexample has one per {told}",
+            "it has one queue `{name}` per {}, but the counterexample has one per {told}",
             per.name()
         )));
     }
     let count = tree.count(per);
     if *group >= count {
         return Err(unfit(format!(
-            "it has {count} queues `{name}`, but the counterexample names number {group}"
+            "it has {count} queues `{name}`, but the counterexample uses the queue with number \
+             {group}"
         )));
     }
     Ok((at, *group))

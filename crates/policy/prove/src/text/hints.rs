@@ -15,8 +15,8 @@ pub(crate) fn hint(obligation: &str) -> Option<&'static str> {
         "tries_all" => "write `retry untried`, or remove `retry`: both have the same meaning",
         "steal_safe" => "remove `steal: unchecked`",
         "blame" => {
-            "write only `where me in allowed(t)`: a stricter check may fail although a task that \
-             may run on this CPU waits"
+            "write only `where me in allowed(t)`: a stricter check may fail although a waiting \
+             task may run on this CPU"
         }
         "unchanged" => {
             "write only `where me in allowed(t)`: a stricter check may fail although nothing \

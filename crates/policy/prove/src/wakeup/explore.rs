@@ -80,11 +80,12 @@ impl Seen {
                     found = Some((step, next));
                 }
             });
-            let (step, next) = found.expect("a renamed state has the same steps, renamed");
+            let (step, next) =
+                found.expect("a state and its renamed copy have the same steps, up to the names");
             steps.push(step);
             state = next;
         }
-        let (cpu, task) = state.lost(system).expect("losing a wakeup is not a matter of names");
+        let (cpu, task) = state.lost(system).expect("a renamed state has lost the same wakeup");
         Trace { steps, cpu, task }
     }
 }

@@ -88,7 +88,8 @@ impl Instant {
             code: "livelock",
             span: policy.handler_spans[taker as usize],
             what: format!(
-                "tasks preempt each other forever at one instant: `{}` takes the CPU from a task",
+                "tasks preempt each other forever, and no time passes: `{}` takes the CPU from a \
+                 task",
                 taker.name()
             ),
             evidence: format!("on {on}: {}; and so on", self.told[from..to].join("; ")),

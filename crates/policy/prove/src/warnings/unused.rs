@@ -25,9 +25,9 @@ pub(super) fn never_filled(policy: &Policy) -> Vec<Warning> {
             "{who} from `{}`, but no task ever waits in this queue",
             policy.queues[queue].name
         ),
-        evidence: "no handler puts a task into it, and no `balance every` moves a task into it"
+        evidence: "no handler enqueues a task in it, and no `balance every` moves a task into it"
             .into(),
-        help: "put tasks into this queue, or remove it",
+        help: "enqueue tasks in this queue, or remove it",
     };
     empty.map(warning).collect()
 }
@@ -68,7 +68,8 @@ fn passes(policy: &Policy, balance: &Balance, level: Level) -> Result<Question, 
     if balance.filter == Bool::Const(false) {
         return Ok(Question::Holds);
     }
-    let mut encoder = Encoder::new(policy, "Negation: no candidate ever passes the filter.");
+    let mut encoder =
+        Encoder::new(policy, "Negation of the statement: no candidate ever passes the filter.");
     let (names, me, _) = taking(&mut encoder, policy.queues[balance.from].per);
     let names = Names { me: Some((level, me)), ..names };
     let filter = encoder.bool(&balance.filter, &names)?;

@@ -88,7 +88,7 @@ fn numbers_of_keys_have_units() {
     let lag = policy(VRT, ("- lag)", "- lag - lag)"), "lag(<= lag)");
     let steps = found(&lag).steps_in_words(&lag);
     let words = "CPU 0 sets `vt` of task 0 to 460.0 ms in `new`; the least key of its queue is \
-                 500.0 ms, so task 0 is 40.00 ms behind this key";
+                 500.0 ms, which is 40.00 ms more";
     assert_eq!(steps, [words]);
     let from = "t.vt := max(t.vt, min_vt(home(t).q) - lag)";
     let falls = policy(VRT, (from, "t.vt := min_vt(home(t).q)"), "vt_monotone");

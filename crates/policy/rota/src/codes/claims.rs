@@ -5,9 +5,10 @@ use super::Code;
 pub(super) const CODES: &[Code] = &[Code {
     code: "R601",
     title: "a claim with the wrong bound",
-    about: "Some claims have a bound: `rounds(<= idle_cpus)`; `rounds(<= idle_cpus + \
-            periodic_moves)` if CPUs also balance regularly; `wait(dispatches <= position + \
-            direct_runs)`; and `lag(<= 20ms)` with any time. The other claims have no bound.",
+    about: "Only `rounds`, `wait` and `lag` have a bound. Write `rounds(<= idle_cpus)`, or \
+            `rounds(<= idle_cpus + periodic_moves)` if CPUs also balance regularly. Write \
+            `wait(dispatches <= position + direct_runs)`. The bound of `lag` can be any time, for \
+            example `lag(<= 20ms)`.",
     wrong: "prove rounds(<= 3)\n",
     right: "prove rounds(<= idle_cpus)\n",
 }];

@@ -6,8 +6,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R301",
         title: "an idle CPU that may not exist",
-        about: "`let c = idle cpu ...` finds an idle CPU or none. Test it with `if c`. Inside the \
-                block of the `if`, `c` is that CPU, and its idle flag is claimed.",
+        about: "`let c = idle cpu ...` searches for an idle CPU, and may find none. Test the \
+                result with `if c`. In the block after `if c`, `c` is an idle CPU whose idle flag \
+                is claimed.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 if c { run t on c } else { put t in home(t).ready }\n    kick c\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -23,10 +24,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R303",
         title: "an event without a handler",
-        about: "A task that is new, woken or preempted, or that yields, must be placed. So `new`, \
-                `wake`, `preempt` and `yield` need a handler. `block`, `exit` and `dispatch` also \
-                need one. An empty handler is written `on exit(t) { }`. The handlers of `start`, \
-                `stop` and `tick` are optional.",
+        about: "A policy needs handlers of `new`, `wake`, `preempt` and `yield`, because these \
+                handlers place the task. It also needs handlers of `block`, `exit` and `dispatch`. \
+                An empty handler is written `on exit(t) { }`. The handlers of `start`, `stop` and \
+                `tick` are optional.",
         wrong: "policy p {\n    queue all : fifo per machine\n    \
                 on new(t), wake(t), preempt(t) { put t in machine.all }\n    \
                 on block(t), exit(t) { }\n    on dispatch(c) { take machine.all }\n}\n",
@@ -37,14 +38,14 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R304",
         title: "an event with the wrong arguments",
-        about: "`dispatch` has a CPU as its argument, and all other events have a task. `stop(t, \
-                ran)` also has `ran`, the time for which the task ran.",
+        about: "The argument of `dispatch` is a CPU. The argument of every other event is a task. \
+                `stop(t, ran)` also has `ran`, the time for which the task ran.",
         wrong: "on stop(t) { t.vt += 1ms }\n",
         right: "on stop(t, ran) { t.vt += ran }\n",
     },
     Code {
         code: "R305",
-        title: "`take` outside of `dispatch`, or another statement in it",
+        title: "`take` outside of `dispatch`, or another statement inside `dispatch`",
         about: "`dispatch` contains only one chain of places where a CPU looks for its next task: \
                 `take c.ready else take c.q else balance idle`. No other handler takes tasks out \
                 of queues.",
@@ -54,9 +55,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R306",
         title: "too many paths",
-        about: "The compiler checks each path through a handler: it must place its task once and \
-                use each CPU that it claims. Each `if` on a claimed CPU doubles the number of \
-                paths. The maximum is 1024.",
+        about: "The compiler checks each path through a handler. On each path, the handler must \
+                place its task once and use each CPU that it claims. Each `if` on a claimed CPU \
+                doubles the number of paths. The maximum is 1024.",
         wrong: "on wake(t) {\n\
                 \x20   let a = idle cpu in allowed(t) near here by [machine]\n\
                 \x20   let b = idle cpu in allowed(t) near here by [machine]\n\
@@ -95,9 +96,9 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R308",
         title: "a claimed CPU that is not used",
-        about: "`let c = idle cpu ...` claims the idle flag of that CPU. After this, no other \
-                handler wakes the CPU. So the handler that claimed the CPU must use the CPU: run \
-                the task there, or kick the CPU.",
+        about: "`let c = idle cpu ...` finds an idle CPU and claims its idle flag. After this, no \
+                other handler wakes the CPU. So the handler that claimed the CPU must use the CPU: \
+                run the task there, or kick the CPU.",
         wrong: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
                 put t in home(t).ready\n}\n",
         right: "on wake(t) {\n    let c = idle cpu in allowed(t) near t.prev by [machine]\n    \
@@ -115,7 +116,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R310",
         title: "an event that must not place a task",
         about: "After `block` and `exit`, the task sleeps or has ended. At `start`, `stop` and \
-                `tick`, the task is on a CPU; if it must move, `preempt` or `yield` follows.",
+                `tick`, the task is on a CPU. If the task must move, the event `preempt` or \
+                `yield` follows.",
         wrong: "on block(t) { put t in home(t).ready }\n",
         right: "on block(t) { }\n",
     },

@@ -16,8 +16,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R002",
         title: "a character that is not allowed",
         about: "Names consist of a to z, A to Z, digits and `_`. The grammar uses a few other \
-                characters. All remaining characters are allowed only in comments and quoted \
-                names.",
+                characters. Characters that neither names nor the grammar use are allowed only in \
+                comments and quoted names.",
         wrong: "policy größe { }\n",
         right: "policy groesse { }   // größe\n",
     },
@@ -25,8 +25,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R003",
         title: "a symbol of another language",
         about: "Rota uses `=` for equal, `!=` for not equal, and the words `and`, `or` and `not`. \
-                `:=` sets a variable, and `+=` adds to it. There are no other short forms: write \
-                `x := x - 1`.",
+                `:=` sets a variable, and `+=` adds to it. Rota has no short form such as `-=`: \
+                write `x := x - 1`.",
         wrong: "policy p {\n    queue q : fifo per cpu\n    balance idle {\n        level \
                 machine\n        filter(me, v) = queued(v.q) >= 1 && queued(v.q) == 2\n        \
                 choose any\n        steal 1\n        retry untried\n    }\n}\n",
@@ -76,18 +76,19 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R009",
         title: "a task runs on a `cpu`, not on a `core`",
-        about: "A task runs on a `cpu`. This is a logical CPU, numbered as in the kernel. A core \
-                is a set of CPUs, the SMT siblings; its level has the name `smt`.",
+        about: "A task runs on a `cpu`. A `cpu` is a logical CPU, and has the same number as in \
+                the kernel. A core is a set of CPUs, the SMT siblings; its level has the name \
+                `smt`.",
         wrong: "policy p {\n    queue ready : fifo per core\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n}\n",
     },
     Code {
         code: "R010",
         title: "a missing or extra brace",
-        about: "Each `{` needs a `}`. The message shows a `{` without a `}`, and a line that \
-                cannot be inside the block of this `{`. The missing `}` may belong on an earlier \
-                line. After you close all blocks, run `wastenot rota fmt`: its indents show where \
-                each block ends.",
+        about: "Each `{` needs a `}`. The message shows a `{` that has no `}`. It also shows a \
+                line that is not allowed inside the block of this `{`. The missing `}` may belong \
+                on an earlier line. After you close all blocks, run `wastenot rota fmt`: its \
+                indents show where each block ends.",
         wrong: "policy p {\n    on block(t) {\n    on exit(t) { }\n}\n",
         right: "policy p {\n    on block(t) { }\n    on exit(t) { }\n}\n",
     },
@@ -103,8 +104,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R012",
         title: "a reserved word as a name",
         about: "`and`, `or`, `not`, `in` and the operators over sets (`exists`, `forall`, `count`, \
-                `sum`, `min`, `max`, `mean`, `argmin`, `argmax`) cannot be names. All other words \
-                can be names, even `slice`.",
+                `sum`, `min`, `max`, `mean`, `argmin`, `argmax`) cannot be names. All words except \
+                these can be names, even `slice`.",
         wrong: "policy p(count: count = 3) { }\n",
         right: "policy p(tries: count = 3) { }\n",
     },
@@ -112,8 +113,8 @@ pub(super) const CODES: &[Code] = &[
         code: "R013",
         title: "nested too deep",
         about: "Blocks and expressions can be nested up to 64 levels deep. In a chain such as `a + \
-                b + c`, each operator is one level. Give names to parts of the expression with \
-                `let` or `metric`.",
+                b + c`, each operator is one level. Use `let` or `metric` to name parts of the \
+                expression.",
         wrong: "policy p {\n    metric m(c: cpu) : count = \
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+\
                 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n}\n",
@@ -132,9 +133,10 @@ pub(super) const CODES: &[Code] = &[
     Code {
         code: "R015",
         title: "a queue without its place",
-        about: "There is one queue for each CPU, LLC and so on, so the policy must name the place \
-                of the queue: the last CPU of the task (`home(t).ready`), the CPU that dispatches \
-                (`c.ready`), or the machine (`machine.ready`).",
+        about: "A queue `per cpu` exists once for each CPU, a queue `per llc` once for each LLC, \
+                and so on. So a statement must name the place of the queue: the last CPU of the \
+                task (`home(t).ready`), the CPU that dispatches (`c.ready`), or the machine \
+                (`machine.ready`).",
         wrong: "policy p {\n    queue ready : fifo per cpu\n    on wake(t) { put t in ready }\n}\n",
         right: "policy p {\n    queue ready : fifo per cpu\n    \
                 on wake(t) { put t in home(t).ready }\n}\n",

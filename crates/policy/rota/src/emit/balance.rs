@@ -99,7 +99,7 @@ impl Writer<'_> {
             ),
         );
         self.define(
-            "one level: tries candidates until one gives a task or no candidate is left",
+            "one level: the CPU tries candidates until it has a task or no candidate is left",
             &format!("static bool {name}_level(struct scan *s, u32 level)"),
             &format!(
                 "\tu32 n = groups_in(s->part, s->from).count;\n\n\
@@ -180,7 +180,7 @@ impl Writer<'_> {
         let text = Quote(self.policy).num(&balance.count);
         let count = self.num(&balance.count);
         self.define(
-            &format!("steal {text}: one by one, each time in the current state"),
+            &format!("steal {text}: one task per call; each call evaluates the filter"),
             &format!("static long {name}(u32 n, struct scan *s)"),
             &format!(
                 "\tu64 id = queue(s->part, {from}, s->best);\n\
@@ -224,7 +224,7 @@ impl Writer<'_> {
             ),
         );
         self.define(
-            "the best of the candidates; not static: verified once, not at each call",
+            "finds the best candidate; not static, so the verifier checks it only once",
             &format!("int {name}(struct scan *s)"),
             &format!(
                 "\tstruct look l = {{}};\n\tu32 n;\n\n\

@@ -174,7 +174,7 @@ impl Parts<'_> {
                 let per = constant(writer.policy.queues[idle.from].per);
                 let to = writer.kind(into);
                 text += &format!(
-                    "\t\t/* steal ... rebase: it was stolen, if it waited in another group. */\n\
+                    "\t\t/* steal ... rebase: a task from another group was stolen. */\n\
                      \t\tif (f.t->kind == {kind} && f.t->group != group({per}, cpu))\n\
                      \t\t\tf.t->{var} = rebased(f.t->{var}, {kind}, f.t->group, {to}, \
                      group({per}, cpu));\n"
@@ -236,9 +236,9 @@ impl Parts<'_> {
         }
         format!(
             "enum {{ BALANCES = {} }};\n\n\
-             /* Each regular balance. Functions that are not static are verified once, not for each\n\
-             \x20* call. The callback of a timer may count as one that sleeps: then tasks of a queue\n\
-             \x20* must be held by RCU. */\n{now}\
+             /* Each regular balance. The verifier checks functions without `static` only once.\n\
+             \x20* It may assume that the callback of a timer can sleep: then RCU must hold\n\
+             \x20* the tasks of a queue. */\n{now}\
              static void balance_now(u32 balance, s32 cpu)\n{{\n\
              \tswitch (balance) {{\n{due}\t}}\n}}\n\n\
              static u64 period_of(u32 balance, s32 cpu)\n{{\n\

@@ -41,7 +41,7 @@ impl Parts<'_> {
         format!(
             "/* SPDX-License-Identifier: MIT OR GPL-2.0-only */\n/*\n\
              \x20* {}: a scheduler for sched_ext, written by `wastenot rota emit`.\n *\n\
-             \x20* Each function of a policy follows a comment with its clause in the policy. In\n\
+             \x20* Above each function of a policy, a comment shows its clause in the policy. In\n\
              \x20* these functions, `me` is the CPU or group that dispatches or balances, `v` is\n\
              \x20* the candidate from which it may take tasks, and `t` is the task. Compile this\n\
              \x20* file with `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the\n\
@@ -107,7 +107,7 @@ impl Parts<'_> {
 
     /// Which CPUs look into a queue.
     pub(super) fn looks(&self) -> String {
-        let mut text = "/* Whether a CPU that dispatches looks into a queue of a group. */\n\
+        let mut text = "/* Whether a CPU that dispatches searches a queue of a group. */\n\
              static bool looks(u32 kind, u32 of, s32 cpu)\n{\n\tswitch (kind) {\n"
             .to_string();
         for written in self.policies {

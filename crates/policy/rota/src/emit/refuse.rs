@@ -79,7 +79,7 @@ fn too_deep(policy: &Policy) -> Option<Diagnostic> {
         span,
         format!("set operators are nested {depth} levels deep"),
         format!("the kernel's verifier accepts {most} levels here"),
-        "store the results of the inner operators in CPU variables, and set these in a handler",
+        "compute the results of the inner operators in a handler, and store them in CPU variables",
     ))
 }
 

@@ -91,7 +91,7 @@ pub struct Frame<D: Domain = Exact> {
     pub items: Vec<CpuId>,
 }
 
-const MISSING: &str = "a typed handler names only places that it has";
+const MISSING: &str = "the type checker accepts a place only in handlers that have this place";
 
 impl<D: Domain> Frame<D> {
     /// A frame with parameters only.

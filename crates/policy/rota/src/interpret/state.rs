@@ -166,7 +166,7 @@ impl Seen<'_> {
         self.state.put.filter(here).map(|(.., weight)| weight)
     }
     fn task(&self) -> TaskId {
-        self.task.expect("a typed handler names a task only where it has one")
+        self.task.expect("the type checker accepts a task only in handlers that have a task")
     }
     /// The task that a CPU runs.
     fn runs(&self, cpu: CpuId) -> Option<TaskId> {

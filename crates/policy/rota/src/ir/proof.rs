@@ -64,43 +64,44 @@ impl ClaimKind {
     pub fn meaning(&self) -> &'static str {
         match self {
             ClaimKind::NoLostTask => {
-                "for every task in a queue, some CPU may run the task and takes tasks from this \
-                 queue"
+                "if a task is in a queue, at least one CPU takes tasks from this queue and may run \
+                 this task"
             }
             ClaimKind::NoLostWakeup => {
                 "while a task waits and a CPU that would take this task sleeps, a wakeup is pending"
             }
             ClaimKind::WorkConservation => {
-                "if an idle CPU fails k times to find a task while waiting tasks may run on it, \
-                 other CPUs took at least k of these tasks"
+                "if an idle CPU searches k times and finds no task, although waiting tasks may run \
+                 on this CPU, other CPUs took at least k of these tasks"
             }
             ClaimKind::Rounds(Bound::IdleCpus) => {
-                "without events, after a limited number of rounds no CPU is idle while a waiting \
-                 task may run on it; the limit is the number of CPUs that were idle"
+                "after a limited number of rounds without events, every CPU that may run a waiting \
+                 task is busy; the limit is the number of CPUs that were idle"
             }
             ClaimKind::Rounds(Bound::IdleCpusAndMoves) => {
-                "without events, after a limited number of rounds no CPU is idle while a waiting \
-                 task may run on it; the limit is the number of CPUs that were idle plus \
-                 the number of tasks that periodic balancing moved"
+                "after a limited number of rounds without events, every CPU that may run a waiting \
+                 task is busy; the limit is the number of CPUs that were idle plus the number of \
+                 tasks that periodic balancing moved"
             }
             ClaimKind::Hierarchy => {
-                "levels are nested, and the last level is the whole machine; leaders are online \
-                 and are not delayed forever"
+                "levels are nested, the last level is the whole machine, and no leader is offline \
+                 or delayed forever"
             }
             ClaimKind::Wait => {
-                "a task waits for at most this many dispatches: the number of tasks ahead of it, \
-                 plus the number of direct runs"
+                "the number of dispatches for which a task waits is at most the number of tasks \
+                 ahead of it plus the number of direct runs"
             }
             ClaimKind::VtMonotone => {
                 "keys of ordered queues never decrease, and the key of a task increases when the \
                  task runs"
             }
             ClaimKind::Lag(_) => {
-                "a task that slept is queued at most the given distance behind the least key, and \
-                 keeps its distance when it moves to another queue"
+                "when a task that slept is queued, its key is at most the given time below the \
+                 least key of the queue; a move to another queue keeps this distance"
             }
             ClaimKind::Settles => {
-                "periodic balancing moves tasks, and stops moving tasks if no event happens"
+                "periodic balancing can move tasks, but without events it moves only a limited \
+                 number of tasks"
             }
             ClaimKind::Isolation => "no step in one partition changes the state of another",
             ClaimKind::Composition => {

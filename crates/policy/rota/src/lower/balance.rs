@@ -23,8 +23,8 @@ impl Lowering<'_> {
             ast::When::Idle => {
                 if let Some(first) = self.policy.idle.as_ref().map(|idle| idle.spans.whole) {
                     let message = "the policy has two `balance idle`";
-                    let help = "combine them into one `balance idle`, whose levels are tried in \
-                                order";
+                    let help = "write one `balance idle` with the levels of both, from narrow to \
+                                wide";
                     let twice = Diagnostic::new("R407", balance.span, message, "again", help);
                     return self.report(twice.and(first, "first `balance idle`"));
                 }
@@ -171,12 +171,15 @@ impl Lowering<'_> {
         for name in clauses.levels.0 {
             let level = self.level(name)?;
             if level <= per {
-                let message = format!("a {} has at most one such queue", level.name());
+                let message = format!("a {} contains at most one of these queues", level.name());
                 let help = match per {
                     Level::Machine => "remove this balance: all CPUs share one queue, so `take` \
                                        from it in `dispatch`"
                         .into(),
-                    _ => format!("write wider levels: there is one queue per {}", per.name()),
+                    _ => format!(
+                        "write wider levels, because each {} has one queue of its own",
+                        per.name()
+                    ),
                 };
                 self.fault("R406", name.span, message, "no other queue at this level", help);
                 return None;
@@ -285,8 +288,7 @@ impl Lowering<'_> {
 
 /// The error of a regular balance that does not name its own queue.
 pub(super) fn nowhere(span: Span) -> Diagnostic {
-    let message = "a regular balance must name a queue, because the CPU may be busy and cannot run \
-                   the task at once";
+    let message = "a regular balance must name a queue after `into`, because its CPU may be busy";
     let help = "name the queue: `steal 1 into me.ready`";
     Diagnostic::new("R411", span, message, "the queue is missing", help)
 }

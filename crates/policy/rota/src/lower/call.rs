@@ -95,7 +95,7 @@ impl<'a> Lowering<'a> {
     /// The value of a number when the filter was evaluated.
     fn seen(&mut self, name: &Name, args: &[Expr], scope: &Scope) -> Option<Typed> {
         if !scope.seen {
-            let help = "use it only after `where`: it returns the value that the filter read";
+            let help = "use `seen` only after `where`: it returns the value that the filter read";
             self.fault(
                 "R205",
                 name.span,
@@ -108,7 +108,7 @@ impl<'a> Lowering<'a> {
         let [of] = self.arity(name, args)?;
         let (num, dimension) = self.num(of, scope)?;
         if is_of_task(&num) {
-            let message = "the filter has no task, so it cannot ask about a task";
+            let message = "`seen` cannot return a value of a task, because a filter has no task";
             let help = "use a value that needs no task: a queue, a CPU, the time";
             self.fault("R205", of.span, message, "no task here", help);
             return None;
@@ -120,7 +120,7 @@ impl<'a> Lowering<'a> {
     fn no_call(&mut self, name: &Name) -> Option<Typed> {
         let mut known: Vec<&str> = vocabulary::called().collect();
         known.extend(self.metrics.iter().map(|metric| metric.name.text.as_str()));
-        let otherwise = format!("declare it: `metric {}(c: cpu) : count = ...`", name.text);
+        let otherwise = format!("declare the metric: `metric {}(c: cpu) : count = ...`", name.text);
         let help = suggest(&name.text, known, &otherwise);
         self.fault("R101", name.span, no("metric", name), super::NOT_DECLARED, help);
         None

@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let name = &claim.name;
         match vocabulary::claim(&name.text) {
             Some(right) => {
-                let message = format!("the form of the claim `{}` is wrong", name.text);
+                let message = format!("the claim `{}` has the wrong form", name.text);
                 let help = format!("write `{right}`");
                 self.fault("R601", name.span, message, "wrong form", help);
             }

@@ -164,7 +164,9 @@ impl<'a> Lowering<'a> {
         let near = nearest(&key.text, names).and_then(known);
         let help = match near {
             Some(near) => format!("did you mean `{}`?", self.policy.task_vars[near].name),
-            None => format!("declare it: `task {{ {}: time = 0 owner queue }}`", key.text),
+            None => {
+                format!("declare the variable: `task {{ {}: time = 0 owner queue }}`", key.text)
+            }
         };
         self.fault("R101", key.span, no("variable of tasks", key), NOT_DECLARED, help);
         near.unwrap_or_else(|| {

@@ -68,7 +68,8 @@ impl Lowering<'_> {
             None => {
                 let name = Name { text: name.to_owned(), span: expr.span };
                 let known = scope.names().chain(["now", "machine", "here"]);
-                let help = suggest(&name.text, known, "declare it as a parameter of the policy");
+                let help =
+                    suggest(&name.text, known, "declare this name as a parameter of the policy");
                 self.fault("R101", expr.span, no("number", &name), "not known here", help);
                 None
             }
@@ -88,7 +89,7 @@ impl Lowering<'_> {
         let (place, level) = self.place(of, scope)?;
         if let Some(queue) = self.queue_named(&field.text) {
             let label = format!("`{}` is a queue", self.policy.queues[queue].name);
-            let help = "count the tasks that wait in it: `queued(v.ready)`";
+            let help = "count the tasks that wait in the queue: `queued(v.ready)`";
             self.fault("R205", expr.span, "a number is required here", label, help);
             return None;
         }
@@ -96,7 +97,8 @@ impl Lowering<'_> {
         let var = known.clone().position(|variable| variable.name == field.text);
         let Some(var) = var else {
             let names: Vec<&str> = known.map(|variable| variable.name.as_str()).collect();
-            let help = suggest(&field.text, names, "declare it: `cpu { x: count = 0 shared }`");
+            let help =
+                suggest(&field.text, names, "declare the variable: `cpu { x: count = 0 shared }`");
             self.fault("R101", field.span, no("variable of CPUs", field), NOT_DECLARED, help);
             return None;
         };
@@ -132,8 +134,11 @@ impl Lowering<'_> {
         if var.is_none() {
             let names = known.map(|variable| variable.name.as_str());
             let names: Vec<&str> = names.chain(["prev", "weight", "job"]).collect();
-            let help =
-                suggest(&field.text, names, "declare it: `task { vt: time = 0 owner queue }`");
+            let help = suggest(
+                &field.text,
+                names,
+                "declare the variable: `task { vt: time = 0 owner queue }`",
+            );
             self.fault("R101", field.span, no("variable of tasks", field), NOT_DECLARED, help);
         }
         let var = var?;
@@ -372,8 +377,8 @@ impl Lowering<'_> {
         }
         if self.looks_like_queue(expr) {
             let help = "count the tasks instead: `queued(v.ready) >= 1`. A search needs the lock \
-                        of the queue; the kernel checks whether a task may run here when it takes \
-                        the task";
+                        of the queue. When the kernel takes a task, it checks whether the task may \
+                        run here";
             let message = "a queue is not a set of CPUs";
             self.fault("R403", expr.span, message, "a queue", help);
             return None;

@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
             body.statements.as_slice()
         else {
             let help = "write `take c.ready else balance idle`";
-            let message = "`dispatch` must be one chain of places to look for a task";
+            let message = "`dispatch` must contain only one chain of `take` and `balance idle`";
             return self.fault("R305", body.span, message, "not a chain", help);
         };
         for attempt in attempts {

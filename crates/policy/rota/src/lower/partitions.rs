@@ -123,7 +123,9 @@ fn each_once(file: &ast::File, found: &mut Vec<Diagnostic>) {
     let again = again.chain(given_again(commands).into_iter().map(|it| ("commands", it)));
     for (what, (rule, span, first)) in again {
         let message = format!("two partitions have the {what} `{rule}`");
-        let help = format!("use one partition for all their CPUs, or name other {what}");
+        let help = format!(
+            "use one partition for the CPUs of both partitions, or name other {what} in one of them"
+        );
         let twice = Diagnostic::new("R504", span, message, "again", help);
         found.push(twice.and(first, "first use"));
     }
@@ -164,7 +166,7 @@ fn everything_is_somebodys(file: &ast::File, found: &mut Vec<Diagnostic>) {
             }
             [first, again, ..] => {
                 let message = format!("two partitions have `rest` for the {what}");
-                let help = "write the CPUs or tasks of one of the two partitions";
+                let help = "replace `rest` in one of the two partitions";
                 let twice = Diagnostic::new("R504", *again, message, "again", help);
                 found.push(twice.and(*first, "first `rest`"));
             }
@@ -191,7 +193,7 @@ fn no_cpu_twice(partitions: &[Partition], file: &ast::File, found: &mut Vec<Diag
                 found.push(twice.and(first, "first partition"));
             }
             Some((Meet::Perhaps, (_, first))) => {
-                let message = "partitions that name CPUs in two ways may overlap";
+                let message = "partitions may overlap, because they name CPUs in different ways";
                 let help = "name the CPUs of all partitions in one way: `cpus 0-3`, or `node 0`";
                 let two = Diagnostic::new("R504", span, message, "a different way", help);
                 found.push(two.and(first, "first way"));

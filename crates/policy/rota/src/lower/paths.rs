@@ -46,7 +46,7 @@ pub(super) fn check(
     let mut checker = Checker { event, found };
     let ends = checker.block(statements, BTreeSet::from([Path::default()]));
     if ends.len() >= PATHS {
-        let help = "simplify the handler: use fewer branches in a row";
+        let help = "simplify the handler: use fewer `if` statements after each other";
         let message = "the handler has too many paths";
         found.push(Diagnostic::new("R306", whole, message, "more than 1024 paths", help));
         return;
@@ -135,7 +135,7 @@ impl Checker<'_> {
             !claim.is_some_and(|claim| matches!(claim.1, Claimed::Found | Claimed::Sent))
         };
         if paths.iter().any(none) {
-            let message = "the CPU may not exist, because perhaps no CPU was idle";
+            let message = "the search may have found no idle CPU";
             let help = "test it first: `if c { run t on c } else { ... }`";
             self.found.push(Diagnostic::new("R301", span, message, "maybe no CPU", help));
         }
@@ -147,14 +147,15 @@ impl Checker<'_> {
             let help = match self.event {
                 Event::Block | Event::Exit => "remove this statement: the task sleeps or has ended",
                 _ => {
-                    "remove this statement: the task is running, and `preempt` or `yield` place it \
-                     when it stops"
+                    "remove this statement: the task is running, and the handler of `preempt` or \
+                     `yield` places it later"
                 }
             };
             self.found.push(Diagnostic::new("R310", span, message, "not allowed here", help));
         } else if let Some(first) = paths.iter().find_map(|path| path.placed) {
             let message = "a path places the task twice";
-            let help = "remove one of the two, or put them into different branches of an `if`";
+            let help = "remove one of the two statements, or move them into different branches of \
+                        an `if`";
             let fault = Diagnostic::new("R307", span, message, "second placement", help);
             self.found.push(fault.and(first, "first placement"));
         }

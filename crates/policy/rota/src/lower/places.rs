@@ -43,7 +43,8 @@ impl Lowering<'_> {
         match scope.get(name) {
             Some(Meaning::Place(place, level)) => Some((place.clone(), *level)),
             Some(Meaning::Maybe(_)) => {
-                let message = format!("`{name}` may not exist, because perhaps no CPU was idle");
+                let message =
+                    format!("`{name}` may be unset, because the search may have found no idle CPU");
                 let help =
                     format!("test it first: `if {name} {{ run t on {name} }} else {{ ... }}`");
                 self.fault("R301", expr.span, message, "maybe no CPU", help);
@@ -68,7 +69,7 @@ impl Lowering<'_> {
     fn has_prev(&mut self, expr: &Expr, scope: &Scope) -> Option<()> {
         if !scope.prev {
             let message = "the last CPU of a task is not known here";
-            let help = "use it in the handler of a task";
+            let help = "use the last CPU of a task only in the handler of a task";
             self.fault("R205", expr.span, message, "not here", help);
         }
         scope.prev.then_some(())
@@ -137,7 +138,8 @@ impl Lowering<'_> {
             let known: Vec<String> =
                 self.policy.queues.iter().map(|queue| queue.name.clone()).collect();
             let known = known.iter().map(String::as_str);
-            let help = suggest(&field.text, known, "declare it: `queue ready : fifo per cpu`");
+            let help =
+                suggest(&field.text, known, "declare the queue: `queue ready : fifo per cpu`");
             self.fault("R101", field.span, no("queue", field), NOT_DECLARED, help);
             return None;
         };

@@ -19,7 +19,8 @@ pub fn faults(policy: &Policy) -> Vec<Diagnostic> {
         let known = Slots { ran: event == Event::Stop, ..Slots::default() };
         if !named(handler, &known) {
             let message = format!("`{}` uses a name that is not known here", event.name());
-            let help = "write the `let` of this name first; `ran` is known only in `stop`";
+            let help = "declare the name with `let` before you use it; only the handler of `stop` \
+                        has `ran`";
             found.push(Diagnostic::new("R101", policy.span, message, "not known here", help));
         }
         let statements = spanned(handler, policy.span);

@@ -209,7 +209,10 @@ impl Lowering<'_> {
         let (message, help) = match scope.get(&name.text) {
             Some(Meaning::Place(Place::Slot(slot), Level::Cpu)) => return Some(*slot),
             Some(Meaning::Maybe(_)) => (
-                format!("`{}` may not exist, because perhaps no CPU was idle", name.text),
+                format!(
+                    "`{}` may be unset, because the search may have found no idle CPU",
+                    name.text
+                ),
                 format!("test it first: `if {0} {{ run t on {0} }} else {{ ... }}`", name.text),
             ),
             Some(_) => (

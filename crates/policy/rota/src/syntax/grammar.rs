@@ -53,9 +53,9 @@ pub const RULES: &[Rule] = &[
         r#"NAME ":" value [ "owner" ( "queue" | "cpu" ) | "shared" ]"#,
         "The writer of the variable determines how old a value can be when another CPU reads it. A \
          task variable is `owner queue`: it is set before the task is put into a queue. A CPU \
-         variable is `owner cpu` or `shared`. An `owner cpu` variable is set on the CPU of the \
-         event, as `here.x`. Every handler may add to a `shared` variable with `+=`, but no \
-         handler may set it.",
+         variable is `owner cpu` or `shared`. An `owner cpu` variable is set only for the CPU of \
+         the event: `here.x := ...`. Every handler may add to a `shared` variable with `+=`, but \
+         no handler may set it.",
     ),
     rule(
         "queue",
@@ -72,8 +72,8 @@ pub const RULES: &[Rule] = &[
     rule(
         "metric",
         r#""metric" NAME "(" NAME ":" level ")" ":" dimension "=" expr"#,
-        "A name for an expression, which is inlined wherever it is called. A metric can call the \
-         metrics before it.",
+        "A name for an expression, which is inlined wherever it is called. A metric can call \
+         metrics that are declared above it.",
     ),
     rule("dimension", r#""count" | "time" | "weight""#, "The dimension of a number."),
     rule(
@@ -87,7 +87,8 @@ pub const RULES: &[Rule] = &[
             r#"( "new" | "wake" | "preempt" | "yield" | "block" | "exit" | "start" | "stop" "#,
             r#"| "tick" | "dispatch" ) "(" [ NAME { "," NAME } ] ")""#,
         ),
-        "An event, with a name for each argument: a task, or a CPU for `dispatch`.",
+        "An event, and a name for each of its arguments. The argument of `dispatch` is a CPU; the \
+         argument of every other event is a task.",
     ),
     rule("block", r#""{" { statement END } "}""#, "Statements, in order."),
     rule("statement", "find | let | assign | put | run | kick | if | attempts", "An action."),
@@ -98,8 +99,8 @@ pub const RULES: &[Rule] = &[
             r#""near" place "by" "[" level { "," level } "]""#,
         ),
         "Claims the nearest idle CPU, if there is one. `near` sets only the order of the search. \
-         `within` limits the search to one group: the group of that level that contains the place \
-         after `near`.",
+         `within LEVEL` limits the search to one group of this level: the group that contains the \
+         place after `near`.",
     ),
     rule("let", r#""let" NAME "=" expr"#, "A name for a value."),
     rule(
@@ -110,9 +111,10 @@ pub const RULES: &[Rule] = &[
     rule(
         "put",
         r#""put" NAME "in" at [ slice ] [ "wake" "within" level ]"#,
-        "Puts a task into a queue. Then an idle CPU is claimed and kicked: among the CPUs that the \
-         task may use, the CPU nearest to the last CPU of the task. `wake within` searches only \
-         the group of that level that contains the last CPU of the task.",
+        "Puts a task into a queue. Then the statement claims and kicks an idle CPU. Of the idle \
+         CPUs that the task may use, it selects the CPU nearest to the last CPU of the task. With \
+         `wake within LEVEL`, the statement searches only one group of this level: the group that \
+         contains the last CPU of the task.",
     ),
     rule("run", r#""run" NAME "on" NAME [ slice ]"#, "Runs a task on a CPU that was found idle."),
     rule(
@@ -136,44 +138,48 @@ pub const RULES: &[Rule] = &[
         r#"attempt { "else" attempt }"#,
         "In `dispatch`: the places where the CPU looks for its next task, in order.",
     ),
-    rule("attempt", r#""take" at | "balance" "idle""#, "A queue, or the queues of other CPUs."),
+    rule(
+        "attempt",
+        r#""take" at | "balance" "idle""#,
+        "Takes a task from a queue (`take`), or from the queues of other CPUs (`balance idle`).",
+    ),
     rule(
         "balance",
         concat!(
             r#""balance" ( "idle" | "every" expr [ "on" "leader" "(" level ")" ] ) "{" { "#,
             r#"clause [ ";" ] } "}""#,
         ),
-        "The way in which CPUs take tasks from other CPUs: when a CPU found no task, or at regular \
-         times.",
+        "The rules by which CPUs take tasks from other CPUs. `idle` means that a CPU takes tasks \
+         when it found no task. `every` means that CPUs take tasks at regular times.",
     ),
     rule("clause", "levels | filter | choose | steal | retry", "A part of a balance."),
     rule("levels", r#""level" level { "," level }"#, "The levels to search, in order."),
     rule(
         "filter",
         r#""filter" "(" NAME "," NAME ")" "=" expr"#,
-        "The CPU that takes tasks, the candidate, and the condition. The condition is evaluated \
-         without locks.",
+        "A name for the CPU that takes tasks, a name for the candidate, and the condition for \
+         candidates. The condition is evaluated without locks.",
     ),
     rule(
         "choose",
         r#""choose" ( "any" | ( "argmax" | "argmin" ) expr ) [ "tie" "near" "(" NAME ")" ]"#,
-        "The choice among the candidates that passed the filter; default: any of them. No proof \
-         depends on the choice.",
+        "The choice among the candidates that passed the filter. By default, any of them may be \
+         chosen. No proof depends on the choice.",
     ),
     rule(
         "steal",
         r#""steal" expr [ "from" at ] [ "into" at ] [ "where" expr ] [ "rebase" NAME ]"#,
-        "The number of tasks that move, the queue that they leave and the queue that they enter. \
-         `from` is required if the filter reads no queue of the candidate, or several queues. \
-         Without `into`, the task goes directly to the CPU. `where` is checked again under the \
-         lock. The condition `me in allowed(t)` is always checked; it says that the task may run \
-         on this CPU.",
+        "The number of tasks that move. `from` names the queue that the tasks leave, and `into` \
+         the queue that they enter. `from` is required if the filter reads no queue of the \
+         candidate, or several queues. Without `into`, the task goes directly to the CPU. `where` \
+         is checked again under the lock. Every steal checks `me in allowed(t)`: whether the task \
+         may run on this CPU.",
     ),
     rule(
         "retry",
         r#""retry" ( "untried" | INTEGER )"#,
-        "The number of other candidates of the same level that are tried after the first candidate \
-         had no task; default: all.",
+        "If the first candidate had no task, the CPU tries other candidates of the same level. \
+         `retry` limits the number of these candidates. `untried`, the default, means all of them.",
     ),
     rule(
         "protocol",
@@ -186,16 +192,21 @@ pub const RULES: &[Rule] = &[
     rule(
         "partition",
         r#""partition" NAME "on" cpus "runs" NAME "for" ( ( "cgroup" | "command" ) QUOTED | "rest" )"#,
-        "Gives CPUs, and the tasks of a cgroup or command (`*` and `?` are wildcards), to a policy \
-         of the file.",
+        "Assigns CPUs and tasks to a policy of the file. The tasks are those of a cgroup or \
+         command; `*` and `?` are wildcards.",
     ),
     rule(
         "cpus",
         r#""cpus" range { "," range } | level INTEGER | "rest""#,
-        "CPUs by number, the CPUs of a group, or the CPUs of no other partition.",
+        "CPUs by number, or the CPUs of a group. `rest` means all CPUs that no other partition \
+         has.",
     ),
-    rule("range", r#"INTEGER [ "-" INTEGER ]"#, "One CPU, or all from one to another."),
-    rule("at", r#"place "." NAME"#, "The queue with that name at a place."),
+    rule(
+        "range",
+        r#"INTEGER [ "-" INTEGER ]"#,
+        "The number of one CPU, or the first and the last number of several CPUs.",
+    ),
+    rule("at", r#"place "." NAME"#, "A queue: its place, a dot and its name."),
     rule("place", r#"( NAME | NAME "(" expr ")" ) { "." NAME }"#, "A CPU or a group of CPUs."),
     rule("expr", "fold | or", "A number, a condition or a CPU."),
     rule("or", r#"and { "or" and }"#, "True if at least one condition is true."),
@@ -210,7 +221,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "product",
         r#"field { ( "*" | "/" ) field }"#,
-        "Multiplies or divides by a literal number only; `x * 50%` is rounded down.",
+        "Multiplies or divides by a literal number only. The value of `x * 50%` is rounded down.",
     ),
     rule("field", r#"primary { "." NAME }"#, "A variable or a queue of a task, CPU or group."),
     rule("primary", r#"NUMBER | NAME | call | "(" expr ")""#, "The parts of expressions."),
@@ -250,5 +261,5 @@ pub const TOKENS: &[(&str, &str)] = &[
     ("TIME", "A NUMBER with a unit of time, or 0."),
     ("INTEGER", "A NUMBER without unit."),
     ("QUOTED", "Text on one line between quotes: `\"web*\"`."),
-    ("END", "The end of the line, or `;`. Before the `}` of a block, both are optional."),
+    ("END", "The end of the line, or `;`. Before the `}` of a block, neither is required."),
 ];

@@ -119,7 +119,7 @@ fn broken(text: &str, digits: usize) -> Digits {
     let length = digits + fraction + unit.len();
     let help = match in_smaller(&text[..digits], &text[digits + 1..digits + fraction], unit) {
         Some(number) => format!("write `{number}`"),
-        None => "write a whole number, and fractions in per cent: `x * 150%` for 1.5".into(),
+        None => "write a whole number, or a percentage: `x * 150%` multiplies by 1.5".into(),
     };
     let fault = Fault {
         code: "R004",

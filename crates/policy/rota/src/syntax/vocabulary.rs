@@ -96,8 +96,8 @@ pub const EVENTS: &[Entry] = &[
     entry(
         "dispatch(c)",
         "one chain of attempts",
-        "A CPU has nothing to run. It takes the first task that it may run from the first place \
-         that has such a task.",
+        "A CPU has nothing to run. It tries the places in order. At the first place with a task \
+         that the CPU may run, it takes the first such task.",
         "on dispatch(c) { take c.ready else take c.q else balance idle }",
     ),
 ];
@@ -108,7 +108,7 @@ pub const PLACES: &[Entry] = &[
         "t.prev",
         "cpu",
         "The CPU where the task ran last. If a displaced task may no longer run there, the kernel \
-         first moves the task to another CPU; `t.prev` is then this CPU.",
+         first moves the task to another CPU. Then `t.prev` is this other CPU.",
         "on wake(t) { let c = idle cpu in allowed(t) near t.prev by [llc, machine]\n \
          if c { run t on c } else { put t in t.prev.q } }",
     ),
@@ -127,15 +127,15 @@ pub const PLACES: &[Entry] = &[
     entry(
         "me, v",
         "cpu, or a group",
-        "In a balance: the CPU or group that takes tasks, and the candidate, with the names that \
-         `filter` gives them. Both are groups of the level of the queue.",
+        "The two names that `filter` declares in a balance. `me` is the CPU or group that takes \
+         tasks, and `v` is the candidate. `me` and `v` are groups of the level of the queue.",
         "balance idle { level machine; filter(me, v) = queued(v.q) >= 1\n choose any\n \
          steal 1 where me in allowed(t)\n retry untried }",
     ),
     entry(
         "smt(x), llc(x), node(x)",
         "a group",
-        "The group of that level that contains a place.",
+        "The SMT siblings, the LLC or the node that contains a place.",
         "metric busy(c: cpu) : count = running(llc(c))",
     ),
     entry(
@@ -157,7 +157,7 @@ pub const CALLS: &[Entry] = &[
     entry(
         "running(P)",
         "count",
-        "The number of CPUs of a place that run a task.",
+        "The number of busy CPUs in a place: CPUs that run a task.",
         "metric n(c: cpu) : count = running(c)",
     ),
     entry(
@@ -181,8 +181,8 @@ pub const CALLS: &[Entry] = &[
     entry(
         "min_vt(Q)",
         "as its key",
-        "The least key of the queue. When a task starts to run on a CPU of this queue, the least \
-         key rises to the smallest of the keys of this task and of the waiting tasks. It never \
+        "The least key of the queue. It is updated when a task starts to run on a CPU of this \
+         queue: it rises to the smallest key among this task and the waiting tasks. It never \
          decreases. Other CPUs may read an older value.",
         "on wake(t) { t.vt := max(t.vt, min_vt(home(t).q) - 20ms)\n put t in home(t).q }",
     ),
@@ -226,14 +226,14 @@ pub const CALLS: &[Entry] = &[
     entry(
         "decayed(x, time, half_life)",
         "as x",
-        "The value to which x decays within `time`, if x halves in each `half_life`.",
+        "The value of x after `time`, if x decays by half in each `half_life`.",
         "on stop(t, ran) { t.vt := decayed(t.vt, ran, 32ms) }",
     ),
     entry(
         "seen(x)",
         "as x",
-        "In `where`: the value of x when the filter was evaluated. Each value was read at a \
-         different instant.",
+        "In `where`: the value of x when the filter was evaluated. If a filter reads several \
+         values, it reads them at different instants.",
         "balance idle { level machine; filter(me, v) = queued(v.ready) >= 1\n choose any\n \
          steal 1 where me in allowed(t) and queued(v.ready) <= seen(queued(v.ready))\n \
          retry untried }",
@@ -254,7 +254,7 @@ pub const CALLS: &[Entry] = &[
     entry(
         "t.job",
         "count",
-        "The number of the parallel job of the task; 0 if the task has no job.",
+        "The number of the parallel job to which the task belongs, or 0 if it belongs to no job.",
         "on start(t) { here.jobs := t.job }",
     ),
 ];
@@ -288,7 +288,7 @@ pub const PROTOCOL: &[Entry] = &[
     entry(
         "groups: cpu0",
         "",
-        "NUMA groups are built from the view of CPU 0, as in Linux before 4.12.",
+        "All CPUs use the NUMA groups that are right for CPU 0, as in Linux before 4.12.",
         "unsafe protocol { groups: cpu0 }",
     ),
 ];
@@ -298,59 +298,60 @@ pub const CLAIMS: &[Entry] = &[
     entry(
         "no_lost_task",
         "",
-        "For every queue that can contain a task, there is a CPU that may run the task and that \
-         takes tasks from this queue.",
+        "If a task can be in a queue, at least one CPU takes tasks from this queue and may run \
+         this task.",
         "prove no_lost_task",
     ),
     entry(
         "no_lost_wakeup",
         "",
-        "If a task waits and a CPU that would take this task sleeps, then a CPU is already about \
-         to take the task.",
+        "Suppose that a task waits, and that a CPU sleeps that would take this task. Then some CPU \
+         is already about to take the task.",
         "prove no_lost_wakeup",
     ),
     entry(
         "work_conservation",
         "",
-        "If a CPU is idle during k attempts while some waiting task may run on it, other CPUs \
-         took at least k tasks during this time.",
+        "Suppose that an idle CPU searches k times and finds no task, although a waiting task may \
+         run on this CPU. Then other CPUs took at least k tasks during this time.",
         "prove work_conservation",
     ),
     entry(
         "rounds(<= idle_cpus)",
         "`idle_cpus`, or `idle_cpus + periodic_moves`",
-        "If no event happens, after this many rounds no CPU is idle while a waiting task may \
-         run on it.",
+        "After at most this number of rounds without events, every CPU that may run a waiting task \
+         is busy.",
         "prove rounds(<= idle_cpus)",
     ),
     entry(
         "hierarchy",
         "",
-        "At least one balance searches levels. The levels are nested, cover the machine and end \
-         with it. Leaders are online and are not delayed forever.",
+        "At least one balance searches levels. The levels are nested, and the last level is the \
+         whole machine. Leaders are online and are not delayed forever.",
         "prove hierarchy",
     ),
     entry(
         "wait(dispatches <= position + direct_runs)",
         "",
-        "A task in a first-in-first-out queue waits for at most as many dispatches as there are \
-         tasks ahead of it, plus direct runs.",
+        "The claim limits the number of dispatches for which a task waits in a first-in-first-out \
+         queue. The limit is the number of tasks ahead of it plus the number of direct runs.",
         "prove wait(dispatches <= position + direct_runs)",
     ),
     entry(
         "vt_monotone",
         "",
-        "The key of an ordered queue never decreases, except where it is carried over to another \
-         queue. The key of a task increases when the task runs.",
+        "No handler lowers the key of a task in an ordered queue. Only `rebase` may lower this \
+         key, when the task moves to another queue. The key of a task increases when the task \
+         runs.",
         "prove vt_monotone",
     ),
     entry(
         "lag(<= TIME)",
         "a time",
-        "When a task that is new or that slept is queued or started, it is at most this far behind \
-         the least key of its queue. It keeps this distance when it moves to another queue. The \
-         claim does not limit the distance of a task that is ahead, so it does not limit the \
-         waiting time of a task.",
+        "When a task that is new or that slept is queued or started, its key is at most this time \
+         below the least key of its queue. A move to another queue keeps this distance. The claim \
+         does not limit how far a key is above the least key. So it does not limit the waiting \
+         time of a task.",
         "prove lag(<= 20ms)",
     ),
     entry(

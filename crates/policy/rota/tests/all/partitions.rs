@@ -21,8 +21,11 @@ fn partitions_that_may_meet_on_some_machine_are_refused() {
     for (cpus, what) in [
         (["cpus 0-3", "cpus 3"], "a CPU is in two partitions"),
         (["node 0", "node 0"], "a CPU is in two partitions"),
-        (["node 0", "llc 1"], "partitions that name CPUs in two ways may overlap"),
-        (["cpus 0-3", "node 1"], "partitions that name CPUs in two ways may overlap"),
+        (["node 0", "llc 1"], "partitions may overlap, because they name CPUs in different ways"),
+        (
+            ["cpus 0-3", "node 1"],
+            "partitions may overlap, because they name CPUs in different ways",
+        ),
     ] {
         let faults = compile(&parted(&cpus)).expect_err("they may meet");
         let found: Vec<(&str, &str)> =

@@ -170,7 +170,7 @@ fn common_mistakes_get_the_words_that_were_meant() {
     helped(&tick("while idle(here) { kick here }"), "R008", "while", "instead of a loop");
     let (_, faults) = faults(&tick("walk here"));
     assert_eq!(faults[0].help, "write one of let, put, run, kick, if");
-    helped("task { vt: time = -20ms owner queue }", "R017", "-", "without a sign");
+    helped("task { vt: time = -20ms owner queue }", "R017", "-", "without `-`");
     let scaled = tick("t.vt := scaled(t.weight, now)");
     assert_eq!(told(&scaled).len(), 2, "both are wrong");
     helped(&tick("t.vt := scaled(now, now)"), "R204", "now", "`scaled(time, weight)`");

@@ -2,7 +2,7 @@
 /*
  * vrt: a scheduler for sched_ext, written by `wastenot rota emit`.
  *
- * Each function of a policy follows a comment with its clause in the policy. In
+ * Above each function of a policy, a comment shows its clause in the policy. In
  * these functions, `me` is the CPU or group that dispatches or balances, `v` is
  * the candidate from which it may take tasks, and `t` is the task. Compile this
  * file with `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the
@@ -392,7 +392,7 @@ static bool pinned(struct task_struct *p)
 	return p->nr_cpus_allowed == 1 || p->cpus_ptr != &p->cpus_mask;
 }
 
-/* Whether a CPU that dispatches looks into a queue of a group. */
+/* Whether a CPU that dispatches searches a queue of a group. */
 static bool looks(u32 kind, u32 of, s32 cpu)
 {
 	switch (kind) {
@@ -994,7 +994,7 @@ static long vrt_scan_idle_step(u32 n, struct look *l)
 	return 0;
 }
 
-/* the best of the candidates; not static: verified once, not at each call */
+/* finds the best candidate; not static, so the verifier checks it only once */
 int vrt_scan_idle(struct scan *s)
 {
 	struct look l = {};
@@ -1026,7 +1026,7 @@ static long vrt_balance_idle_step(u32 n, struct scan *s)
 	return 0;
 }
 
-/* one level: tries candidates until one gives a task or no candidate is left */
+/* one level: the CPU tries candidates until it has a task or no candidate is left */
 static bool vrt_balance_idle_level(struct scan *s, u32 level)
 {
 	u32 n = groups_in(s->part, s->from).count;
@@ -1089,7 +1089,7 @@ static long vrt_scan_every_1_step(u32 n, struct look *l)
 	return 0;
 }
 
-/* the best of the candidates; not static: verified once, not at each call */
+/* finds the best candidate; not static, so the verifier checks it only once */
 int vrt_scan_every_1(struct scan *s)
 {
 	struct look l = {};
@@ -1125,7 +1125,7 @@ static bool vrt_pull_every_1_one(struct scan *s, struct bpf_iter_scx_dsq *it,
 	return true;
 }
 
-/* steal min(8, half(queued(v.q) - queued(me.q))): one by one, each time in the current state */
+/* steal min(8, half(queued(v.q) - queued(me.q))): one task per call; each call evaluates the filter */
 static long vrt_pull_every_1(u32 n, struct scan *s)
 {
 	u64 id = queue(s->part, VRT_Q, s->best);
@@ -1174,7 +1174,7 @@ static long vrt_balance_every_1_step(u32 n, struct scan *s)
 	return 0;
 }
 
-/* one level: tries candidates until one gives a task or no candidate is left */
+/* one level: the CPU tries candidates until it has a task or no candidate is left */
 static bool vrt_balance_every_1_level(struct scan *s, u32 level)
 {
 	u32 n = groups_in(s->part, s->from).count;
@@ -1319,9 +1319,9 @@ static void chain(u32 part)
 
 enum { BALANCES = 1 };
 
-/* Each regular balance. Functions that are not static are verified once, not for each
- * call. The callback of a timer may count as one that sleeps: then tasks of a queue
- * must be held by RCU. */
+/* Each regular balance. The verifier checks functions without `static` only once.
+ * It may assume that the callback of a timer can sleep: then RCU must hold
+ * the tasks of a queue. */
 int regular_0(u32 cpu)
 {
 	struct frame f = { .here = cpu, .part = 0, .now = bpf_ktime_get_ns() };
@@ -1580,7 +1580,7 @@ int rota_running(u64 *ctx)
 		runs[at(cpu)] = p->scx.weight;
 	if (f.t->waits) {
 		f.t->waits = f.t->owed = false;
-		/* steal ... rebase: it was stolen, if it waited in another group. */
+		/* steal ... rebase: a task from another group was stolen. */
 		if (f.t->kind == VRT_Q && f.t->group != group(LLC, cpu))
 			f.t->vrt_vt = rebased(f.t->vrt_vt, VRT_Q, f.t->group, VRT_Q, group(LLC, cpu));
 		key_taken(&f);

@@ -2,7 +2,7 @@
 /*
  * ws: a scheduler for sched_ext, written by `wastenot rota emit`.
  *
- * Each function of a policy follows a comment with its clause in the policy. In
+ * Above each function of a policy, a comment shows its clause in the policy. In
  * these functions, `me` is the CPU or group that dispatches or balances, `v` is
  * the candidate from which it may take tasks, and `t` is the task. Compile this
  * file with `clang -g -O2 -target bpf -mcpu=v3 -c`. A loader fills in the
@@ -373,7 +373,7 @@ static bool pinned(struct task_struct *p)
 	return p->nr_cpus_allowed == 1 || p->cpus_ptr != &p->cpus_mask;
 }
 
-/* Whether a CPU that dispatches looks into a queue of a group. */
+/* Whether a CPU that dispatches searches a queue of a group. */
 static bool looks(u32 kind, u32 of, s32 cpu)
 {
 	switch (kind) {
@@ -816,7 +816,7 @@ static long ws_scan_idle_step(u32 n, struct look *l)
 	return 0;
 }
 
-/* the best of the candidates; not static: verified once, not at each call */
+/* finds the best candidate; not static, so the verifier checks it only once */
 int ws_scan_idle(struct scan *s)
 {
 	struct look l = {};
@@ -848,7 +848,7 @@ static long ws_balance_idle_step(u32 n, struct scan *s)
 	return 0;
 }
 
-/* one level: tries candidates until one gives a task or no candidate is left */
+/* one level: the CPU tries candidates until it has a task or no candidate is left */
 static bool ws_balance_idle_level(struct scan *s, u32 level)
 {
 	u32 n = groups_in(s->part, s->from).count;

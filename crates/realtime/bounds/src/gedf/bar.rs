@@ -20,7 +20,9 @@ pub fn bar(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
     match decide(budget, room, |budget| has_room::<Exact>(tasks, cpus, budget)) {
         Ok(true) => {}
         Ok(false) => {
-            return Answer::NotApplicable("tasks fully use all CPUs, so windows have no bound");
+            return Answer::NotApplicable(
+                "tasks fully use all CPUs, so the length of time windows has no bound",
+            );
         }
         Err(_) => return Answer::Unknown,
     }

@@ -35,7 +35,8 @@ pub fn load(tasks: &TaskSet, cpus: u32, budget: &mut Budget) -> Answer {
 }
 
 /// Why it is silent where demand does not fall behind, and takes too long to repeat.
-const ALL: &str = "tasks use exactly the limit of the test, so windows have no bound";
+const ALL: &str = "tasks need exactly as much as the test allows, so the length of time windows \
+                   has no bound";
 
 /// The greatest load, as a fraction: of `mu = m - (m - 1) delta`, the better of what is left with
 /// `ceil(mu) - 1` and with `ceil(mu) - 2` tasks carried in.

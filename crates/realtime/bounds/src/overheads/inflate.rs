@@ -39,7 +39,9 @@ pub enum TooMuch {
         task: usize,
     },
     /// What a job takes with overheads is longer than a number may be.
-    #[error("task {task}: with overheads, the execution time of a job is too long for any period")]
+    #[error(
+        "task {task}: with overheads, a job executes for longer than the longest possible period"
+    )]
     Long {
         /// Counted from 1.
         task: usize,

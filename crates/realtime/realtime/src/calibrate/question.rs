@@ -46,8 +46,8 @@ pub enum Unusable {
     },
     /// Figures are of threads and of a kernel.
     #[error(
-        "some figures come from threads that only make scheduling decisions; other figures come \
-         from a kernel"
+        "the figures are of two kinds: some come from threads that only make scheduling decisions, \
+         and some come from a kernel"
     )]
     Mixed,
     /// A figure is of more CPUs than are simulated, or there are too many.
@@ -63,11 +63,11 @@ impl Help for Unusable {
     fn help(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Unusable::Other { .. } => {
-                "give figures of SCHED for coarse-ticket and coarse-queued (`wastenot bounds \
-                 measure`), or for GSN-EDF (Feather-Trace)"
+                "give a file with figures of SCHED for coarse-ticket and coarse-queued (from \
+                 `wastenot bounds measure`), or for GSN-EDF (from Feather-Trace)"
             }
             Unusable::Machines { .. } => {
-                "choose one machine with `--machine` and a part of its name"
+                "choose one machine: write a part of its name after `--machine`"
             }
             Unusable::Mixed => "fit the two kinds of figures separately",
             Unusable::Large(_) => "give fewer figures",
@@ -135,7 +135,7 @@ impl Calibrated {
     pub fn nearest(&self) -> &Pair {
         let all = self.pairs.iter().map(|(pair, _)| pair);
         let nearest = all.min_by(|one, other| one.off().total_cmp(&other.off()));
-        nearest.expect("at least one number of fetches is tried")
+        nearest.expect("the search tries at least one number of fetches")
     }
     /// Whether a pair fits.
     pub fn fits(&self) -> bool {
@@ -153,7 +153,7 @@ impl Calibrated {
         };
         format!(
             "`fetches` and `coarse` are fitted to {count} figure{s}{of}{}, with an error of at \
-             most {:.1} %; {within}everything else is from {base}",
+             most {:.1} %; {within}all other values are from {base}",
             self.machine,
             nearest.off() * 100.0,
         )

@@ -59,17 +59,17 @@ impl Calibrated {
             let nearest = self.nearest();
             let off = number(nearest.off() * 100.0, None);
             return format!(
-                "No pair fits within {within}: the nearest pair (fetches {}, lines {}) has an \
-                 error of {off} %. Either the figures contradict each other, or other values of \
-                 the profile are wrong.",
+                "No pair of `fetches` and `lines` fits the figures within {within}. The best pair \
+                 (fetches {}, lines {}) has an error of {off} %. Either the figures contradict \
+                 each other, or other values of the profile are wrong.",
                 nearest.fetches, nearest.lines
             );
         };
         if let Some((last, _)) = fits.next_back() {
             let more = if last.fetches == FETCHES { " (more fetches were not tried)" } else { "" };
             return format!(
-                "The figures do not determine a pair: within {within}, several pairs fit, with {} \
-                 to {} fetches{more}.",
+                "The figures do not determine a pair of `fetches` and `lines`: several pairs fit \
+                 within {within}. These pairs have {} to {} fetches{more}.",
                 first.fetches, last.fetches
             );
         }
@@ -81,8 +81,8 @@ impl Calibrated {
         };
         let fetches = first.fetches;
         format!(
-            "Only pairs with {fetches} fetches and {lines} fit within {within}; 0 to {FETCHES} \
-             fetches were tried."
+            "Only pairs with {fetches} fetches and {lines} fit within {within}. The search tried 0 \
+             to {FETCHES} fetches."
         )
     }
 
@@ -106,7 +106,7 @@ impl Calibrated {
     fn residuals(&self) -> Table {
         let nearest = self.nearest();
         let simulated = nearest.simulated_ns.iter().zip(&nearest.residuals);
-        let title = "Measured figures and simulation with the nearest pair";
+        let title = "Measured figures, and simulated figures with the nearest pair";
         let rows = self.fit.points.iter().zip(simulated);
         Table::of("residuals", title, rows, |row, (point, (ns, residual))| {
             let spin = match point.spin.unwrap_or(nearest.profile.spin) {
@@ -128,9 +128,9 @@ impl Calibrated {
     fn assumptions(&self) -> Vec<String> {
         let base = &self.question.base_name;
         let mut said = vec![format!(
-            "a pair has two numbers: `lines` cache lines are written under the lock, and a CPU \
-             that waits for a ticket lock fetches the lock's line `fetches` times; the time for \
-             one line is from {base}"
+            "a pair consists of `lines`, the number of cache lines that are written under the \
+             lock, and `fetches`, the number of times that each waiting CPU fetches the line of a \
+             ticket lock at a handover. The time for one line is from {base}"
         )];
         let alone = self.fit.points.iter().any(|point| point.cpus == 1);
         said.push(match alone {
@@ -143,19 +143,20 @@ impl Calibrated {
             By::Threads => said.extend([
                 format!(
                     "the figures are from threads that only make scheduling decisions, so the \
-                     simulation also makes only these decisions. The figures do not contain \
-                     interrupts, switches and parts of other designs; these values are from {base}"
+                     simulation also makes only these decisions. The costs of interrupts, switches \
+                     and other designs are from {base}, because the figures do not contain them"
                 ),
                 "the fitted section includes heap operations and the hand-off of the lock, so \
-                 heap_step and hand_off are 0 in the profile. This makes other designs cheaper \
-                 than they are: use the profile only for the design with one lock, not to compare \
-                 designs"
+                 heap_step and hand_off are 0 in the profile. In this profile, other designs are \
+                 cheaper than in reality. So use the profile only for the design with one lock, \
+                 and do not compare designs with it"
                     .to_owned(),
             ]),
             By::FeatherTrace => said.push(
                 "the simulation runs four tasks per CPU; all tasks together use half of the \
-                 machine. For maxima, the tasks are equal; for other statistics, they have random \
-                 periods of 10 to 100 ms. The tasks of the measurement are unknown"
+                 machine. To simulate maxima, all tasks are equal. To simulate other statistics, \
+                 the tasks have random periods of 10 to 100 ms. The tasks of the measurement are \
+                 unknown"
                     .to_owned(),
             ),
         }
@@ -164,8 +165,9 @@ impl Calibrated {
         }
         said.push(
             "if more lines are written under the lock, the simulated time never decreases. So if \
-             both ends of a range fit, all numbers of lines between them fit, too"
-                .to_owned(),
+             the first and the last number of lines in a range fit, all numbers between them fit, \
+             too"
+            .to_owned(),
         );
         said
     }

@@ -75,7 +75,7 @@ fn unit(over: Column) -> &'static str {
         Column::Total => "total utilization",
         Column::Tasks => "tasks",
         Column::Cpus => "CPUs",
-        _ => "cache delay, as a multiple of the table's",
+        _ => "cache delay, as a multiple of the value in the table",
     }
 }
 
@@ -348,9 +348,9 @@ impl<'l> Sheet<'l> {
                      share is a lower bound on the share of sets that can be scheduled."
                 .to_owned(),
             Some(load) => format!(
-                "Shares are weighted over all {}: the weight of a set is the mean utilization at \
-                 its point (Bastoni, Brandenburg, Anderson 2010); no confidence interval is known \
-                 for weighted shares. Tests are only sufficient, so the value is a lower bound.",
+                "Shares are weighted over all {}. The weight of a set is the mean utilization at \
+                 its point (Bastoni, Brandenburg, Anderson 2010). No confidence interval is known \
+                 for weighted shares. Tests are only sufficient, so each share is a lower bound.",
                 if load == Column::Total { "totals" } else { "numbers of tasks" }
             ),
         }];
@@ -361,8 +361,8 @@ impl<'l> Sheet<'l> {
         let (beyond, verdicts) = (sum(|line| line.extrapolated), sum(|line| line.sets));
         if beyond > 0 {
             notes.push(format!(
-                "{beyond} of {verdicts} verdicts use overheads extrapolated beyond their measured \
-                 range."
+                "{beyond} of {verdicts} verdicts use overheads that are extrapolated beyond the \
+                 measured range."
             ));
         }
         if self.lines.iter().any(|line| line.empty > 0) {

@@ -198,7 +198,7 @@ impl<'s> Plan<'s> {
             return Ok(Outcome::Part { there: there.len(), missing });
         }
         let fits = |row: &Row| row.fits(sweep.sets, sweep.curves.len());
-        assert!(there.iter().all(fits), "rows are of the sweep that their keys name");
+        assert!(there.iter().all(fits), "each row has the sets and the curves of the sweep");
         Ok(Outcome::Whole(Swept { sweep, rows: there, uncounted: self.uncounted() }))
     }
 }

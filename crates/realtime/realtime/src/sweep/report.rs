@@ -78,9 +78,10 @@ impl Swept<'_> {
             "tests are only sufficient: shares are lower bounds on the share of sets that can be \
              scheduled"
                 .to_owned(),
-            "each interval is a 95 % Wilson interval for one share; `above` and `below` mean that \
-             McNemar's exact paired test is significant at 5 %, whether or not the unknown sets \
-             can be scheduled. Intervals and tests are not corrected for multiple comparisons"
+            "each interval is a 95 % Wilson interval for one share. `above` and `below` mean that \
+             McNemar's exact paired test is significant at 5 %, whether or not the sets with \
+             unknown verdicts can be scheduled. Intervals and tests are not corrected for multiple \
+             comparisons"
                 .to_owned(),
         ];
         let with = |word: &str| self.sweep.curves.iter().any(|curve| guarantee(curve) == word);
@@ -89,13 +90,15 @@ impl Swept<'_> {
         }
         if with("none: averages") {
             said.push(
-                "averages are not upper bounds: `soft` with overheads guarantees nothing".into(),
+                "averages are not upper bounds, so the criterion `soft` with overheads guarantees \
+                 nothing"
+                    .into(),
             );
         }
         if self.sweep.curves.iter().any(|curve| curve.costs.is_some()) {
             said.push(
-                "a table that does not state its implementation and number of CPUs counts as a \
-                 table for the curve that uses it; no table states its machine"
+                "if a table does not state its implementation and number of CPUs, it counts as a \
+                 table for the curve that uses it. In any case, no table states its machine"
                     .into(),
             );
         }
@@ -109,8 +112,8 @@ impl Swept<'_> {
         if extrapolated > 0 {
             let all: u64 = sums.iter().map(|sum| sum.sets).sum();
             said.push(format!(
-                "of {all} verdicts, {extrapolated} use overheads extrapolated beyond the measured \
-                 range"
+                "{extrapolated} of {all} verdicts use overheads that are extrapolated beyond the \
+                 measured range"
             ));
         }
         let empty: u64 = self.rows.iter().map(|row| u64::from(row.empty)).sum();

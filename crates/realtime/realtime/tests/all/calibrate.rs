@@ -203,7 +203,7 @@ fn a_profile_says_which_of_its_numbers_are_fitted() {
             assert_eq!(is_zero, known.contains(&key), "{made:?}");
             assert_eq!(told.contains(key) && about.contains(key), is_zero, "{told}\n{about}");
         }
-        assert!(about.ends_with("everything else is from x7550-assumed"), "{about}");
+        assert!(about.ends_with("all other values are from x7550-assumed"), "{about}");
     }
 }
 

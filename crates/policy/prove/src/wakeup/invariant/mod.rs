@@ -41,9 +41,9 @@ pub fn obligations(variant: Variant) -> Vec<Obligation> {
         let what = format!("the wakeup invariant is preserved when {}", step.about);
         all.push(obligation(step.name, &what, kept(&step)));
     }
-    let mut goal = declared("Does it follow that a CPU is on the way?");
+    let mut goal = declared("Does the invariant imply that a CPU will look for the waiting task?");
     goal.assert("The invariant holds.", invariant(&Names(&[])));
-    goal.assert("No CPU is on the way to a task.", not(on_the_way()));
+    goal.assert("No CPU will look for a waiting task.", not(on_the_way()));
     all.push(obligation("goal", "the wakeup invariant implies that no wakeup is lost", goal));
     all
 }

@@ -234,8 +234,8 @@ fn steps_of_passers() -> Vec<Step> {
         ),
         step(
             "owe-no-more",
-            "a CPU owes a task no wakeup any more, because the task no longer waits or no CPU is \
-             left to look at",
+            "a CPU stops owing a wakeup to a task, because the task no longer waits or the CPU has \
+             looked at every other CPU",
             and([passes(), owes(), or([not(s.of("waits", &["it"])), none_left])]),
             vec![paid()],
         ),

@@ -87,7 +87,7 @@ impl Parser<'_> {
 
     fn too_long<T>(&mut self) -> Read<T> {
         let message = format!("the expression has a chain of more than {DEPTH} operators");
-        let help = "give names to parts of the expression with `let` or `metric`";
+        let help = "use `let` or `metric` to name parts of the expression";
         self.fault("R013", self.now().span, message, "one operator too many", help)
     }
 

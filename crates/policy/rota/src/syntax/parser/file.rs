@@ -31,7 +31,7 @@ impl Parser<'_> {
             "policy" => file.policies.push(self.policy()?),
             "partition" => file.partitions.push(self.partition()?),
             "}" => {
-                let help = "remove it, or look for the block that it should close";
+                let help = "remove this `}`, or find the block that it should close";
                 let span = self.now().span;
                 return self.fault("R010", span, "this `}` has no `{`", "here", help);
             }

@@ -107,8 +107,7 @@ impl Parser<'_> {
     fn number(&mut self, dimension: &Name) -> Read<Expr> {
         let token = self.now();
         if self.is("-") {
-            return self
-                .negative("write the number without a sign, and subtract it where you use it");
+            return self.negative("write the number without `-`, and subtract it where you use it");
         }
         let Kind::Number(value, unit) = token.kind else {
             return self.expected("a number", "write a number, for example `0` or `20ms`");

@@ -352,7 +352,7 @@ impl<'a> Parser<'a> {
 
     fn too_deep<T>(&mut self) -> Read<T> {
         let message = format!("blocks or expressions are nested deeper than {DEPTH} levels");
-        let help = "give names to parts of the expression with `let` or `metric`";
+        let help = "use `let` or `metric` to name parts of the expression";
         self.fault("R013", self.now().span, message, "here", help)
     }
 

@@ -58,8 +58,8 @@ fn sentence(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> String {
                 format!("Unknown: {}", words::refused(asked, task, &tasks[task]))
             }
             None => format!(
-                "Unknown: {how}, no test shows that jobs meet all deadlines{}, and no test shows \
-                 that every partition misses a deadline. {}",
+                "Unknown: {how}, the tests show neither that jobs meet all deadlines{} nor that \
+                 every partition misses a deadline. {}",
                 words::with_overheads(asked),
                 unshown(asked, outcome)
             ),
@@ -77,7 +77,7 @@ fn unshown(asked: &Asked, outcome: &Outcome) -> String {
         (Err(why), _) => format!("overheads leave no capacity in it ({why})"),
         (Ok(_), Err(Reason::Budget)) => "tests exceeded their budget of steps".into(),
         (Ok(set), Err(Reason::Utilization)) => {
-            format!("the utilization of its tasks is {:.3}, but it has {given}", utilization(set))
+            format!("the utilization of its tasks ({:.3}) exceeds {given}", utilization(set))
         }
         (Ok(_), Err(Reason::Density)) => {
             "a job executes for longer than its deadline or period".into()
@@ -107,7 +107,7 @@ fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcom
     let by = match outcome.judged.partitioning {
         Partitioning::WorstFit => "worst fit, by decreasing utilization",
         Partitioning::FirstFit => {
-            "first fit, by decreasing density (the tests do not accept worst fit)"
+            "first fit, by decreasing density (no test accepts the partition by worst fit)"
         }
     };
     say("partitioned by", by.into());
@@ -145,9 +145,9 @@ fn of_tasks(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Table {
 /// What was assumed.
 fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String> {
     let mut all = vec![
-        "sporadic tasks: jobs of a task are released at least a period apart, execute for at most \
-         C, and share no resources; jobs may be preempted at any time, and migrate within their \
-         cluster"
+        "tasks are sporadic: jobs of a task are released at least a period apart, execute for at \
+         most C, and share no resources. Jobs may be preempted at any time, and may migrate within \
+         their cluster"
             .to_owned(),
         "clusters have the same size and share no lock, so activity in one cluster does not delay \
          tasks in another"

@@ -149,10 +149,12 @@ fn fit(say: &mut impl FnMut(&str, String), tasks: &TaskSet, asked: &Asked, outco
 /// The reason that no number of CPUs is known on which a test accepts the set.
 fn nowhere(asked: &Asked, outcome: &Outcome) -> &'static str {
     match () {
-        () if outcome.is_alone() => "no number of CPUs: a job is late even on a CPU of its own",
+        () if outcome.is_alone() => {
+            "no number of CPUs, because a job is late even if it has a CPU for itself"
+        }
         () if !is_selected(asked) => NOT_SELECTED,
         () if outcome.judged.clusters[0].set().is_err() => {
-            "no number of CPUs: overheads leave no capacity"
+            "no number of CPUs, because overheads leave no capacity for tasks"
         }
         () => "no number of CPUs that was tried",
     }
@@ -165,10 +167,10 @@ fn no_share(asked: &Asked, outcome: &Outcome) -> &'static str {
     match () {
         () if !is_selected(asked) => NOT_SELECTED,
         () if !asked.question.tests.iter().any(fits) => {
-            "not tried, because BAK may reject a set with less work"
+            "not tried, because BAK may accept a set and reject the same set with less work"
         }
         () if outcome.judged.clusters[0].set().is_err() => {
-            "no share of the work: overheads leave no capacity"
+            "no share of the work, because overheads leave no capacity for tasks"
         }
         () => "no amount of work that was tried",
     }
@@ -284,23 +286,24 @@ fn of_tasks(tasks: &TaskSet, outcome: &Outcome) -> Table {
 /// What was assumed.
 fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String> {
     let mut all = vec![
-        "sporadic tasks: jobs of a task are released at least a period apart, execute for at most \
-         C, and share no resources; jobs may be preempted and migrate at any time"
-            .to_owned(),
+        "tasks are sporadic: jobs of a task are released at least a period apart, execute for at \
+         most C, and share no resources. Jobs may be preempted at any time, and may migrate to any \
+         CPU"
+        .to_owned(),
     ];
     all.extend(words::of_kernel(asked, asked.beyond(tasks).map(|it| error::words(&it))));
     let name = asked.implementation.name();
     if asked.table.is_some() {
         if asked.question.tests.contains(&Test::Partitioned) {
             all.push(format!(
-                "partitioned EDF is tested with the C+ of {name}, on the CPUs that run tasks under \
-                 {name}. Partitioned EDF itself has other overheads (use `--cluster 1` to include \
-                 them)"
+                "the test of partitioned EDF uses C+ (C with overheads) as under {name}, and the \
+                 CPUs that run tasks under {name}. Partitioned EDF itself has other overheads (use \
+                 `--cluster 1` to include them)"
             ));
         }
         if outcome.enough.is_some() {
             let given = cpus(asked.cpus);
-            all.push(format!("for machines with more CPUs, the overheads on {given} are used"));
+            all.push(format!("machines with more CPUs are tested with the overheads on {given}"));
         }
     }
     if asked.implementation.dedicated() > 0 {
@@ -319,8 +322,8 @@ fn assumptions(tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Vec<String>
     }
     if tasks.len() > SEARCHED {
         all.push(format!(
-            "more than {SEARCHED} tasks: no search for the number of CPUs or the amount of work \
-             that a test accepts"
+            "more than {SEARCHED} tasks: wastenot does not search for the number of CPUs or the \
+             amount of work that a test accepts"
         ));
     }
     all

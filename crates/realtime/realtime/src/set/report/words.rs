@@ -202,7 +202,7 @@ pub(super) fn of_kernel(asked: &Asked, beyond: Option<String>) -> Vec<String> {
     let file = &table.file;
     let (name, cpus) = (asked.implementation.name(), cpus(asked.cpus));
     let mut all = vec![format!(
-        "{file}: the maxima are the longest observed overheads, not proven bounds; preemptions, \
+        "{file}: the maxima are the longest observed overheads, not proven bounds. Preemptions, \
          interrupts and cache reloads are charged to jobs as in Brandenburg 2011"
     )];
     if !table.is_told {
