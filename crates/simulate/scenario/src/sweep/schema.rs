@@ -11,7 +11,7 @@ pub(super) const VERSION: &str = "wastenot.sweep/1";
 
 pub(super) const SWEEP: Section = Section {
     title: "the file",
-    about: "A sweep is one TOML file. Its name is the file name without `.toml`.",
+    about: "A sweep is one TOML file. The sweep's name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.sweep/1\"", "the version of this schema; required"),
         key("about", "text", "a short description of the sweep"),

@@ -551,7 +551,7 @@ fn wrong_figures_are_named_with_line_and_suggestion() {
         (
             figure("measure = \"waste\"\nband = [3, 1]"),
             7,
-            "`band` has the higher number first: 3 comes before 1",
+            "`band` has the numbers 3 and 1 in the wrong order",
             "write the lower number first: [1, 3]",
         ),
         (figure("measure = \"waste\"\nband = [3]"), 7, "`band` cannot be a list", "two numbers"),

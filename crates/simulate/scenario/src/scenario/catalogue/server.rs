@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "locked",
                 Time,
                 "5us",
-                "part of the CPU time during which the client holds the lock",
+                "share of its CPU time for which a client holds the lock",
             ),
             argument("pause", Varying, "uniform(0ms, 1ms)", "sleep after each request"),
             argument(
