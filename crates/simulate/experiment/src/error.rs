@@ -155,7 +155,7 @@ impl Help for Error {
             Error::Policy { help, .. } => help.into(),
             Error::Parameter { wrong, .. } => wrong.help(),
             Error::Steps { name, .. } if name == PACE => {
-                "set `pace` to `even` or `varied`, and also set `steps`".into()
+                "in [scheduler], set `pace` to `even` or `varied`, and also set `steps`".into()
             }
             Error::Steps { .. } => "set `steps` to the time of the longest step of a decision, at \
                                     most 1 ms, for example `20us`"

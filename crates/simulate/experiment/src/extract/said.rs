@@ -17,8 +17,9 @@ pub(super) fn assumptions(
     let simulated = is_simulated(history);
     let mut said: Vec<String> =
         vec![
-        "the work of a task is its CPU time between its waits; busy-waiting counts as work".into(),
-        "CPUs are as fast as in the trace; caches, memory and busy siblings cause the same delays"
+        "the work of a task is its CPU time between its waits; a task that busy-waits works".into(),
+        "CPUs are as fast as in the trace; caches, memory and busy siblings cause the same delays \
+         as in the trace"
             .into(),
         match extracted.ipi {
             Span::ZERO => "interrupts and the scheduler itself take no time".into(),
@@ -43,9 +44,9 @@ pub(super) fn assumptions(
 
 /// Those that hold for programs, too.
 pub(super) fn of_programs(of_events: &[String]) -> Vec<String> {
-    let programs = "the trace contains the programs of the tasks, and the tasks run them again: \
-                    programs draw random numbers, wait and spin as usual; the replay does not \
-                    repeat changes of nice values by programs";
+    let programs = "the trace contains the programs of the tasks, and the simulation runs these \
+                    programs again. They draw random numbers, wait and spin as usual. The replay \
+                    does not repeat changes of nice values by programs";
     let holds = |it: &&String| {
         ["interrupts and", "a kicked CPU", "the run is over", "recorded in a guest"]
             .iter()
@@ -59,8 +60,8 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let timed = (timed > 0).then(|| {
         format!(
             "if an interrupt (timer, device, network) ended a sleep, the sleep keeps its length. \
-             This is also true if a message of another task caused the interrupt. Number of these \
-             sleeps: {timed}, total: {span}"
+             The sleep also keeps its length if a message of another task caused the interrupt. \
+             Number of these sleeps: {timed}, total: {span}"
         )
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
@@ -77,8 +78,8 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let own = (tally.own > 0).then(|| {
         let count = tally.own;
         format!(
-            "the scheduler's own threads (migration/N) do no work, and the replay leaves out waits \
-             for them: {count}"
+            "the scheduler's own threads (migration/N) do no work. The replay leaves out the waits \
+             of other tasks for these threads: {count}"
         )
     });
     [timed, unknown, unclear, own].into_iter().flatten()
@@ -90,8 +91,8 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         Why::Named => "the tasks that were named",
         Why::Told => "the tasks that the scenario waits for",
         Why::Passing => {
-            "the tasks that began or ended within the trace, except kernel threads, the recorder, \
-             and tasks that ran from start to end"
+            "the tasks that began or ended within the trace. Kernel threads, the recorder, and \
+             tasks that ran from the start to the end of the trace do not count"
         }
         Why::Woken => {
             "the tasks that other tasks woke, because hardly any other task began or ended within \
@@ -135,8 +136,8 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     if !carries.has(Carries::AFFINITY) {
         said.push(format!(
-            "the trace does not record affinities: kernel threads that are named after a CPU stay \
-             there ({pinned}), all other tasks may run on any CPU"
+            "the trace does not record affinities: a kernel thread that is named after a CPU stays \
+             on that CPU (number of these threads: {pinned}); all other tasks may run on any CPU"
         ));
     }
     if !carries.has(Carries::CGROUPS) {
@@ -149,22 +150,25 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
         );
         if is_part(history) {
             said.push(
-                "cgroups that were recorded before this part of the trace are unknown".into(),
+                "this part of the trace does not show cgroups that earlier parts of the trace \
+                 recorded"
+                    .into(),
             );
         }
     }
     if !carries.has(Carries::TOPOLOGY) {
         said.push(
-            "the trace does not record which cores, caches and nodes CPUs share: set this with \
-             `--machine`"
+            "the trace does not record which CPUs share cores, caches and nodes: describe the \
+             machine with `--machine`"
                 .into(),
         );
     }
     let (held, span) = tally.held;
     if held > 0 {
         said.push(format!(
-            "the scheduler does not cause throttling by quotas. Throttled waits keep their length \
-             under every scheduler, like sleeps. Number of these waits: {held}, total: {span}"
+            "no scheduler can change how long a quota throttles a task. So throttled waits keep \
+             their length under every scheduler, like sleeps. Number of these waits: {held}, \
+             total: {span}"
         ));
     }
     if tally.regrouped > 0 {

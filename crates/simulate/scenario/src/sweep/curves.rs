@@ -261,12 +261,16 @@ fn cache_delays(fields: &Fields) -> Result<Vec<u32>, Wrong> {
         let exact = (value.value * 1000.0 - thousandths).abs() < 1e-6;
         if !exact || !(0.0..=MOST_PER_MILLE).contains(&thousandths) {
             let what = format!("`cache_delay` is {}", value.value);
-            return Err(wrong(value.at, what, "write 0 to 100, with at most three decimals"));
+            return Err(wrong(
+                value.at,
+                what,
+                "write a number from 0 to 100, with at most three decimals",
+            ));
         }
         let thousandths = thousandths as u32;
         if all.len() == MOST_DELAYS {
             let what = format!("`cache_delay` has more than {MOST_DELAYS} values");
-            return Err(wrong(value.at, what, "use longer steps"));
+            return Err(wrong(value.at, what, "make `step` larger, or list fewer values"));
         }
         if all.contains(&thousandths) {
             let what = format!("`cache_delay` contains {} twice", value.value);

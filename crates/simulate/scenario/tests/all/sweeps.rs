@@ -167,7 +167,7 @@ const WRONG: &[(&str, &str, usize, &str, &str)] = &[
     ("step = 0.5 }\ntotal", "step = 0 }\ntotal", 9, "`step` is 0 or negative", "above 0"),
     ("to = 2", "to = 0.5", 9, "range from 1 to 0.5 is empty", "`to`"),
     ("to = 2, ", "", 9, "the range has no end", "to = 10"),
-    ("to = 2", "to = 1e9", 9, "too many steps", "longer steps"),
+    ("to = 2", "to = 1e9", 9, "too many steps", "make `step` larger"),
     (
         "from = 0.5, step = 0.5",
         "from = 0.5, to = 3, step = 0.5",
@@ -212,7 +212,7 @@ const WRONG: &[(&str, &str, usize, &str, &str)] = &[
         "cache_delay = { from = 0, to = 99, step = 0.01 }",
         3,
         "`cache_delay` has more than 100 values",
-        "longer steps",
+        "make `step` larger",
     ),
     ("seed = 7", "cache_delay = 0.0001", 3, "`cache_delay` is 0.0001", "decimals"),
 ];
