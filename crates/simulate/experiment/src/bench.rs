@@ -246,7 +246,7 @@ pub(crate) fn bad_end(outcome: &Outcome, history: &History) -> Option<(String, S
             "make the task fork fewer children, or set a smaller `limit`".into(),
         ),
         End::Fault(fault) => (
-            format!("at {}, the scheduler {}", fault.time, fault.what),
+            format!("at {}, {}", fault.time, fault.what),
             "this is a bug in the scheduler; try another scheduler".into(),
         ),
     })

@@ -25,7 +25,7 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     groups: false,
     tunables: &[Tunable {
         name: "slice",
-        about: "the time for which a task runs while other tasks wait",
+        about: "how long a task runs if other tasks wait",
         values: Values::Span,
         default: "10ms",
     }],
