@@ -120,7 +120,8 @@ fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
     let (name, said) = (&evidence.scheduler, &evidence.said);
     if let Some(refusal) = Refusal::of(said) {
         let what = format!("the verifier rejected {} of {name}: {}", refusal.program, refusal.why);
-        let help = "read the lines before the message in this report; `--json` has more of them"
+        let help = "read the lines before the message in this report; `--json` prints more of \
+                    these lines"
             .to_owned();
         let from = refusal.log.len().saturating_sub(LINES);
         return (what, help, refusal.log[from..].to_vec());

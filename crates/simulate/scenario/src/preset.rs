@@ -55,8 +55,8 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "bulldozer64-slit",
         arguments: &[],
-        about: "like bulldozer64, but with the distances from the firmware table (18 pairs of \
-                neighbours)",
+        about: "like bulldozer64, but with the distances from the firmware table, which has 18 \
+                pairs of neighbouring nodes",
         source: "firmware table of an Opteron 6272 in the topology tests of XenServer",
         make: |_| Grid { slit: BULLDOZER_SLIT, ..BULLDOZER },
     },

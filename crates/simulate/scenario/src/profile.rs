@@ -95,7 +95,7 @@ const PROFILE: Section = Section {
         key("isr", "TIME", "time to enter an interrupt"),
         key("send", "TIME", "time to send an interrupt to another CPU"),
         key("switch", "TIME", "time of a context switch"),
-        key("heap_step", "TIME", "time of one step of a heap operation, up or down"),
+        key("heap_step", "TIME", "time of one step up or down in a heap"),
         key(
             "scan",
             "TIME",

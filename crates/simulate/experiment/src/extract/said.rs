@@ -34,7 +34,9 @@ pub(super) fn assumptions(
     ];
     said.extend(history.head.source.caveat());
     if simulated {
-        said.push("events at the same instant may come in a different order".into());
+        said.push(
+            "events at the same instant may come in a different order than in the trace".into(),
+        );
     }
     said.extend(sleeps(tally));
     said.push(who(extracted, whom));

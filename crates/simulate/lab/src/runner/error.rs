@@ -222,7 +222,8 @@ impl Help for Error {
                 "set a `capacity` for this pipe: a task then waits while the pipe is full"
             }
             Error::Refused { doing: RUNNING, .. } => {
-                "run the program alone; this user must have access to its folder"
+                "run only this program, as the same user; the user must have access to the folder \
+                 of the program"
             }
             Error::Refused { doing: CLASSING, error, .. } if is_busy(error) => {
                 "reduce `wcet`, or use more CPUs: the kernel accepts tasks in the class `deadline` \

@@ -193,7 +193,7 @@ pub const PICKS: &[(&str, &str)] = &[
     ("max", "the largest"),
     ("spread", "the largest value divided by the smallest"),
     ("mean", "the mean"),
-    ("share-at-least 1.6", "the share of seeds with at least this value"),
+    ("share-at-least 1.6", "the share of seeds with a value of at least 1.6"),
 ];
 
 impl Measure {

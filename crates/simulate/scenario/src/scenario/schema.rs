@@ -55,7 +55,8 @@ pub(crate) const SCENARIO: Section = Section {
         key(
             "machine",
             "text",
-            "a preset or an hwloc description, in the file or in each variant; required",
+            "the machine: a preset or an hwloc description; required in the file or in each \
+             variant",
         ),
         key(
             "parameters",
@@ -91,7 +92,11 @@ pub(crate) const SCENARIO: Section = Section {
             "list of tables",
             "the variants of the run; default: one variant with the name `default`",
         ),
-        key("sweep", "lists by parameter", "one variant for each combination of the values"),
+        key(
+            "sweep",
+            "lists by parameter",
+            "parameters with their values; each combination of the values becomes one variant",
+        ),
         key("figures", "list of tables", "the numbers that are measured and compared"),
     ],
 };
@@ -245,7 +250,7 @@ pub(crate) const TASK: Section = Section {
         ),
         key("program", "list of steps", "the program of each task"),
         key("use", "text", "the function of the catalogue that creates the tasks"),
-        key("count", "0 to 100000", "the number of tasks, with `program`; default: `1`"),
+        key("count", "0 to 100000", "with `program`: the number of tasks; default: `1`"),
         key("at", "TIME", "the time at which the tasks are created; default: `0ns`"),
         key("from", "CPU", "the CPU of the task that creates these tasks; default: `0`"),
         key(

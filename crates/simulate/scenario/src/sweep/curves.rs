@@ -131,7 +131,7 @@ impl Whole<'_> {
         let spare = match fields.get("spare") {
             None if takes <= most_spare => takes,
             None => {
-                let what = format!("`{name}` leaves no CPU for tasks at some points");
+                let what = format!("at some points, the curve `{name}` leaves no CPU for tasks");
                 let help = match cluster {
                     Some(_) => "use a larger `cluster`",
                     None => "start `cpus` with a larger number",
@@ -175,8 +175,12 @@ impl Whole<'_> {
         match self.late.filter(|_| !found.takes_late_deadlines) {
             None => Ok(Some(found)),
             Some(late) => {
-                let what = format!("`{written}` does not support deadlines beyond the period");
-                let help = format!("remove `{late}` from `deadlines`, or use another test");
+                let what = format!(
+                    "the implementation `{written}` does not support deadlines that are longer \
+                     than the period"
+                );
+                let help =
+                    format!("remove `{late}` from `deadlines`, or use another implementation");
                 Err(wrong(node.at, what, help))
             }
         }

@@ -62,7 +62,11 @@ pub(super) const POINTS: Section = Section {
             "numbers",
             "the number of tasks per CPU; the product with `cpus` must be a whole number",
         ),
-        key("total", "numbers", "the total utilization of a set, or its upper limit"),
+        key(
+            "total",
+            "numbers",
+            "the total utilization of a set, or the upper limit of this utilization",
+        ),
         key("utilizations", "UTILIZATIONS", "the distribution of utilizations; required"),
         key(
             "periods",
@@ -128,8 +132,8 @@ pub(super) const CURVE: Section = Section {
         key(
             "spare",
             "whole number",
-            "the number of CPUs that run no task; default: the number that the implementation uses \
-             for itself",
+            "the number of CPUs that run no task; default: the number of CPUs that the \
+             implementation uses for itself",
         ),
         key(
             "cluster",

@@ -236,7 +236,8 @@ fn deadlines_beyond_periods_are_for_those_who_take_them() {
     let on = |text: &str| read(&text.replace("= \"gsn-edf\"", "= \"linux\""));
     let error = on(&late).expect_err("refused");
     let message = error.to_string();
-    let what = "folder/two.toml:28: `linux` does not support deadlines beyond the period";
+    let what = "folder/two.toml:28: the implementation `linux` does not support deadlines that are \
+                longer than the period";
     assert_eq!(message, what);
     assert!(error.help().contains("`uni-arbitrary`"), "{}", error.help());
     assert!(on(&late.replace("uni-arbitrary", "uni-constrained")).is_ok());

@@ -53,7 +53,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "kworker",
-        about: "a kernel thread on each CPU that runs at regular intervals",
+        about: "one kernel thread per CPU; each thread runs at regular intervals",
         source: "Lawall, slides on wake_affine_idle: with the ondemand governor, the thread runs \
                  60us every 4ms",
         arguments: &[

@@ -29,7 +29,7 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
         },
         Tunable {
             name: "cap",
-            about: "whether at most 10 ms are charged for one run",
+            about: "whether a thread is charged at most 10 ms for one run",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
