@@ -252,7 +252,9 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
 /// One of which so many guests died that it was not tried again.
 pub(crate) fn given_up(name: &str, guests: usize) -> Fault {
     Fault {
-        what: format!("not run, because {guests} guests died in earlier runs under {name}"),
+        what: format!(
+            "the lab skipped this run, because {guests} guests died in earlier runs under {name}"
+        ),
         help: "see the other runs of this scheduler for the reason".into(),
         after_ns: None,
         dump: None,

@@ -185,8 +185,10 @@ impl Guests {
 
     /// A cell for which no guest is booted any more.
     fn give_up(&self, (variant, options): &(&Variant, wastenot_sim::Options)) {
-        let what =
-            format!("not run, because {DEATHS} guests died during other runs of this variant");
+        let what = format!(
+            "the lab skipped this run, because {DEATHS} guests died during other runs of this \
+             variant"
+        );
         let ran = match self.scheduler(variant) {
             None => Err((what, help())),
             Some(name) => {

@@ -127,7 +127,8 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
             if overhead.at.is_none() { !places.is_empty() } else { places.contains(&None) };
         if others {
             let what = format!(
-                "some rows of {} have a value in `at`, other rows have none",
+                "some rows of {} have a value in the column `at`, but other rows have no value \
+                 there",
                 overhead.kind
             );
             return Err(row.wrong(

@@ -68,20 +68,23 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
         let count = tally.unknown_wakers;
-        format!("sleeps with an unknown waker keep their length in the simulated run: {count}")
+        format!(
+            "sleeps with an unknown waker keep their length in the simulated run. Number of these \
+             sleeps: {count}"
+        )
     });
     let unclear = (tally.unclear > 0).then(|| {
         let count = tally.unclear;
         format!(
             "the trace does not distinguish wakeups by interrupts from wakeups by tasks, so the \
-             current task counts as the waker: {count}"
+             current task counts as the waker. Number of these wakeups: {count}"
         )
     });
     let own = (tally.own > 0).then(|| {
         let count = tally.own;
         format!(
             "the scheduler's own threads (migration/N) do no work. The replay leaves out the waits \
-             of other tasks for these threads: {count}"
+             of other tasks for these threads. Number of these waits: {count}"
         )
     });
     [timed, unknown, unclear, own].into_iter().flatten()
@@ -174,20 +177,25 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
         ));
     }
     if tally.regrouped > 0 {
-        said.push(format!("the replay does not repeat changes of cgroup: {}", tally.regrouped));
+        said.push(format!(
+            "the replay does not repeat changes of cgroup. Number of these changes: {}",
+            tally.regrouped
+        ));
     }
     if tally.realtime {
         said.push("the simulation treats real-time tasks as ordinary tasks".into());
     }
     let silent = silent(history);
     if silent > 0 {
-        said.push(format!("CPUs without any event in the trace count as available: {silent}"));
+        said.push(format!(
+            "CPUs without any event in the trace count as available. Number of these CPUs: {silent}"
+        ));
     }
     if tally.unknown.0 > 0 {
         let (count, span) = tally.unknown;
         said.push(format!(
-            "a task in an unknown state counts as asleep, and this sleep keeps its length: \
-             {count}, {span} in total"
+            "a task in an unknown state counts as asleep, and this sleep keeps its length. Number \
+             of these sleeps: {count}, total: {span}"
         ));
     }
     if tally.losses > 0 {
@@ -196,8 +204,8 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     if tally.unannounced > 0 {
         let count = tally.unannounced;
         said.push(format!(
-            "tasks that ran without any wakeup are runnable from the start: \
-            {count}"
+            "tasks that ran without any wakeup are runnable from the start. Number of these tasks: \
+             {count}"
         ));
     }
     said

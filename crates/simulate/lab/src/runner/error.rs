@@ -85,7 +85,7 @@ pub enum Unfit {
         why: String,
     },
     /// A group has both tasks and groups below it: cgroups do not allow that.
-    #[error("the group `{name}` contains both tasks and a group")]
+    #[error("the group `{name}` contains tasks, and also contains another group")]
     InnerTasks {
         /// The group.
         name: String,

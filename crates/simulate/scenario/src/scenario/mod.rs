@@ -186,8 +186,8 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     let left_out = nodes.len() - figures.len();
     let notes = (left_out > 0).then(|| {
         format!(
-            "the settings of this run replace variants; the report leaves out the figures of the \
-             replaced variants: {left_out}"
+            "the settings of this run replace variants, so the report has no figures of these \
+             variants. Number of figures that are left out: {left_out}"
         )
     });
     Ok(Scenario {

@@ -68,8 +68,8 @@ pub(crate) const SCENARIO: Section = Section {
         key(
             "ambient",
             "RECORDING",
-            "background kernel threads and late interrupts, as in a trace of a real machine \
-             (simulate.md); default: none",
+            "the recording of a real machine; the simulation has the same background kernel \
+             threads and late interrupts (simulate.md); default: none",
         ),
         key(
             "scheduler",

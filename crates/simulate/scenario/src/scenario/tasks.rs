@@ -64,7 +64,7 @@ pub(super) fn read(nodes: &[Node], draft: &mut Draft) -> Result<(), Wrong> {
             return Err(wrong(node.at, what, "write fewer tasks"));
         }
         if draft.workload.marks.len().max(draft.workload.affinities.len()) > NOTED {
-            let what = format!("there are more than {NOTED} marks or CPU lists");
+            let what = format!("the programs contain more than {NOTED} marks or CPU lists");
             return Err(wrong(node.at, what, "use fewer marks or CPU lists"));
         }
     }

@@ -205,7 +205,7 @@ fn judged(row: &Row<'_>, words: &mut Words) -> Result<Judged, Error> {
     let Judged { share, share_low: low, share_high: high, .. } = judged;
     if !(low <= share && share <= high && high <= 1.0) {
         let what =
-            format_args!("{share} with the interval from {low} to {high} is not a valid share");
+            format_args!("the share {share} and its interval from {low} to {high} are not valid");
         return Err(row.wrong(
             SHARE,
             what,

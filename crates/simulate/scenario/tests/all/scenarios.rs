@@ -587,7 +587,7 @@ fn programs_that_cannot_be_are_refused() {
         ("\"loop 0\", \"end\"", "the loop has zero rounds", "loop 3"),
         ("\"cpus 9\"", "none of the CPUs `9`", "its CPUs: 0-3"),
         ("\"fork u\"", "no task `u`", "[[tasks]]"),
-        ("\"fork t\"", "`t` forks itself", "from one single task"),
+        ("\"fork t\"", "`t` forks itself", "one single task fork"),
         ("\"nice 50\"", "\" is invalid", "from -20 to 19"),
         ("\"loop forever\", \"mark m\", \"end\"", "the loop takes no time", "compute 1us"),
         ("\"loop forever\", \"yield\", \"end\"", "the loop takes no time", "takes time"),
