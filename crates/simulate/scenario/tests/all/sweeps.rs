@@ -250,5 +250,8 @@ fn sweeps_that_are_too_large_are_refused_before_they_are_made() {
     assert!(error.to_string().contains(&format!("more than {MOST_POINTS} points")), "{error}");
     let wide = TEXT.replace("sets = 20", "sets = 100000").replace("[2, 4]", "[2, 32]");
     let error = read(&wide).expect_err("too many");
-    assert!(error.to_string().contains("and 10 curves, and each point has 100000 task sets"), "{error}");
+    assert!(
+        error.to_string().contains("and 10 curves, and each point has 100000 task sets"),
+        "{error}"
+    );
 }
