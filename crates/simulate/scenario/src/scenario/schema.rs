@@ -55,8 +55,8 @@ pub(crate) const SCENARIO: Section = Section {
         key(
             "machine",
             "text",
-            "the machine: a preset or an hwloc description; required in the file or in each \
-             variant",
+            "the machine, as a preset or an hwloc description; this key is in the file or in each \
+             variant; required",
         ),
         key(
             "parameters",
@@ -113,7 +113,7 @@ pub(crate) const COSTS: Section = Section {
             "four TIMEs",
             "CPU time that a task loses by a migration. The four values are for migrations to (1) \
              an SMT sibling, (2) another core with the same cache, (3) another cache in the same \
-             node, (4) another node. Default: `0ns` each",
+             node, (4) another node. For each value, the default is `0ns`",
         ),
         key(
             "cold",
