@@ -9,8 +9,8 @@ pub fn machines() -> Report {
     let mut report = Report::new("list.machines/1", "Machines");
     report.verdict = "Give one of these names to `--machine`, or to the key `machine` of a \
                       scenario. Arguments in brackets are whole numbers. For any other machine, \
-                      give an hwloc description such as 'pack:2 core:4 pu:2', or a file (hwloc \
-                      XML, `lscpu -p`, /sys)."
+                      give an hwloc description such as 'pack:2 core:4 pu:2', or the path of a \
+                      file (hwloc XML, output of `lscpu -p`), or /sys."
         .into();
     let columns = [("name", "name"), ("about", "what it is"), ("source", "")];
     let mut all = Table::listing("machines", "Machines", &columns);

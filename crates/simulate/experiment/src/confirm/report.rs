@@ -78,7 +78,7 @@ impl Confirmation {
         let answer = match (&self.trial, self.asked()) {
             (Some(trial), _) => self.words_of(trial),
             (None, Some(most)) => format!(
-                "This report has no claim: Wastenot knows no change to {} that should remove the \
+                "This report makes no claim: Wastenot knows no change to {} that should remove the \
                  lost time. The largest loss is {}.",
                 choice::label(&self.model),
                 lost_words(most)
@@ -132,10 +132,10 @@ impl Confirmation {
                 trial.instead()
             ),
             Verdict::NotReproduced => format!(
-                "This report has no claim: the model does not reproduce the loss. In the recorded \
-                 run, the {kind} {because} is {}. Under the model {model}, the {kind} is {before}. \
-                 A claim requires between half and twice the recorded value. Use `--scheduler` to \
-                 choose another model.",
+                "This report makes no claim: the model does not reproduce the loss. In the \
+                 recorded run, the {kind} {because} is {}. Under the model {model}, the {kind} is \
+                 {before}. A claim requires that this value is between half and twice the recorded \
+                 value. Use `--scheduler` to choose another model.",
                 Span(lost.ns)
             ),
             _ if trial.gave_up() => format!(
@@ -239,8 +239,8 @@ impl Confirmation {
              between half and twice the recorded loss. (2) The change lowers the loss by this \
              cause, and the loss by all causes together. This means that the interval after the \
              change is below the interval before the change, and that the median falls to half or \
-             less. (3) The control does not differ from the arm `before`. (4) The change does not \
-             make the run longer"
+             less. (3) The loss in the arm `control` does not differ from the loss in the arm \
+             `before`. (4) The change does not make the run longer"
                 .into(),
         ];
         if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {

@@ -17,7 +17,8 @@ pub(super) fn assumptions(
     let simulated = is_simulated(history);
     let mut said: Vec<String> =
         vec![
-        "the work of a task is its CPU time between its waits; a task that busy-waits works".into(),
+        "the work of a task is its CPU time between its waits; the CPU time of busy-waiting is \
+         part of this work".into(),
         "CPUs are as fast as in the trace; caches, memory and busy siblings cause the same delays \
          as in the trace"
             .into(),

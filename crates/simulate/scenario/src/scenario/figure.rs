@@ -164,7 +164,8 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (
         Measure::Jobs,
         "jobs",
-        "under real-time schedulers: number of jobs that completed or missed their deadline",
+        "under real-time schedulers: number of jobs; a job counts if it has completed, or if it \
+         has missed its deadline",
     ),
     (
         Measure::Missed,

@@ -141,9 +141,9 @@ pub(crate) const COSTS: Section = Section {
         key(
             "remote",
             "list of 0.1 to 1",
-            "speed of a task that runs away from its first node, as a share of full speed. The \
-             first value is for a distance of one hop, the second value for two hops, and so on; \
-             default: `1`",
+            "speed of a task on a CPU outside of the task's first node, as a share of full speed. \
+             The first value is for a distance of one hop, the second value for two hops, and so \
+             on; default: `1`",
         ),
     ],
 };

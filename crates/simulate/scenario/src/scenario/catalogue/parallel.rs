@@ -80,7 +80,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "episode",
                 Count(u32::MAX),
                 "0",
-                "after this many rounds, the master works alone for a while; 0: never",
+                "number of rounds after which the master works alone for a while; 0: never",
             ),
             argument("serial", Time, "0ms", "CPU time for which the master works alone"),
         ],

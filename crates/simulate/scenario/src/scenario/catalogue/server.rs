@@ -35,8 +35,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "java_h2",
-        about: "each client computes without a lock, then with a lock, and so on; collector and \
-                compiler threads run in the background",
+        about: "for each request, a client computes without a lock, then with a lock, and then \
+                sleeps; collector and compiler threads run in the background",
         source: "DaCapo h2, as in Lawall's slides on wake_affine_idle",
         arguments: &[
             argument("clients", Count(4096), "128", "clients"),

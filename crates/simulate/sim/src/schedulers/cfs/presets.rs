@@ -106,7 +106,7 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
             "wake-affine-idle",
             "which cache a wakeup searches for an idle CPU if the previous CPU is idle. `after` \
              (since commit d8fcb81f1acf): the cache of the previous CPU. `before`: the cache of \
-             the previous CPU or of the waker, after a comparison of loads",
+             the previous CPU or of the waker; a comparison of loads decides",
             &["before", "after"],
             defaults[4],
         ),
