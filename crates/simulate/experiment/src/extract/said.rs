@@ -155,11 +155,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
             "the trace does not record the shares of cgroups: all cgroups have equal shares".into(),
         );
         if is_part(history) {
-            said.push(
-                "this part of the trace does not show cgroups that earlier parts of the trace \
-                 recorded"
-                    .into(),
-            );
+            said.push("this part of the trace does not show the cgroups of earlier parts".into());
         }
     }
     if !carries.has(Carries::TOPOLOGY) {
@@ -172,9 +168,8 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let (held, span) = tally.held;
     if held > 0 {
         said.push(format!(
-            "no scheduler can change how long a quota throttles a task. So throttled waits keep \
-             their length under every scheduler, like sleeps. Number of these waits: {held}, \
-             total: {span}"
+            "throttling by quotas is the same under every scheduler, so throttled waits keep their \
+             length. Number of these waits: {held}, total: {span}"
         ));
     }
     if tally.regrouped > 0 {
@@ -205,7 +200,7 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     if tally.unannounced > 0 {
         let count = tally.unannounced;
         said.push(format!(
-            "tasks that ran without any wakeup are runnable from the start. Number of these tasks: \
+            "tasks that ran without any wakeup are runnable from the start. Number of tasks: \
              {count}"
         ));
     }

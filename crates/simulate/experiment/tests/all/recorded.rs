@@ -171,7 +171,7 @@ tasks = [{ name = "a", group = "g", program = ["compute 100ms"] }]"#,
     assert_eq!(extracted.held + extracted.work, extracted.recorded, "it ran or was held back");
     assert_eq!(answer.as_recorded(), Some(extracted.recorded));
     assert_eq!(answer.asked.makespan, Some(extracted.recorded));
-    assert!(says(&answer, "how long a quota throttles a task"));
+    assert!(says(&answer, "throttling by quotas"));
     let verdict = answer.report().verdict;
     assert!(verdict.contains("throttled by a quota"), "{verdict}");
 }

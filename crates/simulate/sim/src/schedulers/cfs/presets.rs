@@ -83,9 +83,8 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
         ),
         words(
             "groups",
-            "whose view of the machine determines the scheduling groups. `core0`: CPU 0 determines \
-             all groups. `own` and `own-balanced`: each CPU determines its own groups; with `own`, \
-             any CPU may balance",
+            "whose view of the machine determines the scheduling groups: the view of CPU 0, or \
+             each CPU's own view; with `own`, any CPU may balance",
             &["core0", "own", "own-balanced"],
             defaults[1],
         ),
