@@ -25,7 +25,8 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "imbalance",
         class: "scheduler/balancing",
         leaf: Some("scheduler/balancing/beside-group"),
-        about: "groups are compared by their average load / by their least loaded CPU",
+        about: "the balancer compares groups by their average load / by the load of their least \
+                loaded CPU",
         times: 80,
         plant: imbalance,
     },

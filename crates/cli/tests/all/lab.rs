@@ -234,7 +234,8 @@ fn schedulers_of_others_are_compared_and_one_that_fails_is_a_result() {
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert_eq!(
         faults[0]["what"],
-        "the program of false ended before it scheduled (exit code 1); it printed nothing"
+        "the program of false ended before the scheduler was enabled (exit code 1); it printed \
+         nothing"
     );
     assert_eq!(figure(&report, &format!("{kernel} tiny.bpf.o"), "rounds"), 40.0);
     let compared = report["compared"].as_array().expect("comparisons");

@@ -185,7 +185,7 @@ fn ended(
 fn runs_no_program(variant: &Variant) -> Result<(), Error> {
     let Some(command) = variant.workload.commands.first() else { return Ok(()) };
     let what = format!(
-        "variant `{}` runs `{command}`, and the simulator cannot run real programs",
+        "variant `{}` runs `{command}`, but the simulator cannot run real programs",
         variant.name
     );
     let help = format!(
@@ -239,14 +239,14 @@ pub(crate) fn bad_end(outcome: &Outcome, history: &History) -> Option<(String, S
         End::Deadlock(stuck) => deadlock(stuck, history),
         End::Livelock { task } => (
             format!("{} runs an endless loop in which no time passes", history.task_label(*task)),
-            "put a `compute`, a `sleep` or a wait into the loop".into(),
+            "add a `compute`, a `sleep` or a wait to the loop".into(),
         ),
         End::Crowd { parent } => (
             format!("a million tasks exist, and {} forks another one", history.task_label(*parent)),
             "make the task fork fewer children, or set a smaller `limit`".into(),
         ),
         End::Fault(fault) => (
-            format!("at {}, the scheduler {}", fault.time, fault.what),
+            format!("at {}, {}", fault.time, fault.what),
             "this is a bug in the scheduler; try another scheduler".into(),
         ),
     })
@@ -269,7 +269,10 @@ fn deadlock(stuck: &[Stuck], history: &History) -> (String, String) {
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let help = match stuck.first().is_some_and(|it| it.for_cpu) {
         true => "let the spinning tasks block, or use fewer spinning tasks than CPUs",
-        false => "add the unlock, put, signal or arrival that these tasks wait for",
+        false => {
+            "add the step that ends the wait of these tasks: an unlock, a put, a signal or an \
+             arrival at a barrier"
+        }
     };
     (format!("deadlock: {listed}{more}"), help.into())
 }

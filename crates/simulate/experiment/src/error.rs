@@ -155,7 +155,8 @@ impl Help for Error {
             Error::Policy { help, .. } => help.into(),
             Error::Parameter { wrong, .. } => wrong.help(),
             Error::Steps { name, .. } if name == PACE => {
-                "set `pace` to `even` or `varied`, and also set `steps`".into()
+                "set the tunable `pace` to `even` or `varied`, and also set the tunable `steps`"
+                    .into()
             }
             Error::Steps { .. } => "set `steps` to the time of the longest step of a decision, at \
                                     most 1 ms, for example `20us`"

@@ -264,8 +264,8 @@ pub(crate) fn too_few(before: &Experiment, after: &Experiment) -> Option<String>
     let is_few = figures > 0 && runs(before).min(runs(after)).is_some_and(|runs| runs < least);
     is_few.then(|| {
         format!(
-            "use --repeat {least}: comparing {figures} figures needs at least {least} runs per \
-             scheduler"
+            "use --repeat {least}: a comparison of {figures} figures needs at least {least} runs \
+             per scheduler"
         )
     })
 }

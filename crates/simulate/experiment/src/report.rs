@@ -51,7 +51,8 @@ impl Experiment {
         let same = self.variants.iter().filter(|variant| !variant.same.is_empty());
         let same = same.map(|it| {
             format!(
-                " With this change, {} are identical, so they ran only once.",
+                " With the changed settings, the variants {} are identical, so only one of them \
+                 ran.",
                 listed(&names(it))
             )
         });
@@ -209,8 +210,8 @@ impl<'e> Benches<'e> {
         };
         format!(
             " The report leaves out completion times{on}, because QEMU counted instructions: \
-             programs take a different time there than on hardware. Waits, placements, migrations \
-             and waste show the decisions of the scheduler."
+             programs take a different time in QEMU than on hardware. Waits, placements, \
+             migrations and waste show the decisions of the scheduler."
         )
     }
 

@@ -76,7 +76,10 @@ impl Series {
     pub fn limited(&self) -> Vec<String> {
         let limited = self.pairs().filter(|(before, it)| it.is_limited() && !before.is_limited());
         let sentence = |(before, it): (&Experiment, &Experiment)| {
-            format!("{}: a run reached the limit, but not under {}", it.bench, before.bench)
+            format!(
+                "{}: a run reached the limit of the time; under {}, no run reached this limit",
+                it.bench, before.bench
+            )
         };
         limited.map(sentence).collect()
     }

@@ -34,8 +34,8 @@ impl Finding {
                 format!("A task waits {longest} for a CPU, although all tasks are equal.")
             }
             Kind::Unfair => format!(
-                "A task is runnable all the time but runs for only {share:.0} % of {longest}, less \
-                 than half of its fair share, although all tasks are equal."
+                "All tasks are equal, and one task is runnable all the time. But this task runs \
+                 for only {share:.0} % of {longest}, less than half of its fair share."
             ),
             Kind::Misses => format!(
                 "Jobs miss their deadlines, although all tasks together need only {:.2} of {} \
@@ -55,13 +55,16 @@ impl Finding {
                         format!("The work takes {share:.0} % longer than under {other}.")
                     }
                     LATE => format!(
-                        "{share:.1} % more of the jobs miss their deadlines than under {other}."
+                        "More jobs miss their deadlines than under {other}: the difference is \
+                         {share:.1} % of all jobs."
                     ),
-                    HANG => format!("The work never ends, but it ends under {other}."),
+                    HANG => format!(
+                        "Under this scheduler, the work never ends. Under {other}, the work ends."
+                    ),
                     cause => format!(
-                        "{cause}: CPUs are idle while tasks that may run there wait. More time is \
-                         lost than under {other}: the difference is {share:.1} % of the CPU time \
-                         that the tasks use."
+                        "{cause}: CPUs are idle while tasks that may run there wait. This \
+                         scheduler loses more time than {other}: the difference is {share:.1} % of \
+                         the CPU time that the tasks use."
                     ),
                 }
             }
@@ -160,7 +163,7 @@ why = {why:?}
             (Control::Change(Change::Tunable { how, .. }), _) => (*how).to_owned(),
             (Control::Other(_), Kind::Misses) => format!("{other} meets all deadlines."),
             (Control::Reference, _) => {
-                "A better schedule finishes this work in less time.".to_owned()
+                "The control (a better schedule) finishes the same work in less time.".to_owned()
             }
             _ if self.cause == HANG => format!("Under {other} the work ends."),
             (_, Kind::Starves) => format!("Under {other} no task waits so long."),
@@ -177,8 +180,8 @@ why = {why:?}
         let mut uses = String::new();
         uses += &match is_measured {
             true => format!(
-                "# This scenario is a test. It fails while the scheduler has this loss:\n#   \
-                 wastenot run {name}.toml --fail-if-out-of-band{allow}\n"
+                "# This scenario is a test. The next command fails as long as the scheduler has \
+                 this loss:\n#   wastenot run {name}.toml --fail-if-out-of-band{allow}\n"
             ),
             false => "# No figure of `wastenot run` shows this loss.\n".to_owned(),
         };

@@ -31,8 +31,8 @@ impl Outcome {
         report.measure("seed", "seed", question.seed, Unit::None);
         report.tables = vec![self.findings(), self.arms()];
         report.assumptions = vec![
-            "simulated: a finding holds for the model of the scheduler; only a run in a kernel can \
-             confirm it for the scheduler itself"
+            "simulated: a finding is true of the model of the scheduler; only a run in a kernel \
+             can confirm the finding for the scheduler itself"
                 .into(),
             "a search proves nothing: losses that it did not find may still exist".into(),
         ];
@@ -50,7 +50,7 @@ impl Outcome {
             all => format!("The hunt found {} losses", all.len()),
         };
         let mut verdict =
-            format!("{what} in {trials} trials of the search and as many random trials");
+            format!("{what} in {trials} trials of the search and {trials} random trials");
         if let Some(first) = self.shrunk.first() {
             let by = |arm: &Arm| {
                 let has_it = |it: &&Finding| arm.finding(&it.cause).is_some();
@@ -58,8 +58,9 @@ impl Outcome {
             };
             let (cpus, kinds) = (first.genome.machine().cpus(), first.genome.kinds());
             verdict += &format!(
-                ": {} by the search, {} by random trials. Each loss occurs with all three seeds, \
-                 but not in its control. The first loss occurs on {} with {}: {}",
+                ". Losses found by the search: {}; losses found by random trials: {}. Each loss \
+                 occurs with all three seeds, and does not occur in the control of this loss. The \
+                 first loss occurs on {} with {}: {}",
                 by(&self.search),
                 by(&self.random),
                 if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") },

@@ -68,7 +68,7 @@ pub enum Error {
         console: String,
     },
     /// The guest says nothing.
-    #[error("the guest printed nothing for {} s; its last output: \
+    #[error("the guest printed nothing during the last {} s; before this time, it printed: \
              {}", patience.as_secs(), last(console))]
     Hangs {
         /// For how long.

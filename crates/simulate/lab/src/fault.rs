@@ -76,7 +76,7 @@ impl Exit {
 
     fn sentence(&self, name: &str) -> String {
         let when = match self.after_ns {
-            None => " during its init, before it scheduled".to_owned(),
+            None => " during its init, before it scheduled a task".to_owned(),
             some => after(some),
         };
         let message = self.message.as_ref().map_or(String::new(), |it| format!(": {}", files(it)));
@@ -93,8 +93,8 @@ impl Exit {
                 "the scheduler itself called scx_bpf_error: read the line that the message names"
             }
             reason if reason.ends_with("main kernel") => {
-                "a CPU went online or offline, and the scheduler has no cpu_online and cpu_offline \
-                 operations, so its program must load it again"
+                "a CPU went online or offline, but the scheduler has no cpu_online and cpu_offline \
+                 operations: start the scheduler's program again"
             }
             _ => "see docs/how-to/sched_ext.md for the meaning of the kernel's reasons",
         }
@@ -120,7 +120,8 @@ fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
     let (name, said) = (&evidence.scheduler, &evidence.said);
     if let Some(refusal) = Refusal::of(said) {
         let what = format!("the verifier rejected {} of {name}: {}", refusal.program, refusal.why);
-        let help = "read the lines before the message in this report; `--json` has more of them"
+        let help = "read the lines before the message in this report; `--json` prints more of \
+                    these lines"
             .to_owned();
         let from = refusal.log.len().saturating_sub(LINES);
         return (what, help, refusal.log[from..].to_vec());
@@ -136,18 +137,20 @@ fn unloaded(evidence: &Evidence) -> (String, String, Vec<String>) {
         let why = lines(said).find_map(error_of).map_or(String::new(), |why| format!(" ({why})"));
         let what = format!("the kernel refused to attach {name}: {line}{why}");
         let help =
-            "the kernel verified the programs and gave no reason: check for an operation or a flag \
-             that this kernel no longer has, or accepts only together with another one"
-            .to_owned();
+            "the kernel verified the programs and gave no reason: look for operations or flags \
+             that this kernel no longer has, or that it accepts only in certain combinations"
+                .to_owned();
         return (what, help, last(said));
     }
     let end = lines(said).last().map(shortened);
     let end = end.map_or("it printed nothing".to_owned(), |line| format!("its last line: {line}"));
     let what = match ended {
-        Some(how) => format!("the program of {name} ended before it scheduled ({how}); {end}"),
+        Some(how) => {
+            format!("the program of {name} ended before the scheduler was enabled ({how}); {end}")
+        }
         None => {
             let waited = evidence.waited_s;
-            format!("{name} did not begin to schedule within {waited} s; {end}")
+            format!("{name} was not enabled within {waited} s; {end}")
         }
     };
     let help = "boot the kernel with `wastenot lab shell` and try the scheduler by hand".to_owned();
@@ -213,8 +216,7 @@ pub(crate) fn starved(name: &str, wait: &Wait, history: &History) -> Option<Faul
     starves.then(|| {
         let cpu = wait.cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
         let what = format!(
-            "{} starved under {name}: when the run reached its limit, the task had waited{cpu} for \
-             {}",
+            "{} starved under {name}: at the end of the run, the task had waited{cpu} for {}",
             wait.task,
             Span(wait.ns)
         );
@@ -239,7 +241,8 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
     let while_it = if scheduled { "scheduled" } else { "was loaded" };
     Fault {
         what: format!("the guest sent no answer while {name} {while_it}: {why}"),
-        help: "run it again: if the scheduler hangs the kernel, the kernel will hang again".into(),
+        help: "run the command again: if the scheduler is the cause, the guest will hang again"
+            .into(),
         after_ns: None,
         dump: None,
         lines: Vec::new(),
@@ -249,7 +252,9 @@ pub(crate) fn lost(name: &str, scheduled: bool, why: &crate::Error) -> Fault {
 /// One of which so many guests died that it was not tried again.
 pub(crate) fn given_up(name: &str, guests: usize) -> Fault {
     Fault {
-        what: format!("not run, because {guests} guests died in earlier runs under {name}"),
+        what: format!(
+            "the lab skipped this run, because {guests} guests died in earlier runs under {name}"
+        ),
         help: "see the other runs of this scheduler for the reason".into(),
         after_ns: None,
         dump: None,
@@ -324,11 +329,12 @@ mod tests {
         let waits = Evidence { ended: None, waited_s: 150, ..evidence("Begins.......", &[]) };
         assert_eq!(
             fault(&waits, None).what,
-            "scx_foo did not begin to schedule within 150 s; its last line: Begins..."
+            "scx_foo was not enabled within 150 s; its last line: Begins..."
         );
         assert_eq!(
             what("", &[]),
-            "the program of scx_foo ended before it scheduled (exit code 1); it printed nothing"
+            "the program of scx_foo ended before the scheduler was enabled (exit code 1); it \
+             printed nothing"
         );
     }
 
@@ -338,7 +344,7 @@ mod tests {
         let message = "foo: /home/me/src/foo.bpf.c:312: init from another CPU";
         assert_eq!(
             what("", &[(11, disabled), (12, message), (13, "   frame+0x4f/0x70")]),
-            "the kernel ended scx_foo during its init, before it scheduled: scx_bpf_error: \
+            "the kernel ended scx_foo during its init, before it scheduled a task: scx_bpf_error: \
              foo.bpf.c:312: init from another CPU"
         );
         let enabled = (1_000_000, "BPF scheduler \"foo\" enabled");
@@ -393,8 +399,8 @@ mod tests {
         let told = starved("scx_foo", &wait, &history).expect("starvation");
         assert_eq!(
             told.what,
-            "work:7 starved under scx_foo: when the run reached its limit, the task had waited on \
-             CPU 3 for 17.30 s"
+            "work:7 starved under scx_foo: at the end of the run, the task had waited on CPU 3 for \
+             17.30 s"
         );
         for other in [Wait { is_open: false, ..wait.clone() }, Wait { ns: 1_000_000, ..wait }] {
             assert_eq!(starved("scx_foo", &other, &history), None);

@@ -185,8 +185,10 @@ impl Guests {
 
     /// A cell for which no guest is booted any more.
     fn give_up(&self, (variant, options): &(&Variant, wastenot_sim::Options)) {
-        let what =
-            format!("not run, because {DEATHS} guests died during other runs of this variant");
+        let what = format!(
+            "the lab skipped this run, because {DEATHS} guests died during other runs of this \
+             variant"
+        );
         let ran = match self.scheduler(variant) {
             None => Err((what, help())),
             Some(name) => {
@@ -281,7 +283,7 @@ fn compiled(choice: &Choice, text: &str, steps: bool) -> Result<Scheduler, Faile
         let what = faults.first().map_or(String::new(), |it| it.message.clone());
         bench(
             format!("cannot emit code for {name}: {what}"),
-            "run `wastenot rota emit` to see the line",
+            "run `wastenot rota emit` to see the line with the error",
         )
     })?;
     let object = wastenot_deploy::compile(&emitted);
@@ -332,13 +334,13 @@ impl Bench for Guests {
         );
         let counted = format!(
             "QEMU counted instructions: each instruction takes {} ns, and the CPUs of a guest take \
-             turns. So, compared with the work of tasks, kernel work takes far longer than on \
-             hardware. The factor depends on the version of QEMU",
+             turns. So the ratio of the time of kernel code to the time of tasks is far higher \
+             than on hardware. How much higher depends on the version of QEMU",
             1u32 << self.of.shift
         );
         let unequal = format!(
-            "in QEMU {emulator}, one CPU of a guest may run until the next timer while the other \
-             CPUs do not run; QEMU 8.1 and later give all CPUs equal turns"
+            "in QEMU {emulator}, one CPU of a guest may run until the next timer, and the other \
+             CPUs stand still during this time. In QEMU 8.1 and later, all CPUs run for equal times"
         );
         let unequal = Some(unequal).filter(|_| !has_equal_turns(emulator));
         let counted = [Some(counted), unequal].into_iter().flatten();

@@ -86,14 +86,14 @@ impl Bench for Host {
     fn fits(&self, variant: &Variant) -> Result<(), Error> {
         if variant.scheduler.text.is_some() {
             let what = format!("`run --on host` cannot deploy {}", variant.scheduler.name);
-            let help = "use `wastenot deploy` to load it, and run this command meanwhile; or try \
-                        it in a guest: --on 7.2";
+            let help = "load the policy with `wastenot deploy`, and run this command while the \
+                        policy is loaded; or run the policy in a guest: --on 7.2";
             return Err(Error::Bench { what, help: help.into() });
         }
         if !wastenot_host::is_first_namespace() {
-            let what = "tasks have different numbers here than in the trace, because of a PID \
-                        namespace";
-            let help = "run it outside the container, or start the container with `--pid=host`";
+            let what = "in this PID namespace, tasks have other numbers than in the trace";
+            let help = "run the command outside the container, or start the container with \
+                        `--pid=host`";
             return Err(Error::Bench { what: what.into(), help: help.into() });
         }
         note(&self.notes, &plan(variant, &Options::default())?.notes);

@@ -14,25 +14,25 @@ const OF_A_CPU: usize = 12;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unbuildable {
     /// More CPUs than it can have.
-    #[error("it has {cpus} CPUs; QEMU supports up to 255 here")]
+    #[error("the machine has {cpus} CPUs; guests of Wastenot have at most 255 CPUs")]
     Crowd {
         /// How many.
         cpus: usize,
     },
     /// CPUs that belong together have not the same number everywhere.
-    #[error("its {what} do not all have the same number of CPUs")]
+    #[error("the {what} of the machine do not all have the same number of CPUs")]
     Uneven {
         /// What: packages, caches, cores.
         what: &'static str,
     },
     /// CPUs that belong together are not numbered one after the other.
-    #[error("the CPUs of its {what} do not have consecutive numbers")]
+    #[error("the CPUs of the {what} do not have consecutive numbers")]
     Scattered {
         /// What: packages, caches, cores.
         what: &'static str,
     },
     /// CPUs of different speed.
-    #[error("its CPUs differ in capacity")]
+    #[error("the CPUs of the machine differ in capacity")]
     Unequal,
 }
 

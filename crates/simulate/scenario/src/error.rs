@@ -123,7 +123,7 @@ impl Help for Error {
         match self {
             Error::UnknownPreset { known, .. } => format!(
                 "give a preset ({}), an hwloc description such as \"pack:2 core:4 pu:2\", or a \
-                 file from `lstopo FILE.xml`, `lscpu -p` or /sys",
+                 path: a file from `lstopo FILE.xml` or `lscpu -p`, or the folder /sys",
                 known.join(", ")
             ),
             Error::UnknownProfile { .. } => {

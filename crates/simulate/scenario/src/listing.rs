@@ -7,9 +7,10 @@ use crate::{CATALOGUE, presets};
 /// Every preset of a machine.
 pub fn machines() -> Report {
     let mut report = Report::new("list.machines/1", "Machines");
-    report.verdict = "Use a name with `--machine`, or as `machine` in a scenario. Arguments in \
-                      brackets are whole numbers. For any other machine, give an hwloc description \
-                      such as 'pack:2 core:4 pu:2', or a file (hwloc XML, `lscpu -p`, /sys)."
+    report.verdict = "Give one of these names to `--machine`, or to the key `machine` of a \
+                      scenario. Arguments in brackets are whole numbers. For any other machine, \
+                      give an hwloc description such as 'pack:2 core:4 pu:2', or the path of a \
+                      file (hwloc XML, output of `lscpu -p`), or /sys."
         .into();
     let columns = [("name", "name"), ("about", "what it is"), ("source", "")];
     let mut all = Table::listing("machines", "Machines", &columns);
@@ -23,8 +24,9 @@ pub fn machines() -> Report {
 /// Every workload of the catalogue, with its arguments.
 pub fn workloads() -> Report {
     let mut report = Report::new("list.workloads/1", "Workloads");
-    report.verdict = "Use a name as `use = \"NAME\"` in [[tasks]] of a scenario. Arguments are \
-                      further keys of that table (docs/reference/scenario.md)."
+    report.verdict = "To use one of these workloads in a scenario, write its name into the key \
+                      `use` of a table [[tasks]]. The arguments of the workload are further keys \
+                      of the same table (docs/reference/scenario.md)."
         .into();
     let columns =
         [("name", "name"), ("family", ""), ("about", "what the tasks do"), ("source", "")];

@@ -127,7 +127,8 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
             if overhead.at.is_none() { !places.is_empty() } else { places.contains(&None) };
         if others {
             let what = format!(
-                "some rows of {} have a value in `at`, other rows have none",
+                "some rows of {} have a value in the column `at`, but other rows have no value \
+                 there",
                 overhead.kind
             );
             return Err(row.wrong(
@@ -142,7 +143,7 @@ pub fn read(file: &str, read: impl Read) -> Result<Table, Error> {
     }
     // A table with only a quantum would count no cost, and every kernel has costs.
     if all.iter().all(|row| row.kind == "quantum") {
-        let help = "write a row for each measured kind, for example: schedule,,9";
+        let help = "write a row for each measured kind of overhead, for example: schedule,,9";
         return Err(table.wrong("the table has no overhead", help));
     }
     Ok(Table { implementation, cpus, rows: all })

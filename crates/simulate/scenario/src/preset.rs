@@ -47,15 +47,16 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "bulldozer64",
         arguments: &[],
-        about: "64 CPUs: 8 nodes of 4 core pairs, AMD Opteron 6272, with its 20 published links",
+        about: "64 CPUs: 8 nodes of 4 core pairs, with the 20 published links of the AMD Opteron \
+                6272",
         source: WASTED_CORES,
         make: |_| Grid { links: BULLDOZER_LINKS, far: &[10, 16, 22], ..BULLDOZER },
     },
     Preset {
         name: "bulldozer64-slit",
         arguments: &[],
-        about: "like bulldozer64, but with the distances from the firmware table (18 pairs of \
-                neighbours)",
+        about: "like bulldozer64, but with the distances from the firmware table, which has 18 \
+                pairs of neighbouring nodes",
         source: "firmware table of an Opteron 6272 in the topology tests of XenServer",
         make: |_| Grid { slit: BULLDOZER_SLIT, ..BULLDOZER },
     },
@@ -114,7 +115,8 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "line4",
         arguments: &[],
-        about: "4 CPUs in a line, each in its own node: diameter 3",
+        about: "4 CPUs in a line, each in its own node; the first and the last node are 3 hops \
+                apart",
         source: KERNEL,
         make: |_| Grid { packages: 4, links: LINE_LINKS, far: &[10, 20, 30, 40], ..ONE },
     },
@@ -186,7 +188,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "chiplet",
         arguments: &[],
-        about: "128 CPUs: 2 nodes of 8 caches of 8 cores",
+        about: "128 CPUs: 2 nodes with 8 caches each; 8 cores share a cache",
         source: FAMILY,
         make: |_| Grid { packages: 2, llcs: 8, cores: 8, far: &[10, 32], ..ONE },
     },

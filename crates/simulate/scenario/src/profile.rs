@@ -45,21 +45,21 @@ pub const SCHEMA: &[&Section] = &[&PROFILE, &STRETCH];
 
 const PROFILE: Section = Section {
     title: "the file",
-    about: "A profile is one TOML file. A TIME is at most 10ms, and at most 10us for a cache line.",
+    about: "A profile is one TOML file. The longest valid TIME is 10us for `line_own`, `line_near` \
+            and `line_far`, and 10ms for all other keys.",
     keys: &[
         key("schema", "\"wastenot.profile/1\"", "the version of this schema; required"),
         key("about", "text", "the source of its numbers"),
         key(
             "base",
             "`free`, `x7550-assumed`",
-            "the profile that supplies all missing values; default: `free`",
+            "the profile that supplies all values that this file lacks; default: `free`",
         ),
         key(
             "line_own",
             "TIME",
-            "time to access a cache line that this CPU wrote last, or that this CPU has read since \
-             the last write. A write also takes the line away from all other CPUs that have read \
-             it",
+            "time to access a cache line of which this CPU has a valid copy. A CPU has a valid \
+             copy after it has read or written the line, until another CPU writes the line",
         ),
         key(
             "line_near",
@@ -74,15 +74,16 @@ const PROFILE: Section = Section {
         key(
             "spin",
             "`own`, `ticket`, `test-and-set`",
-            "how CPUs spin on a lock: each CPU on its own line (`own`, MCS), or all on one line, \
-             either first come, first served (`ticket`) or in any order (`test-and-set`)",
+            "how CPUs spin on a lock. `own` (MCS): each CPU spins on its own cache line. `ticket`: \
+             all CPUs spin on one line and get the lock in the order of their arrival. \
+             `test-and-set`: all CPUs spin on one line and get the lock in any order",
         ),
         key("hand_off", "TIME", "time to hand over a lock, without the transfers of cache lines"),
         key(
             "fetches",
             "0 to 100",
-            "number of times that each waiting CPU fetches the lock's line at a handover, unless \
-             it spins on its own line",
+            "number of times that each waiting CPU fetches the lock's cache line at a handover; no \
+             effect if `spin` is `own`",
         ),
         key("message", "TIME", "time from writing a message until its reader is interrupted"),
         key("timer", "TIME", "time from the expiry of a timer until its CPU is interrupted"),
@@ -94,20 +95,25 @@ const PROFILE: Section = Section {
         key("isr", "TIME", "time to enter an interrupt"),
         key("send", "TIME", "time to send an interrupt to another CPU"),
         key("switch", "TIME", "time of a context switch"),
-        key("heap_step", "TIME", "time of one step of a heap operation, up or down"),
+        key("heap_step", "TIME", "time of one step up or down in a heap"),
         key(
             "scan",
             "TIME",
-            "time to examine one CPU in the search for the CPU with the latest deadline",
+            "time to examine one CPU while the code searches all CPUs for the latest deadline",
         ),
-        key("coarse", "CODE", "`gsn-edf`: the code under its global lock"),
-        key("run_queue", "CODE", "`sched-deadline`: the code under the lock of a run queue"),
+        key("coarse", "CODE", "`gsn-edf`: the code that runs while its CPU holds the global lock"),
+        key(
+            "run_queue",
+            "CODE",
+            "`sched-deadline`: the code that runs while its CPU holds the lock of a run queue",
+        ),
         key(
             "client",
             "CODE",
-            "`gedf-mp`: the code of a client (a CPU that runs tasks), under the client's own lock",
+            "`gedf-mp`: the code that a client (a CPU that runs tasks) runs while it holds its own \
+             lock",
         ),
-        key("mailbox", "CODE", "`gedf-mp`: the code that puts a message into a mailbox"),
+        key("mailbox", "CODE", "`gedf-mp`: the code that writes a message into a mailbox"),
         key(
             "handler",
             "CODE",
@@ -124,7 +130,8 @@ const STRETCH: Section = Section {
         key(
             "lines",
             "0 to 100000",
-            "number of cache lines that the code writes; each line is transferred to its CPU",
+            "number of cache lines that the code writes; each line must first reach the CPU that \
+             runs the code",
         ),
     ],
 };

@@ -42,9 +42,10 @@ const MINIMUM: Change = Change::Tunable {
     name: "imbalance",
     from: "average",
     to: "minimum",
-    how: "The balancer compares groups of CPUs by their least loaded CPU: see the patch of Lozi et \
-          al., EuroSys 2016, section 3.1. Since version 5.5, Linux compares the numbers of tasks \
-          and the numbers of idle CPUs of two groups (0b0695f2b34a).",
+    how: "When the balancer compares two groups of CPUs, it uses the load of the least loaded CPU \
+          of each group. Lozi et al. (EuroSys 2016, section 3.1) have a patch for this. Since \
+          version 5.5, Linux compares two groups by their numbers of tasks and by their numbers of \
+          idle CPUs (0b0695f2b34a).",
 };
 const NO_AUTOGROUP: Change = Change::Tunable {
     name: "autogroup",
@@ -70,9 +71,9 @@ const LONGEST_IDLE: Change = Change::Tunable {
     name: "wakeup",
     from: "llc",
     to: "longest-idle",
-    how: "A woken task goes to its previous CPU if that CPU is idle. Otherwise, it goes to the CPU \
-          of the whole machine that has been idle longest: see the patch of Lozi et al., EuroSys \
-          2016, section 3.3. No release of Linux does this.",
+    how: "A woken task goes to its previous CPU if that CPU is idle. Otherwise, the task goes to \
+          the CPU of the machine that has been idle longest. Lozi et al. (EuroSys 2016, section \
+          3.3) have a patch for this. No release of Linux does this.",
 };
 const OTHER: Change = Change::Scheduler(what_if::YARDSTICK);
 

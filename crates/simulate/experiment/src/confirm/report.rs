@@ -78,17 +78,17 @@ impl Confirmation {
         let answer = match (&self.trial, self.asked()) {
             (Some(trial), _) => self.words_of(trial),
             (None, Some(most)) => format!(
-                "No claim: Wastenot knows no change to {} that should remove the lost time. The \
-                 largest loss is {}.",
+                "This report makes no claim: Wastenot knows no change to {} that should remove the \
+                 lost time. The largest loss is {}.",
                 choice::label(&self.model),
                 lost_words(most)
             ),
             (None, None) => match self.cause {
                 Some(cause) => format!("No time was lost to {cause}, as far as the trace shows."),
                 None => {
-                    "No time was lost, as far as the trace shows: no CPU was idle while a task \
-                     that may run there waited, no CPU started a task late, and no affinity or \
-                     quota kept a task from running. So no change is needed."
+                    "No time was lost, as far as the trace shows. No CPU was idle while a task \
+                     that may run there waited. No CPU started a task late. No affinity or quota \
+                     kept a task from running. So no change is needed."
                         .into()
                 }
             },
@@ -114,27 +114,28 @@ impl Confirmation {
         match self.verdict() {
             Verdict::Confirmed => format!(
                 "Confirmed in the simulator: with {change}, the {kind} {because} falls from \
-                 {before} to {after}; in the control it is {control}. {matters}"
+                 {before} to {after}. In the control, the {kind} is {control}. {matters}"
             ),
             Verdict::Partly => {
                 let [all_before, all_after] = [&trial.before, &trial.after]
                     .map(|arm| arm.loss().map(spread).unwrap_or_default());
                 format!(
                     "In the simulator, {change} removes less than half of the lost time. The \
-                     {kind} {because} falls from {before} to {after}; in the control it is \
-                     {control}. Over all causes, {kind} falls from {all_before} to {all_after}. \
-                     {matters}"
+                     {kind} {because} falls from {before} to {after}. In the control, the {kind} \
+                     is {control}. The {kind} by all causes together falls from {all_before} to \
+                     {all_after}. {matters}"
                 )
             }
             Verdict::Refuted => format!(
                 "Refuted in the simulator: {}. The {kind} {because} is {before} before the change \
-                 and {after} after it; in the control it is {control}. {matters}",
+                 and {after} after the change. In the control, the {kind} is {control}. {matters}",
                 trial.instead()
             ),
             Verdict::NotReproduced => format!(
-                "No claim: the model does not reproduce the loss. The recorded run has {} of \
-                 {kind} {because}. Under the model {model} it is {before}, but it must be between \
-                 half and twice the recorded value. Use `--scheduler` to choose another model.",
+                "This report makes no claim: the model does not reproduce the loss. In the \
+                 recorded run, the {kind} {because} is {}. Under the model {model}, the {kind} is \
+                 {before}. A claim requires that this value is between half and twice the recorded \
+                 value. Use `--scheduler` to choose another model.",
                 Span(lost.ns)
             ),
             _ if trial.gave_up() => format!(
@@ -145,8 +146,8 @@ impl Confirmation {
             ),
             _ => format!(
                 "Unknown: the runs vary too much. The {kind} {because} is {before} before the \
-                 change and {after} after it; in the control it is {control}. {matters} More runs \
-                 may give an answer: `--seeds {}`.",
+                 change and {after} after the change. In the control, the {kind} is {control}. \
+                 {matters} More runs may give an answer: `--seeds {}`.",
                 4 * self.seeds
             ),
         }
@@ -226,25 +227,26 @@ impl Confirmation {
                 choice::label(&self.model)
             ),
             format!(
-                "the arms `before` and `control` differ only in their seeds; a seed sets the \
-                 random numbers of programs, and varies all other computations and sleeps by up to \
-                 {:.0} %",
+                "the arms `before` and `control` differ only in their seeds. A seed determines the \
+                 random numbers of programs. A seed also changes all other computations and sleeps \
+                 by up to {:.0} %",
                 VARIED * 100.0
             ),
-            "each interval contains the median with a confidence of at least 95 %; its ends are \
-             two of the sorted values (sign test)"
+            "each interval contains the median with a confidence of at least 95 %. The ends of an \
+             interval are two of the measured values (sign test)"
                 .into(),
-            "`confirmed` requires four results: (1) before the change, the model loses between \
-             half and twice the recorded loss; (2) the change lowers the loss by this cause, and \
-             the loss by all causes together: the interval after the change is below the interval \
-             before, and the median after is at most half of the median before; (3) the control \
-             does not differ; (4) the run does not get longer"
+            "`confirmed` requires four results. (1) Before the change, the loss under the model is \
+             between half and twice the recorded loss. (2) The change lowers the loss by this \
+             cause, and the loss by all causes together. This means that the interval after the \
+             change is below the interval before the change, and that the median falls to half or \
+             less. (3) The loss in the arm `control` does not differ from the loss in the arm \
+             `before`. (4) The change does not make the run longer"
                 .into(),
         ];
         if self.trial.as_ref().is_some_and(|trial| trial.change.ends_it_by_definition()) {
             said.push(
-                "this change ends the loss by definition, so only the makespan shows its effect: \
-                 `confirmed` requires a shorter run"
+                "by definition, no such loss is possible after this change. So `confirmed` \
+                 requires a shorter run"
                     .into(),
             );
         }

@@ -17,8 +17,10 @@ pub(super) fn assumptions(
     let simulated = is_simulated(history);
     let mut said: Vec<String> =
         vec![
-        "the work of a task is its CPU time between its waits; busy-waiting counts as work".into(),
-        "CPUs are as fast as in the trace; caches, memory and busy siblings cause the same delays"
+        "the work of a task is its CPU time between its waits; the CPU time of busy-waiting is \
+         part of this work".into(),
+        "CPUs are as fast as in the trace; caches, memory and busy siblings cause the same delays \
+         as in the trace"
             .into(),
         match extracted.ipi {
             Span::ZERO => "interrupts and the scheduler itself take no time".into(),
@@ -33,7 +35,9 @@ pub(super) fn assumptions(
     ];
     said.extend(history.head.source.caveat());
     if simulated {
-        said.push("events at the same instant may come in a different order".into());
+        said.push(
+            "events at the same instant may come in a different order than in the trace".into(),
+        );
     }
     said.extend(sleeps(tally));
     said.push(who(extracted, whom));
@@ -43,9 +47,9 @@ pub(super) fn assumptions(
 
 /// Those that hold for programs, too.
 pub(super) fn of_programs(of_events: &[String]) -> Vec<String> {
-    let programs = "the trace contains the programs of the tasks, and the tasks run them again: \
-                    programs draw random numbers, wait and spin as usual; the replay does not \
-                    repeat changes of nice values by programs";
+    let programs = "the trace contains the programs of the tasks, and the simulation runs these \
+                    programs again. They draw random numbers, wait and spin as usual. The replay \
+                    does not repeat changes of nice values by programs";
     let holds = |it: &&String| {
         ["interrupts and", "a kicked CPU", "the run is over", "recorded in a guest"]
             .iter()
@@ -59,26 +63,29 @@ fn sleeps(tally: &Tally) -> impl Iterator<Item = String> + use<> {
     let timed = (timed > 0).then(|| {
         format!(
             "if an interrupt (timer, device, network) ended a sleep, the sleep keeps its length. \
-             This is also true if a message of another task caused the interrupt. Number of these \
-             sleeps: {timed}, total: {span}"
+             The sleep also keeps its length if a message of another task caused the interrupt. \
+             Number of these sleeps: {timed}, total: {span}"
         )
     });
     let unknown = (tally.unknown_wakers > 0).then(|| {
         let count = tally.unknown_wakers;
-        format!("sleeps with an unknown waker keep their length in the simulated run: {count}")
+        format!(
+            "sleeps with an unknown waker keep their length in the simulated run. Number of these \
+             sleeps: {count}"
+        )
     });
     let unclear = (tally.unclear > 0).then(|| {
         let count = tally.unclear;
         format!(
             "the trace does not distinguish wakeups by interrupts from wakeups by tasks, so the \
-             current task counts as the waker: {count}"
+             current task counts as the waker. Number of these wakeups: {count}"
         )
     });
     let own = (tally.own > 0).then(|| {
         let count = tally.own;
         format!(
-            "the scheduler's own threads (migration/N) do no work, and the replay leaves out waits \
-             for them: {count}"
+            "the scheduler's own threads (migration/N) do no work. The replay leaves out the waits \
+             of other tasks for these threads. Number of these waits: {count}"
         )
     });
     [timed, unknown, unclear, own].into_iter().flatten()
@@ -90,8 +97,8 @@ fn who(extracted: &Extracted, whom: &Awaited) -> String {
         Why::Named => "the tasks that were named",
         Why::Told => "the tasks that the scenario waits for",
         Why::Passing => {
-            "the tasks that began or ended within the trace, except kernel threads, the recorder, \
-             and tasks that ran from start to end"
+            "the tasks that began or ended within the trace. Kernel threads, the recorder, and \
+             tasks that ran from the start to the end of the trace do not count"
         }
         Why::Woken => {
             "the tasks that other tasks woke, because hardly any other task began or ended within \
@@ -135,8 +142,8 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     if !carries.has(Carries::AFFINITY) {
         said.push(format!(
-            "the trace does not record affinities: kernel threads that are named after a CPU stay \
-             there ({pinned}), all other tasks may run on any CPU"
+            "the trace does not record affinities: a kernel thread that is named after a CPU stays \
+             on that CPU (number of these threads: {pinned}); all other tasks may run on any CPU"
         ));
     }
     if !carries.has(Carries::CGROUPS) {
@@ -148,40 +155,43 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
             "the trace does not record the shares of cgroups: all cgroups have equal shares".into(),
         );
         if is_part(history) {
-            said.push(
-                "cgroups that were recorded before this part of the trace are unknown".into(),
-            );
+            said.push("this part of the trace does not show the cgroups of earlier parts".into());
         }
     }
     if !carries.has(Carries::TOPOLOGY) {
         said.push(
-            "the trace does not record which cores, caches and nodes CPUs share: set this with \
-             `--machine`"
+            "the trace does not record which CPUs share cores, caches and nodes: describe the \
+             machine with `--machine`"
                 .into(),
         );
     }
     let (held, span) = tally.held;
     if held > 0 {
         said.push(format!(
-            "the scheduler does not cause throttling by quotas. Throttled waits keep their length \
-             under every scheduler, like sleeps. Number of these waits: {held}, total: {span}"
+            "throttling by quotas is the same under every scheduler, so throttled waits keep their \
+             length. Number of these waits: {held}, total: {span}"
         ));
     }
     if tally.regrouped > 0 {
-        said.push(format!("the replay does not repeat changes of cgroup: {}", tally.regrouped));
+        said.push(format!(
+            "the replay does not repeat changes of cgroup. Number of these changes: {}",
+            tally.regrouped
+        ));
     }
     if tally.realtime {
         said.push("the simulation treats real-time tasks as ordinary tasks".into());
     }
     let silent = silent(history);
     if silent > 0 {
-        said.push(format!("CPUs without any event in the trace count as available: {silent}"));
+        said.push(format!(
+            "CPUs without any event in the trace count as available. Number of these CPUs: {silent}"
+        ));
     }
     if tally.unknown.0 > 0 {
         let (count, span) = tally.unknown;
         said.push(format!(
-            "a task in an unknown state counts as asleep, and this sleep keeps its length: \
-             {count}, {span} in total"
+            "a task in an unknown state counts as asleep, and this sleep keeps its length. Number \
+             of these sleeps: {count}, total: {span}"
         ));
     }
     if tally.losses > 0 {
@@ -190,8 +200,8 @@ fn untold(history: &History, tally: &Tally, pinned: usize) -> Vec<String> {
     if tally.unannounced > 0 {
         let count = tally.unannounced;
         said.push(format!(
-            "tasks that ran without any wakeup are runnable from the start: \
-            {count}"
+            "tasks that ran without any wakeup are runnable from the start. Number of tasks: \
+             {count}"
         ));
     }
     said

@@ -116,7 +116,7 @@ impl<'a> Loom<'a> {
     fn add(&mut self, index: usize, life: &mut Life) {
         let (history, task) = (self.history, TaskId::nth(index));
         let steps = self.steps(index, life);
-        let program = Program::new(steps).expect("no step of a life begins or ends a loop");
+        let program = Program::new(steps).expect("no recorded step begins or ends a loop");
         let mut template = Template::new(&history.task_name(task), program);
         template.nice = life.nice.unwrap_or(0).clamp(-20, 19);
         template.awaited = self.kept[index];

@@ -33,9 +33,9 @@ impl WhatIf {
         report.assumptions.extend(self.asked.unread.clone());
         report.assumptions.extend(self.of_the_bound());
         report.assumptions.push(
-            "the work-conserving run is not a lower bound: if tasks start as soon as a CPU is \
-             free, they can delay other tasks (Graham 1969); this run may even be longer than the \
-             recorded run"
+            "the work-conserving run may be longer than the shortest possible run, and even longer \
+             than the recorded run: tasks that start as soon as a CPU is free can delay other \
+             tasks (Graham 1969)"
                 .into(),
         );
         report
@@ -69,21 +69,21 @@ impl WhatIf {
     fn of_the_bound(&self) -> Vec<String> {
         let bound = match self.bound.basis {
             Basis::Programs => {
-                "lower bound: the work that the programs must do under every schedule, without \
-                 busy-waiting"
+                "lower bound: computed from the work that the programs must do under every \
+                 schedule; busy-waiting is not work"
             }
             Basis::Tasks => {
-                "lower bound: the total work divided by the number of CPUs, and the work of each \
-                 task that shares its work with no other task. Tasks may share work if they have \
-                 equal names, belong to one process, were forked without a later exec, or have an \
-                 unknown origin"
+                "lower bound: computed from the total work divided by the number of CPUs, and from \
+                 the work of each task that shares its work with no other task. Tasks may share \
+                 work if they have equal names, belong to one process, were forked without a later \
+                 exec, or have an unknown origin"
             }
             Basis::NoWakers => return Vec::new(),
         };
         let mut said = vec![
             bound.to_owned(),
-            "lower bound, recorded order: locks, tokens and work items go to the same tasks in the \
-             same order as in the trace; another order may be faster"
+            "lower bound, recorded order: valid if locks, tokens and work items go to the same \
+             tasks in the same order as in the trace; with another order, a run may be shorter"
                 .into(),
         ];
         if self.is_faster_than_possible() {
@@ -138,7 +138,7 @@ impl WhatIf {
         }
         let doubt = match self.is_faster_than_possible() {
             true => {
-                " No scheduler can be that fast, so ignore this time: in the simulation, tasks \
+                " Ignore this time, because no scheduler can reach it: in the simulation, tasks \
                  wait less for each other than in the recorded run."
             }
             false => "",
@@ -177,9 +177,10 @@ impl WhatIf {
             false => String::new(),
         };
         let Some(share) = self.at_most() else {
-            let also = also(&format!(" finish before {kept}."));
+            let also = also(&format!(" finish in less than {kept}."));
             return format!(
-                "No scheduler can finish this work on that machine before {bound}{unless}.{also}"
+                "No scheduler can finish this work on that machine in less than \
+                 {bound}{unless}.{also}"
             );
         };
         let (share, least) = (per_cent(share), self.left_by(Some(kept)).map(per_cent));
@@ -187,11 +188,13 @@ impl WhatIf {
         let because = self.limit(bound);
         let kept_because = self.limit(kept).filter(|_| because.is_none()).unwrap_or_default();
         let because = because.unwrap_or_default();
-        let also =
-            also(&format!(" finish before {kept}{kept_because}: at most {least} can be saved."));
+        let also = also(&format!(
+            " finish in less than {kept}{kept_because}: at most {least} can be saved."
+        ));
         format!(
             "Another scheduler can save at most {share} of this run{unless}: the run took \
-             {recorded}, and no scheduler can finish the same work before {bound}{because}.{also}"
+             {recorded}, and no scheduler can finish the same work in less than \
+             {bound}{because}.{also}"
         )
     }
 
@@ -230,7 +233,7 @@ impl WhatIf {
                 }
             };
             return Some(format!(
-                ", because from start to end `{}` {how} (`--task` sets the tasks to wait for)",
+                ", because `{}` {how} from start to end (`--task` sets the tasks to wait for)",
                 end.name
             ));
         }
@@ -272,7 +275,8 @@ impl WhatIf {
     }
 
     fn chains(&self) -> Table {
-        let title = "Earliest end of tasks in the recorded order, on unlimited CPUs";
+        let title = "Earliest end of each task in the recorded order, on a machine with unlimited \
+                     CPUs";
         let ends = self.as_recorded.ends.iter().filter(|_| self.as_recorded().is_some());
         Table::of("chains", title, ends, |row, end| {
             row.cell("name", "task", end.name.as_str())

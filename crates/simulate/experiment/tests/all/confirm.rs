@@ -134,7 +134,10 @@ fn nothing_is_claimed_where_the_model_does_not_lose_what_was_lost() {
     let answer = answered(&run, &question);
     let text = said(&answer);
     assert_eq!(answer.verdict(), Verdict::NotReproduced, "{text}");
-    assert!(text.contains("No claim: the model does not reproduce the loss"), "{text}");
+    assert!(
+        text.contains("This report makes no claim: the model does not reproduce the loss"),
+        "{text}"
+    );
     assert!(text.contains("cfs-4.1 groups=own"), "{text}");
 }
 

@@ -336,7 +336,7 @@ fn how_long_programs_of_users_take_is_not_told_where_instructions_are_counted() 
     let error =
         Grid::new(&scenario, &Sim, &Options::default()).expect_err("it cannot be simulated");
     assert!(
-        error.to_string().contains("`hackbench -g 1`, and the simulator cannot run"),
+        error.to_string().contains("`hackbench -g 1`, but the simulator cannot run"),
         "{error}"
     );
     assert!(error.help().contains("--on 7.2; or record the program"), "{}", error.help());

@@ -617,8 +617,8 @@ fn the_order_in_which_a_lock_was_handed_on_is_no_part_of_the_bound() {
     let verdict = answer.report().verdict;
     for words in [
         "save at most 28 % of this run",
-        "no scheduler can finish the same work before 52.00 ms",
-        "in the recorded order, no scheduler can finish before 72.00 ms",
+        "no scheduler can finish the same work in less than 52.00 ms",
+        "in the recorded order, no scheduler can finish in less than 72.00 ms",
     ] {
         assert!(verdict.contains(words), "{verdict}");
     }

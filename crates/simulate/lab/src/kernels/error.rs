@@ -114,8 +114,8 @@ impl Help for Error {
                  downloaded"
             }
             Error::NoLists { .. } => {
-                "install the newest keys (apt install debian-archive-keyring), or replace a mirror \
-                 without these suites in /etc/apt/sources.list"
+                "install the newest keys (apt install debian-archive-keyring); or, if a mirror in \
+                 /etc/apt/sources.list lacks these suites, use another mirror"
             }
             Error::Unknown { .. } => {
                 "give a version (6.12), a package version (6.12.107-1) or a suite (sid); list them \
@@ -130,8 +130,8 @@ impl Help for Error {
             }
             Error::NotAllowed { .. } => "set XDG_CACHE_HOME to another folder",
             Error::File { .. } => {
-                "set XDG_CACHE_HOME to another folder, or delete the broken file, which is then \
-                 downloaded again"
+                "delete the broken file, so that the command downloads it again; or set \
+                 XDG_CACHE_HOME to another folder"
             }
             Error::Failed { .. } => "check with `apt-get update` whether apt works on this machine",
         }

@@ -32,28 +32,28 @@ const LENGTH_BYTES: usize = 4;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Packed {
     /// Another architecture's, or no kernel at all.
-    #[error("it is not a bzImage")]
+    #[error("the image is not a bzImage")]
     Foreign,
     /// Of a kernel before 2.6.26.
-    #[error("its boot protocol is too old")]
+    #[error("the boot protocol of the image is too old")]
     Old,
     /// The payload is not in the file.
-    #[error("it is incomplete")]
+    #[error("the image is incomplete")]
     Cut,
     /// No decompressor for it is here.
-    #[error("its compression is unknown ({})", magic.escape_ascii())]
+    #[error("the compression of the image is unknown ({})", magic.escape_ascii())]
     Unknown {
         /// How the payload begins.
         magic: Vec<u8>,
     },
     /// It says to be larger than any kernel is.
-    #[error("it is larger than {} MiB", BYTES_MAX >> 20)]
+    #[error("the image is larger than {} MiB", BYTES_MAX >> 20)]
     Large,
     /// The decompressor refuses it.
-    #[error("it is damaged: {0}")]
+    #[error("the image is damaged: {0}")]
     Damaged(io::Error),
     /// What came out is not what went in.
-    #[error("it is damaged: the {bytes} unpacked bytes are not a complete ELF file")]
+    #[error("the image is damaged: the {bytes} unpacked bytes are not a complete ELF file")]
     NotElf {
         /// How many came out.
         bytes: usize,

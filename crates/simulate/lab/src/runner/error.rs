@@ -85,7 +85,7 @@ pub enum Unfit {
         why: String,
     },
     /// A group has both tasks and groups below it: cgroups do not allow that.
-    #[error("the group `{name}` contains both tasks and a group")]
+    #[error("the group `{name}` contains tasks, and also contains another group")]
     InnerTasks {
         /// The group.
         name: String,
@@ -98,12 +98,12 @@ impl Help for Unfit {
             Unfit::NoProgram { program, .. } => match package(program) {
                 Some(it) => return format!("install the program: apt install {it}").into(),
                 None if program == "schbench" => {
-                    "build `schbench`, because Debian 12 has no package of it, and write the path \
-                     of the program"
+                    "build `schbench`, because Debian 12 has no package of it; then write the path \
+                     of the program into the step `run` of the scenario"
                 }
                 None => {
-                    "install the program, or write its path (relative to the folder of the \
-                     scenario)"
+                    "install the program, or write the path of the program into the step `run`, \
+                     relative to the folder of the scenario"
                 }
             },
             Unfit::LongName { .. } => "give the task a shorter name",
@@ -215,18 +215,19 @@ impl Help for Error {
                 "try again, and check the machine with `wastenot doctor`"
             }
             Error::Program { .. } => {
-                "run the command alone to see its errors; a guest contains only the files that the \
-                 command names"
+                "run only this command to see its errors. If it runs in a guest: the guest \
+                 contains only the files that the command names"
             }
             Error::Full { .. } => {
                 "set a `capacity` for this pipe: a task then waits while the pipe is full"
             }
             Error::Refused { doing: RUNNING, .. } => {
-                "run the program alone; this user must have access to its folder"
+                "run only this program, as the same user; the user must have access to the folder \
+                 of the program"
             }
             Error::Refused { doing: CLASSING, error, .. } if is_busy(error) => {
-                "reduce `wcet`, or use more CPUs: tasks in the class `deadline` may use at most 95 \
-                 % of the CPU time, or less if the kernel reserves some for other classes"
+                "reduce `wcet`, or use more CPUs: the kernel accepts tasks in the class `deadline` \
+                 only for 95 % of the CPU time, or for less if other classes have reservations"
             }
             Error::Refused { .. } => {
                 "run the command as root; for more tasks increase `ulimit -u` and kernel.pid_max"

@@ -230,8 +230,8 @@ fn notes(workload: &Workload) -> Vec<String> {
     let is_told = |it: &&Template| it.deadline.is_some() || it.wcet.is_some();
     let mut with_deadlines = workload.templates.iter().filter(is_told);
     if with_deadlines.any(|it| !matches!(it.class, Class::Deadline { .. })) {
-        let note = "Tasks with a deadline that are not in the class `deadline` ran without the \
-                    deadline.";
+        let note = "Some tasks have a deadline, but are not in the class `deadline`. These tasks \
+                    ran without their deadlines.";
         notes.push(note.into());
     }
     notes

@@ -112,7 +112,11 @@ impl Told {
                 }
                 return Err(Error::Refused { doing: doing.unwrap_or(&"run"), of, error });
             }
-            _ => return Err(Error::Ended { how: "it did not record how the run ended".into() }),
+            _ => {
+                return Err(Error::Ended {
+                    how: "the program did not record how the run ended".into(),
+                });
+            }
         }
         let end = if head.u32(at::END) == 1 { End::Done } else { End::Limit };
         let did = (0..tasks).map(|n| Did {

@@ -115,7 +115,7 @@ pub(crate) fn samples(
     let told = told(file);
     let of = |key: &str| told.get(key).copied().unwrap_or_default();
     let (kind, Some(cpus)) = (of("overhead").to_owned(), cpus(of("m"))) else {
-        let what = "the file name lacks the number of CPUs of the measurement (`m=`)";
+        let what = "the file name lacks the number of CPUs of the measurement, such as `m=64`";
         return Err(lines.wrong(what, format!("rename the file as in `{NAME}`")));
     };
     if kind.is_empty() {
@@ -187,8 +187,8 @@ pub(crate) fn statistics(
             let what = format!("#cores: `{}` is not a valid number of CPUs", shown(cell(1)));
             return Err(lines.wrong(
                 what,
-                "put the number of CPUs into the file names (`m=`), where `ft-compute-stats` finds \
-                 it",
+                "write the number of CPUs into the file names, such as `m=64`: `ft-compute-stats` \
+                 reads the number there",
             ));
         };
         let number = |n: usize| {

@@ -106,7 +106,7 @@ impl Import {
             }
             _ => {
                 self.note(&format!(
-                    "the event `{event}`, because memory and devices are not simulated"
+                    "the event `{event}`; the simulation has no memory and no devices"
                 ));
                 Vec::new()
             }
@@ -123,13 +123,13 @@ impl Import {
         let period = integer(period, "period", 0..=MICROSECONDS)?;
         let name = timer.get("ref").map_or(Ok(""), |node| text(node, "ref"))?;
         if !name.starts_with("unique") {
-            self.note("shared timers: each thread has its own timer instead");
+            self.note("the sharing of timers; each thread has its own timer");
         }
         let mode = timer.get("mode").map_or(Ok("relative"), |node| text(node, "mode"))?;
         if mode != "absolute" {
             self.note(
-                "timers that restart after a missed period: all timers catch up, as `absolute` \
-                 timers do",
+                "the mode of timers that restart after a missed period; all timers catch up, as \
+                 `absolute` timers do",
             );
         }
         // A period of zero disables the timer.

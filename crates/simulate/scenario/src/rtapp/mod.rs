@@ -83,7 +83,7 @@ fn read(name: &str, text: &str, machine: Option<Machine>) -> Result<RtApp, Wrong
             "tasks" => {}
             "global" => limit = import.global(node)?,
             "resources" => {
-                import.note("`resources`, because each resource is created at its first use");
+                import.note("the object `resources`; each resource is created at its first use");
             }
             _ => return Err(unknown("the file", key, *at, &["tasks", "global", "resources"])),
         }
@@ -161,7 +161,7 @@ impl Import {
         let usual = named(USUAL_MACHINE)?;
         let cpus = self.last.index() + 1;
         let (machine, why) = match cpus <= usual.len() {
-            true => (usual, "the default, because the file does not give one"),
+            true => (usual, "the default machine, because the file names no machine"),
             false => {
                 (named(&format!("flat(1,{cpus})"))?, "a machine with all CPUs that the file uses")
             }
@@ -216,7 +216,10 @@ impl Import {
 
     fn policy(&mut self, policy: &str) {
         if !["SCHED_OTHER", "SCHED_BATCH", ""].contains(&policy) {
-            self.note(&format!("{}; threads with this policy run as SCHED_OTHER", shown(policy)));
+            self.note(&format!(
+                "the policy {}; threads with this policy run as SCHED_OTHER",
+                shown(policy)
+            ));
         }
     }
 
@@ -303,7 +306,7 @@ impl Import {
                 events.push(*at, Step::Nice(nice));
             }
             if phase.get("taskgroup").is_some() {
-                self.note("`taskgroup` of a phase: each thread stays in its first group");
+                self.note("the key `taskgroup` of a phase; each thread stays in its first group");
             }
             events.push(*at, Step::Loop(times));
             self.phase(phase, events)?;

@@ -145,8 +145,8 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (
         Measure::Wait,
         "wait",
-        "the longest time for which a task was queued before it ran, or the given `percentile` of \
-         these times",
+        "the longest time for which a task was queued before it ran; the key `percentile` selects \
+         another percentile of these times",
     ),
     (Measure::Migrations, "migrations", "number of migrations to another CPU"),
     (Measure::RemoteMigrations, "remote-migrations", "number of migrations to another node"),
@@ -158,13 +158,14 @@ pub const MEASURES: &[(Measure, &str, &str)] = &[
     (
         Measure::PrevIdleWakeups,
         "prev-idle-wakeups",
-        "number of these `busy-wakeups` during which the task's previous CPU was idle",
+        "number of `busy-wakeups` of tasks whose previous CPU was idle",
     ),
     (Measure::Marks, "marks", "number of marks"),
     (
         Measure::Jobs,
         "jobs",
-        "under real-time schedulers: number of jobs that completed or missed their deadline",
+        "under real-time schedulers: number of jobs; a job counts if it has completed, or if it \
+         has missed its deadline",
     ),
     (
         Measure::Missed,
@@ -193,7 +194,7 @@ pub const PICKS: &[(&str, &str)] = &[
     ("max", "the largest"),
     ("spread", "the largest value divided by the smallest"),
     ("mean", "the mean"),
-    ("share-at-least 1.6", "the share of seeds with at least this value"),
+    ("share-at-least 1.6", "the share of seeds with a value of at least 1.6"),
 ];
 
 impl Measure {
@@ -381,7 +382,7 @@ fn band(node: &Node) -> Result<(f64, f64), Wrong> {
         [low, high] => {
             let (low, high) = (number(low, "band")?, number(high, "band")?);
             let backwards = || {
-                let what = format!("`band` has the higher number first: {low} comes before {high}");
+                let what = format!("`band` has the numbers {low} and {high} in the wrong order");
                 wrong(node.at, what, format!("write the lower number first: [{high}, {low}]"))
             };
             (low <= high).then_some((low, high)).ok_or_else(backwards)

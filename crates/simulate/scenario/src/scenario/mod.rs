@@ -166,7 +166,11 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     let seeds = fields.get("seeds").map_or(Ok(5), |node| integer(node, "seeds", 1..=10_000))?;
     let drafts = variants::of(&fields, &table, &patch.variant)?;
     if drafts.len().saturating_mul(text.len()) > BYTES_OF_VARIANTS {
-        let what = format!("{} variants of {} bytes each are too much", drafts.len(), text.len());
+        let what = format!(
+            "the scenario has too many variants for its size: {} variants of {} bytes each",
+            drafts.len(),
+            text.len()
+        );
         return Err(wrong(0, what, "sweep fewer values, or split the scenario"));
     }
     let mut variants = variants::resolve(&drafts, fits, instead.machine.as_ref())?;
@@ -182,8 +186,8 @@ fn read(file: &str, text: &str, instead: &Instead, fits: &Fits) -> Result<Scenar
     let left_out = nodes.len() - figures.len();
     let notes = (left_out > 0).then(|| {
         format!(
-            "the settings replace variants, so the figures of these variants are left out: \
-             {left_out}"
+            "the settings of this run replace variants, so the report has no figures of these \
+             variants. Number of figures that are left out: {left_out}"
         )
     });
     Ok(Scenario {

@@ -51,19 +51,25 @@ pub const STEPS: &[Form] = &[
     form("yield", "yields the CPU to another task, if another task is runnable"),
     form("nice 5", "changes the nice value of the task"),
     form("cpus 0-3", "changes the CPUs on which the task may run"),
-    form("mark M", "records the time, and the delay since the period began (`every`)"),
-    form("loop 400", "repeats the steps up to its `end` this many times"),
-    form("loop forever", "repeats the steps up to its `end` until the run is over"),
+    form(
+        "mark M",
+        "records the current time; after an `every`, also records the time since the period began",
+    ),
+    form("loop 400", "runs the steps between this step and its `end` 400 times"),
+    form(
+        "loop forever",
+        "runs the steps between this step and its `end` again and again, until the run is over",
+    ),
     form(
         "unless late 40ms",
-        "skips the steps up to its `end` if the period began longer ago than this time",
+        "skips the steps between this step and its `end` if the period began more than 40ms ago",
     ),
     form("end", "ends the nearest `loop` or `unless`"),
 ];
 
 /// The forms of a TIME.
 pub const TIMES: &[Form] = &[
-    form("2ms", "always this time; the units are ns, us, ms, s and m"),
+    form("2ms", "the same time at every execution; the units are ns, us, ms, s and m"),
     form("2ms +-5%", "uniform within this percentage of the time"),
     form("uniform(0.2ms, 2ms)", "uniform between the two times"),
     form("exp(150ms)", "exponential with this mean"),

@@ -41,7 +41,7 @@ pub(crate) const HEAD: &[&str] =
 
 pub(crate) const SCENARIO: Section = Section {
     title: "the file",
-    about: "A scenario is one TOML file. Its name is the file name without `.toml`.",
+    about: "A scenario is one TOML file. The scenario's name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.scenario/1\"", "the version of this schema; required"),
         key("about", "text", "a short description of the scenario"),
@@ -55,20 +55,26 @@ pub(crate) const SCENARIO: Section = Section {
         key(
             "machine",
             "text",
-            "a preset or an hwloc description, in the file or in each variant; required",
+            "the machine, as a preset or an hwloc description; this key is in the file or in each \
+             variant; required",
         ),
-        key("parameters", "table", "texts and numbers, which replace `${name}` in any text"),
+        key(
+            "parameters",
+            "table",
+            "parameters: every `${name}` in a text of the file is replaced by the value of the \
+             parameter `name`",
+        ),
         key("costs", "table", "the overheads of the machine; default: none"),
         key(
             "ambient",
             "RECORDING",
-            "background kernel threads and late interrupts, as in a trace of a real machine \
-             (simulate.md); default: none",
+            "the recording of a real machine; the simulation has the same background kernel \
+             threads and late interrupts (simulate.md); default: none",
         ),
         key(
             "scheduler",
             "table",
-            "the name of the scheduler; its tunables are further keys; required",
+            "the scheduler; this table contains its name and the values of its tunables; required",
         ),
         key("groups", "tables by name", "sessions and cgroups"),
         key("locks", "tables by name", "locks"),
@@ -86,29 +92,34 @@ pub(crate) const SCENARIO: Section = Section {
             "list of tables",
             "the variants of the run; default: one variant with the name `default`",
         ),
-        key("sweep", "lists by parameter", "one variant for each combination of the values"),
+        key(
+            "sweep",
+            "lists by parameter",
+            "parameters with their values; each combination of the values becomes one variant",
+        ),
         key("figures", "list of tables", "the numbers that are measured and compared"),
     ],
 };
 
 pub(crate) const COSTS: Section = Section {
     title: "[costs]",
-    about: "The overheads of the machine. By default all are off, so every effect comes from \
-            scheduling decisions.",
+    about: "The overheads of the machine. By default, the simulated machine has no overheads. Then \
+            every effect comes from decisions of the scheduler.",
     keys: &[
         key("switch", "TIME", "CPU time of a context switch; default: `0ns`"),
         key("ipi", "TIME", "time until a CPU reacts to a kick from another CPU; default: `0ns`"),
         key(
             "migration",
             "four TIMEs",
-            "CPU time lost by a migration to an SMT sibling, to another core of the cache, to \
-             another cache of the node, and to another node; default: `0ns` each",
+            "CPU time that a task loses by a migration. The four values are for migrations to (1) \
+             an SMT sibling, (2) another core with the same cache, (3) another cache in the same \
+             node, (4) another node. For each value, the default is `0ns`",
         ),
         key(
             "cold",
             "TIME",
-            "CPU time lost if another task has used the CPU since the task's last run; default: \
-             `0ns`",
+            "CPU time that a task loses at its start on a CPU if another task has run there since \
+             the task's last run; default: `0ns`",
         ),
         key(
             "smt",
@@ -118,7 +129,7 @@ pub(crate) const COSTS: Section = Section {
         key(
             "spin-yields",
             "true | false",
-            "whether the SMT sibling of a spinning CPU runs at full speed",
+            "whether a CPU runs at full speed while its SMT sibling spins",
         ),
         key(
             "scan",
@@ -130,8 +141,9 @@ pub(crate) const COSTS: Section = Section {
         key(
             "remote",
             "list of 0.1 to 1",
-            "speed at a distance of one, two, ... hops from the first node of the task, as shares \
-             of full speed; default: `1`",
+            "speed of a task on a CPU outside of the task's first node, as a share of full speed. \
+             The first value is for a distance of one hop, the second value for two hops, and so \
+             on; default: `1`",
         ),
     ],
 };
@@ -139,14 +151,15 @@ pub(crate) const COSTS: Section = Section {
 pub(crate) const SCHEDULER: Section = Section {
     title: "[scheduler]",
     about: "The scheduler. Keys that are not in this table are tunables of the scheduler. If a \
-            variant gives a `name` here, it starts with the defaults of that scheduler. If it \
-            gives no `name`, it only changes tunables. File paths are relative to the scenario.",
+            variant gives a `name` in this table, all tunables get the defaults of the named \
+            scheduler first. If a variant gives no `name`, the variant only changes tunables. File \
+            paths are relative to the scenario.",
     keys: &[key("name", "text", "the scheduler, or a policy file (`x.rota`)")],
 };
 
 pub(crate) const GROUP: Section = Section {
     title: "[groups.NAME]",
-    about: "A session (which autogroup turns into a task group) or a cgroup.",
+    about: "A group is a session or a cgroup. With autogroup, each session becomes a task group.",
     keys: &[
         key(
             "session",
@@ -217,31 +230,42 @@ pub(crate) const PIPE: Section = Section {
         key(
             "sync",
             "true | false",
-            "whether a wakeup through the pipe is synchronous, which means that the waker is about \
-             to sleep; default: `true` with `block`",
+            "whether wakeups through the pipe are synchronous: a synchronous wakeup tells the \
+             scheduler that the waker is about to sleep; default: `true` with `block`",
         ),
     ],
 };
 
 pub(crate) const TASK: Section = Section {
     title: "[[tasks]]",
-    about: "Tasks of one kind. They have their own program, or a function of the catalogue creates \
-            them. The arguments of the function are further keys.",
+    about: "Tasks of one kind. Either the key `program` gives the program of the tasks, or the key \
+            `use` names a function of the catalogue that creates the tasks. The arguments of the \
+            function are further keys of this table.",
     keys: &[
-        key("name", "text", "the name of the tasks; default, with `use`: the name of the function"),
+        key(
+            "name",
+            "text",
+            "the name of the tasks; required with `program`; with `use`, the default is the name \
+             of the function",
+        ),
         key("program", "list of steps", "the program of each task"),
         key("use", "text", "the function of the catalogue that creates the tasks"),
-        key("count", "0 to 100000", "the number of tasks, with `program`; default: `1`"),
+        key("count", "0 to 100000", "with `program`: the number of tasks; default: `1`"),
         key("at", "TIME", "the time at which the tasks are created; default: `0ns`"),
         key("from", "CPU", "the CPU of the task that creates these tasks; default: `0`"),
-        key("from-node", "node", "like `from`, but gives a node: the first CPU of this node"),
+        key(
+            "from-node",
+            "node",
+            "like `from`, but names a node and means the first CPU of this node",
+        ),
         key("nice", "-20 to 19", "the nice value; default: `0`"),
         key(
             "class",
             "CLASS",
-            "the scheduling class, in a real kernel (`run --on`): `other`, `batch`, `idle`, `fifo \
-             50`, `rr 10` (priorities from 1 to 99), or `deadline`, which takes its runtime, \
-             deadline and period from `wcet`, `deadline` and `every`; default: `other`",
+            "the scheduling class in a real kernel (`run --on`): `other`, `batch`, `idle`, `fifo \
+             50`, `rr 10` or `deadline`; default: `other`. Priorities of `fifo` and `rr` are from \
+             1 to 99. The class `deadline` uses the keys `wcet` and `deadline`, and the period of \
+             `every`",
         ),
         key("group", "group", "the session or cgroup of the tasks; default: the root group"),
         key("cpus", "\"0-3,8\" | \"all\"", "the CPUs on which the tasks may run; default: `all`"),
@@ -277,7 +301,7 @@ pub(crate) const TASK: Section = Section {
 
 pub(crate) const HOTPLUG: Section = Section {
     title: "[[hotplug]]",
-    about: "A CPU that goes offline, comes back online, or both.",
+    about: "A CPU that goes offline or comes back online during the run.",
     keys: &[
         key("cpu", "CPU", "the CPU; required"),
         key("off", "TIME", "the time at which the CPU goes offline"),
@@ -287,24 +311,24 @@ pub(crate) const HOTPLUG: Section = Section {
 
 pub(crate) const VARIANT: Section = Section {
     title: "[[variants]]",
-    about: "A variant of the run. It may have every key from `machine` to `hotplug`, and these \
-            keys are merged into the keys of the file. Tables are merged key by key; lists are \
-            replaced.",
+    about: "A variant of the run. A variant may have every key from `machine` to `hotplug`. These \
+            keys of the variant change the keys of the file: tables are merged key by key, and \
+            lists are replaced.",
     keys: &[key("name", "text", "the name of the variant; required")],
 };
 
 pub(crate) const FIGURE: Section = Section {
     title: "[[figures]]",
-    about: "A number that is computed for all seeds: a measure of one variant, which may be \
-            divided by another measure.",
+    about: "A figure is a number: a measure of one variant over all seeds. A figure may divide \
+            this measure by another measure.",
     keys: &[
         key("name", "text", "the name of the figure; required"),
         key("measure", "MEASURE", "the measure; required"),
         key(
             "of",
             "task or mark",
-            "the tasks or marks: a name, with `*` for any text; default: all awaited tasks, or all \
-             marks",
+            "the name of the tasks or marks that the figure covers; `*` stands for any text; \
+             default: all awaited tasks, or all marks",
         ),
         key("variant", "text", "the variant; required if there are several"),
         WITHIN,
@@ -326,17 +350,23 @@ pub(crate) const FIGURE: Section = Section {
     ],
 };
 
-const WITHIN: Key = key("within", "TIME", "with `marks`: count only marks with at most this delay");
+const WITHIN: Key = key(
+    "within",
+    "TIME",
+    "only for the measure `marks`: the longest delay of a mark that the figure counts",
+);
 
 const PERCENTILE: Key = key(
     "percentile",
     "0.001 to 100",
-    "with `wait`: the percentile; default: `100`, the longest wait",
+    "only for the measure `wait`: the percentile of the waits; default: `100`, which is the \
+     longest wait",
 );
 
 pub(crate) const QUANTITY: Section = Section {
     title: "over",
-    about: "The divisor of a figure. A missing key has the same value as in the figure.",
+    about: "The divisor of a figure. If this table lacks a key, the value of the same key in the \
+            figure applies.",
     keys: &[
         key("measure", "MEASURE", "the measure"),
         key("of", "task or mark", "the tasks or marks"),

@@ -64,7 +64,7 @@ pub(super) fn read(nodes: &[Node], draft: &mut Draft) -> Result<(), Wrong> {
             return Err(wrong(node.at, what, "write fewer tasks"));
         }
         if draft.workload.marks.len().max(draft.workload.affinities.len()) > NOTED {
-            let what = format!("there are more than {NOTED} marks or CPU lists");
+            let what = format!("the programs contain more than {NOTED} marks or CPU lists");
             return Err(wrong(node.at, what, "use fewer marks or CPU lists"));
         }
     }
@@ -214,8 +214,8 @@ fn reservation(node: &Node, task: Option<&Template>) -> Result<Class, Wrong> {
     }
     let Some(runtime) = task.wcet else {
         // What is computed from the program is too little: the kernel stops the task there.
-        let help = "add `wcet = \"3ms\"`, the runtime; make it longer than the computation of a \
-                    job, because system calls also take time";
+        let help = "set the runtime, for example `wcet = \"3ms\"`. The runtime must be longer than \
+                    the computation of a job, because system calls also take time";
         return error("a task of the class `deadline` has no `wcet`", help);
     };
     let deadline = task.deadline.unwrap_or(period);

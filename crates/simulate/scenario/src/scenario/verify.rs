@@ -204,7 +204,7 @@ fn count(workload: &Workload, lines: &Lines) -> Result<Vec<u64>, Wrong> {
     let name = &templates[parent].name;
     let what = format!("`{name}` forks itself endlessly, directly or through other tasks");
     let at = fork_of(workload, lines, parent, child);
-    Err(wrong(at, what, "fork the other tasks from one single task"))
+    Err(wrong(at, what, "let one single task fork the other tasks"))
 }
 
 fn too_many(workload: &Workload, lines: &Lines, parent: usize, child: usize) -> Wrong {

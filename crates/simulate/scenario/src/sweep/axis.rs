@@ -58,7 +58,11 @@ impl Numbers {
             Numbers::Steps { at, from, step, to } => (*at, *from, *step, to.or(end)),
         };
         let to = to.ok_or_else(|| {
-            wrong(at, "the range has no end", "add the end, for example `to = 10`")
+            wrong(
+                at,
+                "the range has no end",
+                "add the last value of the range, for example `to = 10`",
+            )
         })?;
         let steps = (to - from) / step + SLACK;
         if steps < 0.0 {
@@ -66,7 +70,7 @@ impl Numbers {
             return Err(wrong(at, what, "make `to` at least as large as `from`"));
         }
         if steps >= MOST as f64 {
-            let help = format!("use longer steps: an axis has up to {MOST} values");
+            let help = format!("make `step` larger: an axis may have at most {MOST} values");
             return Err(wrong(at, "the range has too many steps", help));
         }
         let value = |n: u32| Placed { at, value: from + f64::from(n) * step };

@@ -131,7 +131,7 @@ impl Whole<'_> {
         let spare = match fields.get("spare") {
             None if takes <= most_spare => takes,
             None => {
-                let what = format!("`{name}` leaves no CPU for tasks at some points");
+                let what = format!("at some points, the curve `{name}` leaves no CPU for tasks");
                 let help = match cluster {
                     Some(_) => "use a larger `cluster`",
                     None => "start `cpus` with a larger number",
@@ -175,8 +175,12 @@ impl Whole<'_> {
         match self.late.filter(|_| !found.takes_late_deadlines) {
             None => Ok(Some(found)),
             Some(late) => {
-                let what = format!("`{written}` does not support deadlines beyond the period");
-                let help = format!("remove `{late}` from `deadlines`, or use another test");
+                let what = format!(
+                    "the implementation `{written}` does not support deadlines that are longer \
+                     than the period"
+                );
+                let help =
+                    format!("remove `{late}` from `deadlines`, or use another implementation");
                 Err(wrong(node.at, what, help))
             }
         }
@@ -261,12 +265,16 @@ fn cache_delays(fields: &Fields) -> Result<Vec<u32>, Wrong> {
         let exact = (value.value * 1000.0 - thousandths).abs() < 1e-6;
         if !exact || !(0.0..=MOST_PER_MILLE).contains(&thousandths) {
             let what = format!("`cache_delay` is {}", value.value);
-            return Err(wrong(value.at, what, "write 0 to 100, with at most three decimals"));
+            return Err(wrong(
+                value.at,
+                what,
+                "write a number from 0 to 100, with at most three decimals",
+            ));
         }
         let thousandths = thousandths as u32;
         if all.len() == MOST_DELAYS {
             let what = format!("`cache_delay` has more than {MOST_DELAYS} values");
-            return Err(wrong(value.at, what, "use longer steps"));
+            return Err(wrong(value.at, what, "make `step` larger, or list fewer values"));
         }
         if all.contains(&thousandths) {
             let what = format!("`cache_delay` contains {} twice", value.value);

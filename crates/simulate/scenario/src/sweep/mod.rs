@@ -105,8 +105,10 @@ fn read(file: &str, whole: &str, names: &Names) -> Result<Sweep, Wrong> {
     let curves = curves::read(&fields, &points, names)?;
     if points.len() as u64 * u64::from(sets) * curves.len() as u64 > MOST_VERDICTS {
         let (points, curves) = (points.len(), curves.len());
-        let what =
-            format!("the sweep is too large: {points} points of {sets} sets by {curves} curves");
+        let what = format!(
+            "the sweep is too large: it has {points} points and {curves} curves, and each point \
+             has {sets} task sets"
+        );
         return Err(wrong(at, what, "split the sweep into several files"));
     }
     Ok(Sweep {

@@ -199,14 +199,18 @@ fn judged(row: &Row<'_>, words: &mut Words) -> Result<Judged, Error> {
         return Err(row.wrong(
             ACCEPTED,
             what,
-            "undo any change of this line, or run the sweep again",
+            "if you changed this line, undo the change; otherwise, run the sweep again",
         ));
     }
     let Judged { share, share_low: low, share_high: high, .. } = judged;
     if !(low <= share && share <= high && high <= 1.0) {
         let what =
-            format_args!("{share} with the interval from {low} to {high} is not a valid share");
-        return Err(row.wrong(SHARE, what, "undo any change of this line, or run the sweep again"));
+            format_args!("the share {share} and its interval from {low} to {high} are not valid");
+        return Err(row.wrong(
+            SHARE,
+            what,
+            "if you changed this line, undo the change; otherwise, run the sweep again",
+        ));
     }
     Ok(judged)
 }

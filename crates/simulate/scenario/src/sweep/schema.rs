@@ -11,7 +11,7 @@ pub(super) const VERSION: &str = "wastenot.sweep/1";
 
 pub(super) const SWEEP: Section = Section {
     title: "the file",
-    about: "A sweep is one TOML file. Its name is the file name without `.toml`.",
+    about: "A sweep is one TOML file. The sweep's name is the file name without `.toml`.",
     keys: &[
         key("schema", "\"wastenot.sweep/1\"", "the version of this schema; required"),
         key("about", "text", "a short description of the sweep"),
@@ -28,27 +28,28 @@ pub(super) const SWEEP: Section = Section {
         key(
             "overheads",
             "text",
-            "a table of overheads; the path is relative to this file; `${cpus}` is replaced by the \
-             number of CPUs, or by the CPUs of a cluster",
+            "the path of a table of overheads, relative to this file. In the path, `${cpus}` \
+             stands for the number of CPUs of the machine, or of a cluster if the curve has \
+             clusters",
         ),
         key(
             "cache_delay",
             "numbers from 0 to 100",
-            "factors by which `cache_delay` of the table is multiplied; each curve with overheads \
-             is computed for each factor; default: `0` and `1`",
+            "factors for the column `cache_delay` of the table of overheads. Each curve with \
+             overheads is computed once for each factor; default: `0` and `1`",
         ),
         key(
             "curves",
             "list of tables",
-            "the curves: different ways to judge the task sets; at least one",
+            "the curves; each curve is a way to judge the task sets; at least one curve",
         ),
     ],
 };
 
 pub(super) const POINTS: Section = Section {
     title: "[points]",
-    about: "The parameters of the task sets. Each key has one or more values. The points are all \
-            combinations of the values.",
+    about: "The parameters of the task sets. Each key has one or more values. Every combination of \
+            these values is one point of the sweep.",
     keys: &[
         key("cpus", "1 to 8192", "the number of CPUs of the machine; required"),
         key(
@@ -61,7 +62,11 @@ pub(super) const POINTS: Section = Section {
             "numbers",
             "the number of tasks per CPU; the product with `cpus` must be a whole number",
         ),
-        key("total", "numbers", "the total utilization of a set, or its upper limit"),
+        key(
+            "total",
+            "numbers",
+            "the total utilization of a set, or the upper limit of this utilization",
+        ),
         key("utilizations", "UTILIZATIONS", "the distribution of utilizations; required"),
         key(
             "periods",
@@ -75,7 +80,8 @@ pub(super) const POINTS: Section = Section {
 
 pub(super) const STEPS: Section = Section {
     title: "numbers",
-    about: "Every key for numbers accepts one number, a list, or a table with these keys.",
+    about: "Where a key expects numbers, write one number, a list of numbers, or a table with the \
+            keys `from`, `step` and `to`.",
     keys: &[
         key("from", "number", "the first value; required"),
         key("step", "number above 0", "the difference between two neighbours; required"),
@@ -90,8 +96,8 @@ pub(super) const STEPS: Section = Section {
 
 pub(super) const TESTS: Section = Section {
     title: "[tests]",
-    about: "Tests run from the cheapest to the most expensive. The first test that accepts a set \
-            decides.",
+    about: "Tests run from the cheapest to the most expensive. After a test has accepted a set, no \
+            further test runs for this set.",
     keys: &[
         key(
             "hard",
@@ -101,8 +107,8 @@ pub(super) const TESTS: Section = Section {
         key(
             "rta_step",
             "TIME",
-            "the smallest increase of a response time in one step of response-time analysis (RTA); \
-             default: `1us`",
+            "response-time analysis (RTA) increases a response time step by step: the smallest \
+             increase in one step; default: `1us`",
         ),
         key(
             "budget",
@@ -120,20 +126,20 @@ pub(super) const CURVE: Section = Section {
         key(
             "implementation",
             "IMPLEMENTATION",
-            "the implementation of the scheduler, which determines the overheads; `none` has no \
-             overheads",
+            "the implementation of the scheduler, which determines the overheads; with `none`, the \
+             scheduler has no overheads",
         ),
         key(
             "spare",
             "whole number",
-            "the number of CPUs that run no task; default: the number that the implementation uses \
-             for itself",
+            "the number of CPUs that run no task; default: the number of CPUs that the \
+             implementation uses for itself",
         ),
         key(
             "cluster",
             "whole number",
-            "the number of CPUs in a cluster: the tasks of a set are divided among the clusters, \
-             and each cluster is judged separately; 1 means partitioned",
+            "the number of CPUs in a cluster. The tasks of a set are divided among the clusters, \
+             and each cluster is judged separately. With `1`, the scheduler is partitioned",
         ),
         key("overheads", "text", "a table of overheads that replaces the table of the file"),
     ],

@@ -76,7 +76,7 @@ impl Tower<'_> {
             let depth = self.levels.iter().position(|level| Some(level.kind) == kind);
             let fits = depth.filter(|&depth| count.is_multiple_of(self.levels[depth].width));
             named.push(fits.ok_or_else(|| {
-                format!("`{}` is not a number and not a wider level", shown(word))
+                format!("`{}` is neither a number nor the type of a wider level", shown(word))
             })?);
         }
         let walk = |&depth: &usize| {

@@ -137,7 +137,7 @@ impl<'t> Tower<'t> {
     fn hang(&mut self, cursor: &mut Cursor<'t>) -> Result<(), Fault> {
         let at = cursor.at;
         if kind_of(cursor.word(), at)? != Kind::Node {
-            return wrong(at, "only numa can be attached to a level in brackets");
+            return wrong(at, "the brackets after a level may contain only numa");
         }
         if cursor.eat(':') && cursor.number()? != 1 {
             return wrong(at, "write [numa] once for each node");
@@ -191,7 +191,10 @@ impl<'t> Tower<'t> {
                 return wrong(level.at, "another level has this type already");
             }
             if level.kind == Kind::Node && self.hanging.iter().any(|&count| count > 0) {
-                return wrong(level.at, "numa must be either a level or in brackets, not both");
+                return wrong(
+                    level.at,
+                    "numa is written both as a level and in brackets; write it in one way only",
+                );
             }
         }
         if self.node_count() > NODE_LIMIT { Err(Fault::TooLarge("nodes")) } else { Ok(self) }

@@ -22,9 +22,13 @@ pub enum Deadlines {
 
 /// Every kind of deadline with its name and meaning. The names are those of SchedCAT.
 pub const DEADLINES: &Names<Deadlines> = &[
-    (Deadlines::Implicit, "implicit", "equal to the period T"),
-    (Deadlines::Constrained, "uni-constrained", "uniform from C to T"),
-    (Deadlines::Arbitrary, "uni-arbitrary", "uniform from C to C + 2(T - C)"),
+    (Deadlines::Implicit, "implicit", "equal to the period"),
+    (Deadlines::Constrained, "uni-constrained", "uniform from the WCET C to the period T"),
+    (
+        Deadlines::Arbitrary,
+        "uni-arbitrary",
+        "uniform from C to C + 2(T - C), for a WCET C and a period T",
+    ),
 ];
 
 impl Deadlines {

@@ -41,8 +41,8 @@ pub const SPREADS: &Names<Spread> = &[
     (
         Spread::LogUniform,
         "log-uniform",
-        "all logarithms of periods are equally likely: about as many periods are from 10 to 100 ms \
-         as from 100 to 1000 ms",
+        "the logarithm of the period is uniform: a period from 10 to 100 ms is about as likely as \
+         a period from 100 to 1000 ms",
     ),
 ];
 

@@ -41,11 +41,16 @@ use Weight::{Heavy, Light, Medium};
 /// Every distribution with its name and meaning. The families and their names come from the studies
 /// for which SchedCAT is used.
 pub const UTILIZATIONS: &Names<Utilizations> = &[
-    (RandFixedSum, "randfixedsum", "uniform over all lists with a given sum"),
+    (
+        RandFixedSum,
+        "randfixedsum",
+        "uniform over all lists of utilizations that have the given sum",
+    ),
     (
         UUniFastDiscard,
         "uunifast-discard",
-        "like randfixedsum, but by repeated draws; after too many failures, it stops with an error",
+        "the same distribution as randfixedsum, computed by repeated draws; too many unsuccessful \
+         draws are an error",
     ),
     (Uniform(Light), "uni-light", "uniform from 0.001 to 0.1"),
     (Uniform(Medium), "uni-medium", "uniform from 0.1 to 0.4"),
@@ -132,7 +137,10 @@ fn check_cap(of: Utilizations, tasks: usize, cap: f64) -> Result<(), Error> {
         return wrong(format!("{of} cannot make a set of {tasks} tasks"), help);
     }
     if cap.is_nan() || cap <= 0.0 {
-        return wrong(format!("{of}: no task fits below the limit {cap}"), "use a limit above 0");
+        return wrong(
+            format!("{of}: no task has a utilization below the limit {cap}"),
+            "use a limit above 0",
+        );
     }
     Ok(())
 }

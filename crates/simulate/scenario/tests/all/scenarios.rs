@@ -551,7 +551,7 @@ fn wrong_figures_are_named_with_line_and_suggestion() {
         (
             figure("measure = \"waste\"\nband = [3, 1]"),
             7,
-            "`band` has the higher number first: 3 comes before 1",
+            "`band` has the numbers 3 and 1 in the wrong order",
             "write the lower number first: [1, 3]",
         ),
         (figure("measure = \"waste\"\nband = [3]"), 7, "`band` cannot be a list", "two numbers"),
@@ -587,7 +587,7 @@ fn programs_that_cannot_be_are_refused() {
         ("\"loop 0\", \"end\"", "the loop has zero rounds", "loop 3"),
         ("\"cpus 9\"", "none of the CPUs `9`", "its CPUs: 0-3"),
         ("\"fork u\"", "no task `u`", "[[tasks]]"),
-        ("\"fork t\"", "`t` forks itself", "from one single task"),
+        ("\"fork t\"", "`t` forks itself", "one single task fork"),
         ("\"nice 50\"", "\" is invalid", "from -20 to 19"),
         ("\"loop forever\", \"mark m\", \"end\"", "the loop takes no time", "compute 1us"),
         ("\"loop forever\", \"yield\", \"end\"", "the loop takes no time", "takes time"),

@@ -167,7 +167,7 @@ const WRONG: &[(&str, &str, usize, &str, &str)] = &[
     ("step = 0.5 }\ntotal", "step = 0 }\ntotal", 9, "`step` is 0 or negative", "above 0"),
     ("to = 2", "to = 0.5", 9, "range from 1 to 0.5 is empty", "`to`"),
     ("to = 2, ", "", 9, "the range has no end", "to = 10"),
-    ("to = 2", "to = 1e9", 9, "too many steps", "longer steps"),
+    ("to = 2", "to = 1e9", 9, "too many steps", "make `step` larger"),
     (
         "from = 0.5, step = 0.5",
         "from = 0.5, to = 3, step = 0.5",
@@ -212,7 +212,7 @@ const WRONG: &[(&str, &str, usize, &str, &str)] = &[
         "cache_delay = { from = 0, to = 99, step = 0.01 }",
         3,
         "`cache_delay` has more than 100 values",
-        "longer steps",
+        "make `step` larger",
     ),
     ("seed = 7", "cache_delay = 0.0001", 3, "`cache_delay` is 0.0001", "decimals"),
 ];
@@ -236,7 +236,8 @@ fn deadlines_beyond_periods_are_for_those_who_take_them() {
     let on = |text: &str| read(&text.replace("= \"gsn-edf\"", "= \"linux\""));
     let error = on(&late).expect_err("refused");
     let message = error.to_string();
-    let what = "folder/two.toml:28: `linux` does not support deadlines beyond the period";
+    let what = "folder/two.toml:28: the implementation `linux` does not support deadlines that are \
+                longer than the period";
     assert_eq!(message, what);
     assert!(error.help().contains("`uni-arbitrary`"), "{}", error.help());
     assert!(on(&late.replace("uni-arbitrary", "uni-constrained")).is_ok());
@@ -249,5 +250,8 @@ fn sweeps_that_are_too_large_are_refused_before_they_are_made() {
     assert!(error.to_string().contains(&format!("more than {MOST_POINTS} points")), "{error}");
     let wide = TEXT.replace("sets = 20", "sets = 100000").replace("[2, 4]", "[2, 32]");
     let error = read(&wide).expect_err("too many");
-    assert!(error.to_string().contains("of 100000 sets by 10 curves"), "{error}");
+    assert!(
+        error.to_string().contains("and 10 curves, and each point has 100000 task sets"),
+        "{error}"
+    );
 }

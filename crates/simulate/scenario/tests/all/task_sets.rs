@@ -576,7 +576,11 @@ fn sets_that_cannot_be_are_refused() {
     refused(recipe("exp-light", 0, None).maker(), "a set of 0 tasks", "1 to 1048576");
     refused(recipe("exp-light", usize::MAX, None).maker(), "tasks", "1 to 1048576");
     for cap in [0.0, -1.0, f64::NAN] {
-        refused(recipe("exp-light", 8, Some(cap)).maker(), "no task fits below", "above 0");
+        refused(
+            recipe("exp-light", 8, Some(cap)).maker(),
+            "no task has a utilization below",
+            "above 0",
+        );
     }
     // Also if nothing was read from a text.
     let mut bad = recipe("exp-light", 8, None);

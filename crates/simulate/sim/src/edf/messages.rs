@@ -548,8 +548,8 @@ impl Walks for Messages<'_> {
             let told = it.linked;
             wrong.then(|| {
                 format!(
-                    "CPU {} runs {runs:?}; {linked:?} is linked to this CPU, and its last message \
-                     was {told:?}",
+                    "CPU {} runs {runs:?}; {linked:?} is linked to this CPU; the last message to \
+                     this CPU named {told:?}",
                     it.cpu
                 )
             })

@@ -60,21 +60,25 @@ impl Sporadics {
 /// The sporadic task of this template.
 fn sporadic(template: &Template) -> Result<Sporadic, NotSporadic> {
     let name = &template.name;
-    let refused =
-        |what: &str, help: &str| Err(NotSporadic::new(format!("the task `{name}` {what}"), help));
+    let refused = |what: String, help: &str| Err(NotSporadic::new(what, help));
     if template.affinity.is_some() {
-        return refused("may run only on some CPUs", "remove its `cpus` or `nodes`");
+        return refused(
+            format!("the task `{name}` may run only on some CPUs"),
+            "remove its `cpus` or `nodes`",
+        );
     }
     let steps = template.program.steps();
     for step in steps {
         match step {
             Step::Fork(_) => {
                 return refused(
-                    "forks",
+                    format!("the task `{name}` forks"),
                     "write each task in [[tasks]], with `at` for tasks that start later",
                 );
             }
-            Step::Affinity(_) => return refused("changes its CPUs", "remove this step"),
+            Step::Affinity(_) => {
+                return refused(format!("the task `{name}` changes its CPUs"), "remove this step");
+            }
             _ => {}
         }
     }
@@ -85,24 +89,26 @@ fn sporadic(template: &Template) -> Result<Sporadic, NotSporadic> {
     let Some(period) = periods.next() else {
         let help = "add `every 10ms` once per job, for example `loop 100`, `every 10ms`, `compute \
                     2ms`, `end`";
-        return refused("has no period", help);
+        return refused(format!("the task `{name}` has no period"), help);
     };
     if periods.any(|other| other != period) {
         return refused(
-            "has several periods",
+            format!("the task `{name}` has several periods"),
             "write only one `every`, or several with the same period",
         );
     }
     let deadline = template.deadline.unwrap_or(period);
     if !(period.0.is_multiple_of(1_000) && deadline.0.is_multiple_of(1_000)) {
         return refused(
-            "has a period or deadline that is not a whole number of microseconds",
+            format!(
+                "the period or deadline of the task `{name}` is not a whole number of microseconds"
+            ),
             "round the time to whole microseconds",
         );
     }
     let Some(wcet) = template.wcet.or_else(|| job(&template.program)) else {
         return refused(
-            "has no limit for the CPU time of a job",
+            format!("the task `{name}` has no limit for the CPU time of a job"),
             "add `wcet`, the maximum CPU time of a job",
         );
     };

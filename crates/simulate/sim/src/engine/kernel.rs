@@ -334,7 +334,9 @@ impl Kernel {
     pub(crate) fn check_cleared(&mut self, cpu: CpuId) {
         let stays = |view: &TaskView| view.place == Place::Queued && view.cpu == cpu;
         if self.cx.tasks.iter().any(stays) {
-            self.fault(format!("left tasks on the run queue of CPU {cpu}, which is offline"));
+            self.fault(format!(
+                "the scheduler left tasks on the run queue of CPU {cpu}, which is offline"
+            ));
         }
     }
 
@@ -436,14 +438,16 @@ impl Kernel {
     #[inline]
     pub(super) fn check_left(&mut self, task: TaskId, from: CpuId) {
         if self.cx.current(from) == Some(task) {
-            self.fault(format!("moved {task:?} while CPU {from} ran it"));
+            self.fault(format!("the scheduler moved {task:?} while CPU {from} ran this task"));
         }
     }
 
     /// The policy's answer is a CPU that the task may not use.
     #[cold]
     fn misplaced(&mut self, task: TaskId, to: CpuId) {
-        self.fault(format!("queued {task:?} on CPU {to}, which the task may not use"));
+        self.fault(format!(
+            "the scheduler queued {task:?} on CPU {to}, but this task may not run there"
+        ));
     }
 
     #[inline]
@@ -452,7 +456,8 @@ impl Kernel {
         if view.cpu != cpu || view.place != Place::Queued || !self.cx.allowed(next, cpu) {
             let (place, at) = (view.place, view.cpu);
             self.fault(format!(
-                "dispatched {next:?} on CPU {cpu}, although the task is {place:?} at CPU {at}"
+                "the scheduler dispatched {next:?} on CPU {cpu}, but the state of this task is \
+                 {place:?} on CPU {at}"
             ));
         }
     }

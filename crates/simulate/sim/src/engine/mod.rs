@@ -277,7 +277,9 @@ impl<'w, M: Mechanism> Engine<'w, M> {
         let (tasks, cpus) = (self.kernel.lives.len() as u64, self.kernel.cpus.len() as u64);
         let steps = STEPS_AT_ONCE + (STEPS_OF_TASK + cpus) * tasks;
         if self.acts_at_once > ACTS_OF_STEP * steps {
-            self.kernel.fault("made decisions forever without letting time pass".to_owned());
+            self.kernel.fault(
+                "the scheduler makes decision after decision while no time passes".to_owned(),
+            );
         }
     }
 

@@ -46,7 +46,7 @@ impl<M: Mechanism> Engine<'_, M> {
         if running.any(|task| self.waits(task).is_some()) {
             return End::Deadlock(self.waiting()); // it spins
         }
-        let what = "left tasks in its queues while all CPUs were idle".to_owned();
+        let what = "the scheduler left tasks in its queues while all CPUs were idle".to_owned();
         End::Fault(Fault { time: cx.now, what })
     }
 

@@ -26,7 +26,8 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
     groups: false,
     tunables: &[Tunable {
         name: "arch",
-        about: "ticks per second and the penalty for a change of CPU: 100 and 15, or 1024 and 20",
+        about: "the architecture. `i386`: 100 ticks per second, and a penalty of 15 for a change \
+                of CPU. `alpha`: 1024 ticks per second, and a penalty of 20",
         values: Values::Words(&["i386", "alpha"]),
         default: "i386",
     }],

@@ -6,29 +6,30 @@ use crate::mechanism::Spin;
 
 const PROFILE: Tunable = Tunable {
     name: "profile",
-    about: "the times of kernel code and hardware: `free` (no time), times that are assumed for 8 \
-            x 8 CPUs at 2 GHz, or a profile file (docs/reference/profile.md)",
+    about: "the times of kernel code and hardware. `free`: no time. `x7550-assumed`: times that \
+            are assumed for 8 x 8 CPUs at 2 GHz. Other times are in a profile file \
+            (docs/reference/profile.md)",
     values: Values::Profile,
     default: "free",
 };
 const LOCKS: Tunable = Tunable {
     name: "locks",
-    about: "the way in which CPUs spin on a lock: as in the profile, each CPU on its own line, or \
-            all CPUs on one line",
+    about: "the way in which CPUs spin on a lock. `profile`: as in the profile. `mcs`: each CPU \
+            spins on its own cache line. `ticket` and `test-and-set`: all CPUs spin on one line",
     values: Values::Words(&["profile", "mcs", "ticket", "test-and-set"]),
     default: "profile",
 };
 const TIE: Tunable = Tunable {
     name: "tie",
-    about: "the task that has priority when deadlines are equal: the first or the last task in the \
-            file, or the running task",
+    about: "if tasks have equal deadlines, one of these tasks has priority: the first task in the \
+            file, the last task in the file, or the running task",
     values: Values::Words(&["first", "last", "running"]),
     default: "first",
 };
 const INTERRUPTS: Tunable = Tunable {
     name: "interrupts",
-    about: "the CPU that a timer interrupts: the CPU that set the timer, or always CPU 0, which \
-            then runs no task",
+    about: "which CPU a timer interrupts. `shared`: the CPU that set the timer. `dedicated`: \
+            always CPU 0, which then runs no task",
     values: Values::Words(&["shared", "dedicated"]),
     default: "shared",
 };
@@ -54,15 +55,16 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
     about: "global EDF with a run queue per CPU, push and pull, and a constant bandwidth server \
             for each task. A task does not preempt a task with an equal deadline. If waiting tasks \
             have equal deadlines, the first of these tasks in the file runs first",
-    source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; v8 of its patches",
+    source: "kernel/sched/{deadline,cpudeadline}.c of Linux around 3.14; version 8 of the patches \
+             for SCHED_DEADLINE",
     groups: false,
     tunables: &[
         INTERRUPTS,
         Tunable {
             name: "rules",
-            about: "the way in which a task finds another CPU: by a scan of all CPUs, as in the \
-                    patches of 2013 that were measured; or with a heap that has its own lock, as \
-                    since Linux 3.14",
+            about: "how a task finds another CPU. `v8`: by a scan of all CPUs, as in the measured \
+                    patches of 2013. `3.14`: with a heap that has its own lock, as in Linux since \
+                    3.14",
             values: Values::Words(&["v8", "3.14"]),
             default: "3.14",
         },
@@ -81,8 +83,8 @@ pub(super) const SCHED_DEADLINE: Scheduler = Scheduler {
         },
         Tunable {
             name: "spare",
-            about: "extra time in the server budget; kernel code on the task's CPU also uses the \
-                    budget",
+            about: "extra time in the server budget, because kernel code on the task's CPU also \
+                    uses this budget",
             values: Values::Span,
             default: "1ms",
         },
@@ -143,8 +145,8 @@ pub(super) const C_EDF: Scheduler = Scheduler {
 
 pub(super) const G_FL: Scheduler = Scheduler {
     name: "g-fl",
-    about: "global fair lateness: the longer a job, the earlier its priority point; otherwise like \
-            gsn-edf",
+    about: "global fair lateness: a task with longer jobs has an earlier priority point; \
+            everything else is as in gsn-edf",
     source: "Erickson and Anderson, ECRTS 2012",
     groups: false,
     tunables: &[INTERRUPTS, TIE, PROFILE, LOCKS],
@@ -155,7 +157,7 @@ pub(super) const GFP_MP: Scheduler = Scheduler {
     name: "gfp-mp",
     about: "global fixed priority by message passing: the first task in the file has the highest \
             priority",
-    source: "the mechanism of gedf-mp with a different policy",
+    source: "this project; the mechanism of gedf-mp with fixed priorities",
     groups: false,
     tunables: &[MAILBOXES, PROFILE, LOCKS],
     make: Make::RealTime(|settings| real(settings, messages(settings), Order::Fixed)),

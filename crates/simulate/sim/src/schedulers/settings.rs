@@ -148,7 +148,7 @@ impl WrongSetting {
             tunable: Some(tunable.name.into()),
             what: format!("{}: the profile file `{}` was not read", scheduler.name, shown(file)),
             help: format!(
-                "give the file in a scenario; elsewhere, set `{}` to a built-in name",
+                "name the file in a scenario; outside of scenarios, set `{}` to a built-in name",
                 tunable.name
             ),
         }

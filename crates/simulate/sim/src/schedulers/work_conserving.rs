@@ -19,13 +19,13 @@ use super::{Make, Scheduler, Settings, Tunable, Values, queued_on};
 
 pub(super) const SCHEDULER: Scheduler = Scheduler {
     name: "work-conserving",
-    about: "the reference: no CPU is idle while a task that could use this CPU waits; the task \
-            that has waited longest runs first",
+    about: "the reference scheduler: while a task waits, all CPUs that this task may use are busy; \
+            the task that has waited longest runs first",
     source: "this project; augmenting paths after Berge 1957",
     groups: false,
     tunables: &[Tunable {
         name: "slice",
-        about: "the time for which a task runs while other tasks wait",
+        about: "how long a task runs if other tasks wait",
         values: Values::Span,
         default: "10ms",
     }],

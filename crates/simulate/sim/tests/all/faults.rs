@@ -85,13 +85,16 @@ impl Policy for Bad {
 #[test]
 fn what_a_policy_may_not_do_is_named() {
     for (wrong, told) in [
-        (Wrong::Nags, "made decisions forever without letting time pass"),
-        (Wrong::Ticks, "made decisions forever without letting time pass"),
-        (Wrong::Misplaces, "queued TaskId(8192) on CPU 1, which the task may not use"),
-        (Wrong::Steals, "dispatched TaskId(8192) on CPU 1, although the task is Running at CPU 0"),
-        (Wrong::Sits, "left tasks in its queues while all CPUs were idle"),
+        (Wrong::Nags, "the scheduler makes decision after decision while no time passes"),
+        (Wrong::Ticks, "the scheduler makes decision after decision while no time passes"),
+        (Wrong::Misplaces, "queued TaskId(8192) on CPU 1, but this task may not run there"),
+        (
+            Wrong::Steals,
+            "dispatched TaskId(8192) on CPU 1, but the state of this task is Running on CPU 0",
+        ),
+        (Wrong::Sits, "the scheduler left tasks in its queues while all CPUs were idle"),
         (Wrong::Leaves, "left tasks on the run queue of CPU 1, which is offline"),
-        (Wrong::Hurries, "moved TaskId(8192) while CPU 0 ran it"),
+        (Wrong::Hurries, "moved TaskId(8192) while CPU 0 ran this task"),
     ] {
         let mut load = Workload::new();
         let compute = |us| Step::Compute(Variate::Fixed(Span::us(us)));

@@ -37,15 +37,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "transient",
-        about: "short work at random times: one task is bound to each CPU and sleeps between its \
-                runs",
+        about: "one task is bound to each CPU; the task sleeps for a random time, then computes \
+                for a short time",
         source: WASTED_CORES,
         arguments: &[
             argument(
                 "every",
                 Varying,
                 "uniform(20ms, 100ms)",
-                "time from one run to the next run on any CPU of the machine",
+                "time between two runs of these tasks on the whole machine",
             ),
             argument("compute", Varying, "uniform(0.2ms, 1ms)", "CPU time of each run"),
         ],
@@ -53,8 +53,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "kworker",
-        about: "a kernel thread on each CPU that runs at regular intervals",
-        source: "Lawall, slides on wake_affine_idle: 60us every 4ms with the ondemand governor",
+        about: "one kernel thread per CPU; each thread runs at regular intervals",
+        source: "Lawall, slides on wake_affine_idle: with the ondemand governor, the thread runs \
+                 60us every 4ms",
         arguments: &[
             argument("compute", Varying, "60us", "CPU time of each run"),
             argument(

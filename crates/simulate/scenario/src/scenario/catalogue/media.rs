@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
             "x-cpus",
             Cpus,
             "all",
-            "the CPUs of the X server; `cpus` sets the CPUs of the player",
+            "the CPUs of the X server; for the CPUs of the player, use the key `cpus`",
         ),
     ],
     make: xine,

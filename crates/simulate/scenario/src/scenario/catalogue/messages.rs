@@ -45,7 +45,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "10000",
                 "number of times that the token comes back",
             ),
-            argument("work", Time, "1us", "CPU time before a task hands the token on"),
+            argument(
+                "work",
+                Time,
+                "1us",
+                "CPU time that a task uses before it passes on the token",
+            ),
         ],
         make: pipe,
     },

@@ -20,8 +20,8 @@ const ROUNDS: Argument =
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "ep",
-        about: "threads that share some work and never synchronize; each thread's part is equal \
-                within 1 %",
+        about: "threads that divide some work equally and never synchronize; random numbers change \
+                each part by up to 1 %",
         source: WASTED_CORES,
         arguments: &[THREADS, argument("work", Time, "16s", "CPU time of all threads together")],
         make: |arguments, maker| {
@@ -32,8 +32,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "spin_pipeline",
-        about: "a pipeline of threads: at every step, thread i waits for thread i-1 and spins on a \
-                flag with room for one token; step times vary by 5 % (lu)",
+        about: "a pipeline of threads, as in the benchmark lu. At every step, thread i waits for \
+                thread i-1, and spins on a flag that holds one token. Random numbers change the \
+                time of a step by up to 5 %",
         source: WASTED_CORES,
         arguments: &[
             THREADS,
@@ -73,15 +74,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "spin",
                 Time,
                 "1.1ms",
-                "spin time before a thread blocks (libgomp: 300 000 polls)",
+                "time for which a thread spins before it blocks; libgomp polls 300 000 times",
             ),
             argument(
                 "episode",
                 Count(u32::MAX),
                 "0",
-                "number of rounds between phases in which only the master works; 0: no such phase",
+                "number of rounds after which the master works alone for a while; 0: never",
             ),
-            argument("serial", Time, "0ms", "CPU time of the master in such a phase"),
+            argument("serial", Time, "0ms", "CPU time for which the master works alone"),
         ],
         make: omp_barrier,
     },
@@ -98,12 +99,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ),
             ROUNDS,
             argument("grain", Varying, "5ms", "CPU time of a round"),
-            argument(
-                "waiting",
-                How,
-                "spin",
-                "the way in which processes wait for the last process",
-            ),
+            argument("waiting", How, "spin", "the way in which processes wait at the barrier"),
         ],
         make: |arguments, maker| {
             let processes = arguments.count("processes").max(1);
@@ -115,7 +111,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "workpile",
-        about: "workers take chunks of work from a pile; NAME-pile ends with the last chunk",
+        about: "workers take chunks of work from a pile. The task NAME-pile ends when the workers \
+                have finished the last chunk",
         source: GANG,
         arguments: &[
             argument("workers", Count(4096), "4", "workers"),

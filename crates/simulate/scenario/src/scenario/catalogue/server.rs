@@ -35,8 +35,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "java_h2",
-        about: "clients compute and take a lock in turn; collector and compiler threads run in the \
-                background",
+        about: "for each request, a client computes without a lock, then with a lock, and then \
+                sleeps; collector and compiler threads run in the background",
         source: "DaCapo h2, as in Lawall's slides on wake_affine_idle",
         arguments: &[
             argument("clients", Count(4096), "128", "clients"),
@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 "locked",
                 Time,
                 "5us",
-                "part of the CPU time during which the client holds the lock",
+                "CPU time for which a client holds the lock in each request",
             ),
             argument("pause", Varying, "uniform(0ms, 1ms)", "sleep after each request"),
             argument(

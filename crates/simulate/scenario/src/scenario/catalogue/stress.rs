@@ -9,9 +9,9 @@ use super::{Arguments, Function, argument};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "stress_ng",
-    about: "four kinds of tasks, which compute, pass a token, hold a lock, or send through a \
-            queue. For each kind, an argument sets the number of tasks. The tasks record the mark \
-            `op`",
+    about: "four kinds of tasks, which compute, pass a token, hold a lock, or send messages \
+            through a queue. For each kind, an argument sets the number of tasks. The tasks record \
+            the mark `op`",
     source: "manual page of stress-ng",
     arguments: &[
         argument("cpu", Count(1000), "0", "number of tasks that compute 1ms in each operation"),
@@ -26,7 +26,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
             "pipe",
             Count(1000),
             "0",
-            "number of pairs in which one task sends through a queue with 16 places",
+            "number of pairs in which one task sends messages to the other task; the queue between \
+             them holds 16 messages",
         ),
         argument("ops", Count(10_000_000), "1000", "number of operations of each task"),
     ],

@@ -77,14 +77,14 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
     [
         words(
             "imbalance",
-            "the measure that compares the load of two groups of CPUs",
+            "the load that the balancer computes to compare two groups of CPUs",
             &["average", "minimum", "minimum-literal", "v5.5"],
             defaults[0],
         ),
         words(
             "groups",
-            "the CPU from whose view scheduling groups are built; with `own`, each CPU builds its \
-             own groups, and any CPU may balance",
+            "whose view of the machine determines the scheduling groups: the view of CPU 0, or \
+             each CPU's own view; with `own`, any CPU may balance",
             &["core0", "own", "own-balanced"],
             defaults[1],
         ),
@@ -103,9 +103,9 @@ const fn tunables(defaults: [&'static str; 10]) -> [Tunable; 10] {
         ),
         words(
             "wake-affine-idle",
-            "the cache in which a wakeup searches for an idle CPU if the previous CPU is idle: \
-             `after` (commit d8fcb81f1acf) takes the cache of the previous CPU; `before` compares \
-             loads, and may take the cache of the waker",
+            "which cache a wakeup searches for an idle CPU if the previous CPU is idle. `after` \
+             (since commit d8fcb81f1acf): the cache of the previous CPU. `before`: the cache of \
+             the previous CPU or of the waker; a comparison of loads decides",
             &["before", "after"],
             defaults[4],
         ),

@@ -38,8 +38,9 @@ pub(super) const SCHEDULER: Scheduler = Scheduler {
         },
         Tunable {
             name: "boost",
-            about: "the rule for the bonus: `sleep` gives a bonus in proportion to the sleep time; \
-                `block` gives the full bonus after every block, as in Tru64",
+            about: "the rule for the bonus of a task. `sleep`: the bonus is proportional to the \
+                    sleep time. `block`: a task gets the full bonus each time it blocks, as in \
+                    Tru64",
             values: Values::Words(&["sleep", "block"]),
             default: "sleep",
         },

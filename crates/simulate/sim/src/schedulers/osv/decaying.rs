@@ -31,7 +31,7 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
         },
         Tunable {
             name: "thyst",
-            about: "half of the shortest slice; 5ms since August 2014",
+            about: "half of the shortest slice; OSv has used 5ms since August 2014",
             values: Values::Span,
             default: "2ms",
         },

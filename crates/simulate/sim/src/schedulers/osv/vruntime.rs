@@ -15,8 +15,8 @@ use super::{Measure, Osv, SWITCH_PENALTY};
 
 pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
     name: "osv-vruntime",
-    about: "the predecessor of osv: the thread with the least total runtime runs first, with \
-            corrections",
+    about: "the predecessor of osv: the thread with the least total runtime runs first; the \
+            tunables `wake-floor` and `cap` correct the counted runtime",
     source: "OSv, the parent of commit dbc0d5073 (core/sched.cc)",
     groups: false,
     tunables: &[
@@ -29,14 +29,14 @@ pub(in super::super) const SCHEDULER: Scheduler = Scheduler {
         },
         Tunable {
             name: "cap",
-            about: "whether at most 10 ms are charged for one run",
+            about: "whether a thread is charged at most 10 ms for one run",
             values: Values::Words(&["on", "off"]),
             default: "on",
         },
         Tunable {
             name: "clock-jump",
-            about: "the runtime that is charged to a balancing thread if the jump of the clock at \
-                    boot affects this thread (probability 1/2)",
+            about: "OSv's clock jumps at boot. Each balancing thread is affected with probability \
+                    1/2. This tunable is the runtime that is charged to an affected thread",
             values: Values::Span,
             default: "0s",
         },
