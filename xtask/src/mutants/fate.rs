@@ -182,9 +182,8 @@ fn wasteful(policy: &Policy, options: &Options) -> Result<bool, Error> {
 
 /// Whether a solver names a situation on a small machine that breaks the claim.
 fn replayed(policy: &Policy, claim: &Claim, options: &Options) -> Result<bool, Error> {
-    let Some(solver) = options.solvers.first() else { return Ok(false) };
-    let (bounds, patience) = (options.bounds, options.patience.min(BEYOND));
-    Ok(ground::beyond(policy, &claim.kind, solver, bounds, patience)?.found.is_some())
+    let patience = options.patience.min(BEYOND);
+    Ok(ground::beyond(policy, &claim.kind, options, patience)?.found.is_some())
 }
 
 fn counterexample(policy: &Policy, claim: &Claim, bounds: Bounds) -> bool {

@@ -1,7 +1,7 @@
 //! A cache of answers: the same question is sent to the same solver once.
 //!
 //! An answer is one small file, named by the SHA-256 of the script, the solver, its version and
-//! its arguments. Only `sat` and `unsat` are kept: more time may turn `unknown` into either. A file
+//! its arguments; answers to several scripts that are asked together are one file, too. Only `sat` and `unsat` are kept: more time may turn `unknown` into either. A file
 //! that is cut, was changed or has another version is ignored, and is written again.
 //!
 //! The folder does not grow without bound: no file is larger than [`ENTRY_MAX`] bytes. When there
@@ -12,6 +12,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -23,6 +24,9 @@ use crate::solver::{Reply, Seek, Solver};
 
 /// The first word of every file.
 const VERSION: &str = "wastenot.answer/1";
+/// Stands between the answers to several scripts. No solver prints it: it is ASCII's record
+/// separator.
+const BETWEEN: &str = "\u{1e}";
 /// The most bytes of an answer that is kept.
 const ENTRY_MAX: usize = 1 << 20;
 /// The most answers that are kept.
@@ -65,37 +69,67 @@ impl Cache {
         seek: Seek,
         timeout: Duration,
     ) -> Result<Reply, Error> {
-        let asked = solver.asked(&script.to_string(), seek);
-        let key = sha256(format!("{VERSION}\n{solver}\n{asked}").as_bytes());
-        if let Some(reply) = self.get(&key, seek) {
-            return Ok(reply);
-        }
-        let reply = solver.ask(script, seek, timeout)?;
-        if reply.answer.is_certain() {
-            self.put(&key, &reply).ok();
-        }
-        Ok(reply)
+        let ask = || Ok(vec![solver.ask(script, seek, timeout)?]);
+        Ok(self.answers(solver, slice::from_ref(script), seek, ask)?.swap_remove(0))
     }
 
-    fn get(&self, key: &str, seek: Seek) -> Option<Reply> {
+    /// The answers of [`Solver::ask_each`], now or from the cache, which keeps them in one file.
+    ///
+    /// # Errors
+    /// Those of [`Solver::ask_each`].
+    pub fn ask_each(
+        &self,
+        solver: &Solver,
+        scripts: &[Script],
+        seek: Seek,
+        timeout: Duration,
+    ) -> Result<Vec<Reply>, Error> {
+        self.answers(solver, scripts, seek, || solver.ask_each(scripts, seek, timeout))
+    }
+
+    /// One answer for each script: from the cache, or else those that `ask` gets.
+    fn answers(
+        &self,
+        solver: &Solver,
+        scripts: &[Script],
+        seek: Seek,
+        ask: impl FnOnce() -> Result<Vec<Reply>, Error>,
+    ) -> Result<Vec<Reply>, Error> {
+        let asked = scripts.iter().map(|script| solver.asked(&script.to_string(), seek));
+        let asked: String = asked.collect();
+        let key = sha256(format!("{VERSION}\n{solver}\n{asked}").as_bytes());
+        if let Some(replies) = self.get(&key, seek).filter(|it| it.len() == scripts.len()) {
+            return Ok(replies);
+        }
+        let replies = ask()?;
+        if replies.iter().all(|reply| reply.answer.is_certain()) {
+            self.put(&key, &replies).ok();
+        }
+        Ok(replies)
+    }
+
+    fn get(&self, key: &str, seek: Seek) -> Option<Vec<Reply>> {
         let file = fs::read_to_string(self.folder.join(key)).ok()?;
         let (head, text) = file.split_once('\n')?;
         let mut words = head.split(' ');
         let known = words.next() == Some(VERSION) && words.next() == Some(key);
-        let took_ns = words.next()?.parse().ok()?;
+        let took = Duration::from_nanos(words.next()?.parse().ok()?);
         let whole = words.next() == Some(&sha256(text.as_bytes()));
-        let reply = || Reply::read(text, seek, Duration::from_nanos(took_ns));
-        if known && whole { reply() } else { None }
+        let replies = || text.split(BETWEEN).map(|text| Reply::read(text, seek, took)).collect();
+        if known && whole { replies() } else { None }
     }
 
-    fn put(&self, key: &str, reply: &Reply) -> io::Result<()> {
-        if reply.text.len() > ENTRY_MAX {
+    fn put(&self, key: &str, replies: &[Reply]) -> io::Result<()> {
+        let texts: Vec<&str> = replies.iter().map(|reply| &*reply.text).collect();
+        let text = texts.join(BETWEEN);
+        if text.len() > ENTRY_MAX {
             return Ok(());
         }
-        let took_ns = reply.took.as_nanos();
+        // Those of one process took the same time.
+        let took_ns = replies.first().map_or(0, |reply| reply.took.as_nanos());
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        writeln!(file, "{VERSION} {key} {took_ns} {}", sha256(reply.text.as_bytes()))?;
-        file.write_all(reply.text.as_bytes())?;
+        writeln!(file, "{VERSION} {key} {took_ns} {}", sha256(text.as_bytes()))?;
+        file.write_all(text.as_bytes())?;
         file.persist(self.folder.join(key))?;
         if self.stored.fetch_add(1, Ordering::Relaxed) % STORES_BETWEEN == STORES_BETWEEN - 1 {
             self.shrink(ENTRIES_MAX, BYTES_MAX)?;
@@ -146,8 +180,9 @@ mod tests {
     use super::*;
     use crate::solver::Answer;
 
-    fn reply() -> Reply {
-        Reply::read("unsat\n((because))\n", Seek::Proof, Duration::from_nanos(5)).unwrap()
+    fn replies() -> Vec<Reply> {
+        let read = |text| Reply::read(text, Seek::Proof, Duration::from_nanos(5)).unwrap();
+        vec![read("unsat\n((because))\n"), read("sat\n")]
     }
 
     #[test]
@@ -156,9 +191,9 @@ mod tests {
         let cache = Cache::open(&folder.path().join("new/folder")).unwrap();
         let key = sha256(b"question");
         assert_eq!(cache.get(&key, Seek::Proof), None);
-        cache.put(&key, &reply()).unwrap();
-        assert_eq!(cache.get(&key, Seek::Proof), Some(reply()));
-        assert_eq!(reply().answer, Answer::Unsat);
+        cache.put(&key, &replies()).unwrap();
+        assert_eq!(cache.get(&key, Seek::Proof), Some(replies()));
+        assert_eq!(replies()[0].answer, Answer::Unsat);
     }
 
     #[test]
@@ -166,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path()).unwrap();
         let key = sha256(b"question");
-        cache.put(&key, &reply()).unwrap();
+        cache.put(&key, &replies()).unwrap();
         let file = folder.path().join(&key);
         let whole = fs::read(&file).unwrap();
         for end in 0..whole.len() {
@@ -178,8 +213,8 @@ mod tests {
         assert_eq!(cache.get(&key, Seek::Proof), None);
         fs::write(&file, [0xff, 0xfe]).unwrap();
         assert_eq!(cache.get(&key, Seek::Proof), None);
-        cache.put(&key, &reply()).unwrap();
-        assert_eq!(cache.get(&key, Seek::Proof), Some(reply()));
+        cache.put(&key, &replies()).unwrap();
+        assert_eq!(cache.get(&key, Seek::Proof), Some(replies()));
     }
 
     #[test]
@@ -189,7 +224,7 @@ mod tests {
         fs::write(folder.path().join("notes"), "mine").unwrap();
         let keys: Vec<String> = (0..8).map(|n| sha256(format!("{n}").as_bytes())).collect();
         for (age, key) in keys.iter().rev().enumerate() {
-            cache.put(key, &reply()).unwrap();
+            cache.put(key, &replies()).unwrap();
             let file = fs::File::options().append(true).open(folder.path().join(key)).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(age as u64)).unwrap();
         }

@@ -12,12 +12,8 @@ pub struct Bounded<'o>(pub &'o Options);
 
 impl Engine for Bounded<'_> {
     fn ask(&self, policy: &Policy, claims: &[&ClaimKind]) -> Result<Vec<Answer>, Error> {
-        let Options { solvers, bounds, patience, .. } = self.0;
-        let Some(solver) = solvers.first() else {
-            return Ok(vec![Answer::default(); claims.len()]);
-        };
         let answer = |claim: &&ClaimKind| {
-            let Beyond { found, bounds } = beyond(policy, claim, solver, *bounds, *patience)?;
+            let Beyond { found, bounds } = beyond(policy, claim, self.0, self.0.patience)?;
             let found = found.map(|found| Counterexample::Situation(Box::new(found)));
             Ok(Answer::searched(found, bounds))
         };

@@ -53,23 +53,22 @@ struct Life {
     ticked: bool,
 }
 
-/// Keys of tasks that wait: since when, and in which queue.
-type Keys = BTreeSet<(i64, usize, i64)>;
+/// The key of a task that waits: since when, in which queue, and the key.
+type Key = (i64, usize, i64);
 
 /// Every call of a handler, with what it finds: those in which all variables of the task that
 /// handlers set are equal, and so are the least keys of all queues, which is how they are told.
 pub(super) fn lives(world: &World<'_>) -> Vec<Call> {
-    let (mut keys, mut calls) = (Keys::new(), Vec::new());
+    let (mut keys, mut calls) = (BTreeSet::new(), Vec::new());
     // First as if it were alone, then beside those.
     for _ in 0..2 {
-        let mut met = Keys::new();
-        calls = led(world, &keys, &mut met);
-        keys.extend(met);
+        let others: Vec<Key> = keys.iter().copied().collect();
+        calls = led(world, &others, &mut keys);
     }
     calls
 }
 
-fn led(world: &World<'_>, keys: &Keys, met: &mut Keys) -> Vec<Call> {
+fn led(world: &World<'_>, keys: &[Key], met: &mut BTreeSet<Key>) -> Vec<Call> {
     let policy = world.policy;
     let sets = Sets::of(policy);
     let begun = |weight| Life {
@@ -165,11 +164,14 @@ impl Life {
     }
 
     /// The least keys of all queues: they never fall, and others have come by now.
-    fn leasts(&self, event: Event, keys: &Keys, keyed: &[usize]) -> BTreeSet<Vec<i64>> {
+    fn leasts(&self, event: Event, keys: &[Key], keyed: &[usize]) -> BTreeSet<Vec<i64>> {
         let mut leasts = BTreeSet::from([self.least.clone()]);
         for &queue in keyed.iter().filter(|_| event.places()) {
-            let met = || keys.iter().filter(|(since, at, _)| *since <= self.now && *at == queue);
-            let above = || met().map(|(.., key)| *key).filter(|key| *key > self.least[queue]);
+            let (now, least) = (self.now, self.least[queue]);
+            let above = || {
+                let met = keys.iter().filter(|(since, at, _)| *since <= now && *at == queue);
+                met.map(|(.., key)| *key).filter(|key| *key > least)
+            };
             for key in [above().min(), above().max()].into_iter().flatten() {
                 let risen = leasts.clone().into_iter().map(|mut least| {
                     least[queue] = key;
@@ -186,7 +188,7 @@ impl Life {
         vars.map(|(now, queued)| now > queued).collect()
     }
 
-    fn ends(self, end: End, met: &mut Keys) -> Life {
+    fn ends(self, end: End, met: &mut BTreeSet<Key>) -> Life {
         if let Some((queue, key)) = end.put {
             met.insert((self.now, queue, key));
         }

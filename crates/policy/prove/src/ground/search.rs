@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use wastenot_rota::ir::{Aggregate, Bool, ClaimKind, Num, Policy, Visitor, visit_bool};
 
 use super::{Question, Tasks};
+use crate::cache::Cache;
+use crate::engine::Options;
 use crate::explore::{Bounds, Confirm, Found, Situation, Test, World, tests};
 use crate::replay::Patience;
 use crate::smt::Script;
@@ -26,19 +28,19 @@ pub struct Beyond {
     pub bounds: Option<Bounds>,
 }
 
-/// Asks about every small machine, the smallest first, as long as there is time: `patience`, which
-/// is what a solver is given for one question.
+/// Asks the first solver about every small machine, the smallest first, until `patience` is over.
+/// Without a solver, nothing is asked.
 ///
 /// # Errors
 /// The solver fails, or what it says to break the claim does not.
 pub fn beyond(
     policy: &Policy,
     claim: &ClaimKind,
-    solver: &Solver,
-    bounds: Bounds,
+    options: &Options,
     patience: Duration,
 ) -> Result<Beyond, Error> {
-    let Bounds { cpus, tasks, events } = bounds;
+    let Some(solver) = options.solvers.first() else { return Ok(Beyond::default()) };
+    let Bounds { cpus, tasks, events } = options.bounds;
     let (least, asked) = (BEYOND, beyond_numbers(policy));
     let bounds = Bounds {
         cpus: cpus.max(least.cpus).max(asked.cpus),
@@ -48,7 +50,8 @@ pub fn beyond(
     let mut tests = tests(policy, claim);
     tests.retain(|test| test.size() <= events);
     let Some(events) = tests.iter().map(Test::size).max() else { return Ok(Beyond::default()) };
-    let asking = Asking { policy, solver, bounds, until: Instant::now() + patience };
+    let (cache, until) = (options.cache.as_ref(), Instant::now() + patience);
+    let asking = Asking { policy, solver, cache, bounds, until };
     let (mut complete, mut reached) = (true, None);
     for size in 1..=bounds.cpus + events {
         let cases = asking.cases(&tests, size);
@@ -164,6 +167,7 @@ enum Said {
 struct Asking<'a> {
     policy: &'a Policy,
     solver: &'a Solver,
+    cache: Option<&'a Cache>,
     bounds: Bounds,
     until: Instant,
 }
@@ -196,7 +200,11 @@ impl Asking<'_> {
         if scripts.is_empty() || left.is_zero() {
             return Ok(vec![Said::Nothing; cases.len()]);
         }
-        let mut replies = self.solver.ask_each(&scripts, Seek::Model, left)?.into_iter();
+        let replies = match self.cache {
+            Some(cache) => cache.ask_each(self.solver, &scripts, Seek::Model, left)?,
+            None => self.solver.ask_each(&scripts, Seek::Model, left)?,
+        };
+        let mut replies = replies.into_iter();
         let said = |question: Option<Question>| {
             let Some(question) = question else { return Said::Nothing };
             match replies.next().map(|reply| reply.answer) {

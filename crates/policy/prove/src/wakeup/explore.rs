@@ -1,6 +1,6 @@
 //! Every interleaving of a few CPUs and tasks, nearest first.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::state::State;
 use super::symmetry::{Renaming, automorphisms, canonical};
@@ -30,7 +30,8 @@ pub fn explore(system: &System, states_max: usize) -> Explored {
 
 /// Explores `system`. States that these renamings make equal count as one.
 fn explore_but_for(system: &System, renamings: &[Renaming], states_max: usize) -> Explored {
-    let mut seen = Seen { states: vec![State::start()], from: vec![None], index: HashSet::new() };
+    let mut seen =
+        Seen { states: vec![State::start()], from: vec![None], index: FxHashSet::default() };
     seen.index.insert(State::start());
     let mut at = 0;
     while at < seen.states.len() {
@@ -52,7 +53,7 @@ struct Seen {
     states: Vec<State>,
     /// The state from which each was reached first.
     from: Vec<Option<usize>>,
-    index: HashSet<State>,
+    index: FxHashSet<State>,
 }
 
 impl Seen {

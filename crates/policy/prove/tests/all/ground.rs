@@ -15,7 +15,7 @@ use wastenot_rota::ir::{Bound, ClaimKind, Policy};
 
 use crate::gallery::texts;
 use crate::solvers::solvers;
-use crate::texts::{options, policy};
+use crate::texts::{answers, options, policy};
 
 /// Random policies.
 const POLICIES: u64 = 6;
@@ -165,7 +165,8 @@ impl Agreed {
             }
         }
         let scripts: Vec<Script> = questions.iter().map(|it| it.3.script.clone()).collect();
-        let replies = solver.ask_each(&scripts, Seek::Model, TIMEOUT).expect("an answer");
+        let replies =
+            answers().ask_each(solver, &scripts, Seek::Model, TIMEOUT).expect("an answer");
         for ((small, test, tasks, question), reply) in questions.iter().zip(replies) {
             let world = World::new(policy, small);
             let found = search_on(&world, test, *tasks);

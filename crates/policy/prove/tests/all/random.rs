@@ -25,7 +25,7 @@ use crate::texts::{THREE, options};
 /// Policies that are judged as users have theirs judged.
 const JUDGED: u64 = 5;
 /// Policies whose obligations and questions are asked.
-const POLICIES: u64 = 50;
+const POLICIES: u64 = 30;
 /// So many are asked about by one process.
 const AT_ONCE: usize = 50;
 /// After so many it is told how far that came.

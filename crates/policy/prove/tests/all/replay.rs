@@ -4,6 +4,7 @@
 use wastenot_model::report::Value;
 use wastenot_model::workload::Random;
 use wastenot_model::{CpuId, Help, History, Machine};
+use wastenot_needs::effort;
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::replay::{Recorded, Replay, is_counterexample, report};
 use wastenot_prove::{Error, Outcome, judge};
@@ -140,11 +141,14 @@ fn every_way_to_break_a_claim_can_be_forced() {
 
 const WAIT: &str = "wait(dispatches <= position + direct_runs)";
 
+/// Counterexamples that are replayed.
+const FORCED: u64 = 30;
+
 /// The explorer's counterexamples happen in the interpreter, whatever the policy.
 #[test]
 fn counterexamples_of_random_policies_can_be_forced() {
     let (mut forced, mut seed) = (0, 0);
-    while forced < 60 {
+    while forced < effort(FORCED) {
         seed += 1;
         let Some((text, policy)) = drawn(&mut Random::stream(seed, 2, 0)) else { continue };
         for (claim, history) in found_of(&policy, &text, 3) {
@@ -164,8 +168,8 @@ fn a_policy_with_other_queues_does_not_fit() {
                 later";
     assert_eq!(fit(&renamed), Err(what.to_owned()));
     let wide = WS.replace("fifo per cpu", "fifo per llc");
-    let what = "the policy `ws` does not match the counterexample: its queue `ready` is one per llc, but the \
-                counterexample has one per cpu";
+    let what = "the policy `ws` does not match the counterexample: it has one queue `ready` per \
+                llc, but the counterexample has one per cpu";
     assert_eq!(fit(&wide), Err(what.to_owned()));
 }
 

@@ -1,7 +1,9 @@
 //! Texts of policies, and what becomes of what they claim.
 
+use std::path::Path;
 use std::time::Duration;
 
+use wastenot_prove::cache::Cache;
 use wastenot_prove::explore::Bounds;
 use wastenot_prove::solver::Solver;
 use wastenot_prove::{Options, Outcome, Scope, Verdict, judge};
@@ -41,8 +43,13 @@ pub(crate) fn policy(text: &str) -> Policy {
     program.policies.into_iter().next().expect("one")
 }
 
+/// The answers of solvers: a run of the tests asks only what no run before has asked.
+pub(crate) fn answers() -> Cache {
+    Cache::open(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("answers")).expect("a folder")
+}
+
 pub(crate) fn options(solvers: Vec<Solver>, bounds: Bounds) -> Options {
-    Options { solvers, cache: None, patience: Duration::from_secs(20), bounds }
+    Options { solvers, cache: Some(answers()), patience: Duration::from_secs(20), bounds }
 }
 
 /// The verdict on each claim of a text.

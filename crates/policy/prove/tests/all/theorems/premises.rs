@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use tempfile::TempDir;
 use wastenot_prove::cache::Cache;
 use wastenot_prove::obligations::{Question, obligations};
 use wastenot_prove::solver::{Answer, Seek, Solver};
 use wastenot_rota::ir::{ClaimKind, Policy};
+
+use crate::texts::answers;
 
 use super::trial::Theorem;
 
@@ -16,14 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct Premises {
     solver: Solver,
     cache: Cache,
-    _folder: TempDir,
 }
 
 impl Premises {
     pub(super) fn new(solver: Solver) -> Premises {
-        let folder = tempfile::tempdir().expect("a folder");
-        let cache = Cache::open(folder.path()).expect("a folder");
-        Premises { solver, cache, _folder: folder }
+        Premises { solver, cache: answers() }
     }
 
     /// Whether all claims that a theorem rests on are proved.

@@ -1,7 +1,8 @@
 //! Every state that can be reached, nearest first.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
 
 /// What can happen, step by step.
 pub(super) trait System {
@@ -32,7 +33,7 @@ pub(super) fn walk<S: System>(
     starts: impl IntoIterator<Item = S::State>,
     most: usize,
 ) -> Walked<S::State> {
-    let mut seen = Seen { index: Index::default(), states: Vec::new(), from: Vec::new() };
+    let mut seen = Seen { index: FxHashMap::default(), states: Vec::new(), from: Vec::new() };
     starts.into_iter().for_each(|state| {
         seen.add(state, None);
     });
@@ -54,42 +55,8 @@ pub(super) fn walk<S: System>(
     Walked { states, broken: None, endless: circles(states, &links), complete: true }
 }
 
-/// States are small: a few multiplications tell them apart, and a walk hashes millions.
-#[derive(Default)]
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(u64::from(value));
-    }
-    fn write_u16(&mut self, value: u16) {
-        self.write_u64(u64::from(value));
-    }
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-    fn write_usize(&mut self, value: usize) {
-        self.write_u64(value as u64);
-    }
-    fn write_isize(&mut self, value: isize) {
-        self.write_u64(value as u64);
-    }
-    fn write_u64(&mut self, value: u64) {
-        let mixed = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 29);
-    }
-}
-
-type Index<State> = HashMap<State, u32, BuildHasherDefault<Mix>>;
-
 struct Seen<State> {
-    index: Index<State>,
+    index: FxHashMap<State, u32>,
     states: Vec<State>,
     /// From which state each was reached first.
     from: Vec<Option<u32>>,
