@@ -289,7 +289,10 @@ mod tests {
     #[test]
     fn a_program_that_cannot_be_read_has_no_results_of_its_own() {
         let missing = program_digest(Ok("/nowhere/wastenot".into())).expect_err("missing");
-        assert!(missing.to_string().starts_with("cannot read the running program"), "{missing}");
+        assert!(
+            missing.to_string().starts_with("cannot read the program file of wastenot"),
+            "{missing}"
+        );
         assert!(missing.help().contains("without"), "{}", missing.help());
         let unknown = program_digest(Err(io::ErrorKind::NotFound.into())).expect_err("unknown");
         assert!(matches!(unknown, Error::Program { .. }), "{unknown}");

@@ -339,7 +339,7 @@ fn load_decides_where_tasks_use_just_what_it_allows() {
     let (answer, _) = asked(&tasks, "--cpus 1 --test load");
     assert_eq!(answer["tests"]["load"], "not_applicable", "{answer}");
     let text = told(&csv(&tasks), "--cpus 1 --test load");
-    assert!(text.contains("load n/a: tasks use exactly the limit of the test"), "{text}");
+    assert!(text.contains("load n/a: tasks need exactly as much as the test"), "{text}");
 }
 
 #[test]

@@ -99,8 +99,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ("wastenot run a.toml --from 1s", "unexpected argument", "run --help"),
     ("wastenot run", "`run` needs a scenario", "scenarios/seeds/workpile.toml"),
     ("wastenot run one.toml --on moon", "invalid value 'moon'", "run --help"),
-    ("wastenot run program.toml", "runs `hackbench -g 2`, and the sim", "on a kernel: --on"),
-    ("wastenot run -- hackbench -g 2", "runs `hackbench -g 2`, and the sim", "--on 7.2"),
+    ("wastenot run program.toml", "runs `hackbench -g 2`, but the sim", "on a kernel: --on"),
+    ("wastenot run -- hackbench -g 2", "runs `hackbench -g 2`, but the sim", "--on 7.2"),
     (
         "wastenot run --set limit=1s -- true",
         "--set limit: the scenario of a command has no such",

@@ -146,7 +146,7 @@ fn where_nothing_fits_it_says_so_and_writes_nothing() {
     let desk = Desk::new();
     desk.put("m.csv", table("m").replace(",2700,2700,", ",900,900,"));
     let line = "wastenot bounds calibrate m.csv --within 5% -o m.toml";
-    desk.says(1, line, &["No pair fits within 5", "no profile is written"]);
+    desk.says(1, line, &["fits the figures within 5 %", "no profile is written"]);
     assert!(!desk.path().join("m.toml").exists());
 }
 

@@ -1,8 +1,9 @@
 //! A cache of answers: the same question is sent to the same solver once.
 //!
 //! An answer is one small file, named by the SHA-256 of the script, the solver, its version and
-//! its arguments; answers to several scripts that are asked together are one file, too. Only `sat` and `unsat` are kept: more time may turn `unknown` into either. A file
-//! that is cut, was changed or has another version is ignored, and is written again.
+//! its arguments. Answers to scripts that were asked together share one file. Only `sat` and
+//! `unsat` are kept: more time may turn `unknown` into either. A file that is cut, was changed or
+//! has another version is ignored, and is written again.
 //!
 //! The folder does not grow without bound: no file is larger than [`ENTRY_MAX`] bytes. When there
 //! are more than [`ENTRIES_MAX`] files, or they take more than [`BYTES_MAX`], the oldest are

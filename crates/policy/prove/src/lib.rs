@@ -17,6 +17,7 @@ pub mod ground;
 mod judge;
 mod machines;
 pub mod obligations;
+mod options;
 pub mod replay;
 mod report;
 pub mod smt;
@@ -26,12 +27,13 @@ pub mod wakeup;
 mod warnings;
 
 pub use counterexample::Counterexample;
-pub use engine::{Finding, Judged, Options, Scope};
+pub use engine::{Finding, Judged, Scope};
 pub use error::Error;
 pub use judge::{
     Conclusion, Judgement, Outcome, Verdict, choose, judge, judge_partitions, judge_program,
 };
 pub use machines::{Small, machines};
+pub use options::Options;
 pub use report::report;
 pub use text::interrupting;
 pub use warnings::{Warning, warnings};

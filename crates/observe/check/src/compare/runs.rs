@@ -265,7 +265,7 @@ mod tests {
         for (name, value, says) in [
             ("trace.cpus", 8u64.into(), "4 CPUs before, 4 CPUs and 8 CPUs after"),
             ("trace.carries", carries, "contain affinity"),
-            ("trace.lost_events", 1_100u64.into(), "data after is lost (a.dat)"),
+            ("trace.lost_events", 1_100u64.into(), "data after the change is lost (a.dat)"),
             (
                 "waste.known_share",
                 0.94.into(),

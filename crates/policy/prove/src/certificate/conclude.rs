@@ -4,8 +4,9 @@ use wastenot_model::{Report, Table};
 
 use super::{Again, Rechecked, Standing};
 use crate::Error;
-use crate::engine::{Options, Scope};
+use crate::engine::Scope;
 use crate::judge::{Conclusion, Outcome, are_claimed, is_asked, judge};
+use crate::options::Options;
 
 /// The standing of a claim of a certificate: in words, and as a conclusion.
 struct Stands<'a> {

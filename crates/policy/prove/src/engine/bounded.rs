@@ -2,8 +2,9 @@
 
 use wastenot_rota::ir::{ClaimKind, Policy};
 
-use super::{Answer, Engine, Options};
+use super::{Answer, Engine};
 use crate::ground::{Beyond, beyond};
+use crate::options::Options;
 use crate::{Counterexample, Error};
 
 /// Asks the first solver about small machines. It is silent without a solver.

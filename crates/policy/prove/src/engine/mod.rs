@@ -12,8 +12,6 @@ mod explorer;
 mod interleavings;
 mod quantified;
 
-use std::time::Duration;
-
 use wastenot_rota::ir::{ClaimKind, Policy};
 
 pub use self::bounded::Bounded;
@@ -22,23 +20,8 @@ pub use self::interleavings::Interleavings;
 pub use self::quantified::{Finding, Judged, Quantified, ask_one};
 pub(crate) use self::quantified::{ask_as_given, defeated};
 
-use crate::cache::Cache;
 use crate::explore::Bounds;
-use crate::solver::Solver;
 use crate::{Counterexample, Error};
-
-/// The options of engines.
-#[derive(Debug)]
-pub struct Options {
-    /// The solvers to run. The answers of several solvers are compared.
-    pub solvers: Vec<Solver>,
-    /// The cache for the answers of solvers.
-    pub cache: Option<Cache>,
-    /// The time limit of a solver for one query.
-    pub patience: Duration,
-    /// The limits of the explorer.
-    pub bounds: Bounds,
-}
 
 /// Answers whether claims of a policy hold.
 pub trait Engine {

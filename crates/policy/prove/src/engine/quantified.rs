@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use wastenot_rota::ir::{ClaimKind, Policy};
 
-use super::{Answer as Answered, Engine, Options, Refutation, Says, Scope};
+use super::{Answer as Answered, Engine, Refutation, Says, Scope};
 use crate::Error;
 use crate::obligations::{Obligation, Question, obligations, remarks, terms};
+use crate::options::Options;
 use crate::smt::Script;
 use crate::solver::{Answer, Seek, ask_all};
 use crate::text::written;

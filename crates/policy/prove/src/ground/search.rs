@@ -6,8 +6,8 @@ use wastenot_rota::ir::{Aggregate, Bool, ClaimKind, Num, Policy, Visitor, visit_
 
 use super::{Question, Tasks};
 use crate::cache::Cache;
-use crate::engine::Options;
 use crate::explore::{Bounds, Confirm, Found, Situation, Test, World, tests};
+use crate::options::Options;
 use crate::replay::Patience;
 use crate::smt::Script;
 use crate::solver::{Answer, Seek, Solver};

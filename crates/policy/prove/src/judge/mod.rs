@@ -16,11 +16,11 @@ pub use self::verdict::{Conclusion, Judgement, Outcome, Verdict};
 
 use crate::Error;
 use crate::engine::{
-    Answer, Bounded, Engine, Explorer, Finding, Interleavings, Options, Quantified, Says, Scope,
-    defeated,
+    Answer, Bounded, Engine, Explorer, Finding, Interleavings, Quantified, Says, Scope, defeated,
 };
 use crate::explore::{Bounds, Effort};
 use crate::obligations::Question;
+use crate::options::Options;
 
 /// The most situations of the first search, beside the solvers: enough for most counterexamples.
 const FIRST_LOOK: u64 = 30_000;

@@ -3,7 +3,8 @@
 use wastenot_rota::ir::{ClaimKind, Policy, Program};
 
 use super::{Judgement, Outcome, judge, judge_partitions};
-use crate::engine::{Finding, Options, Scope};
+use crate::engine::{Finding, Scope};
+use crate::options::Options;
 use crate::{Counterexample, Error, warnings};
 
 /// The policies of a program, each with the claims that the caller asks for. If no claim is named,

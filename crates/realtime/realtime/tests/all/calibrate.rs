@@ -117,7 +117,7 @@ fn figures_that_contradict_each_other_fit_nothing() {
     let found = question(0.1).ask(&figures).expect("figures of a lock");
     assert!(!found.fits());
     let report = found.report("torn");
-    assert!(report.verdict.starts_with("No pair fits within 10"), "{}", report.verdict);
+    assert!(report.verdict.contains("fits the figures within 10 %"), "{}", report.verdict);
     // As near to the one as to the other.
     let residuals = &found.nearest().residuals;
     assert!(residuals[0] > 0.1 && residuals[1] < -0.1, "{residuals:?}");

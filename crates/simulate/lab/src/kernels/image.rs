@@ -218,7 +218,7 @@ pub(super) mod tests {
         assert!(matches!(with(PAYLOAD_LENGTH, &[0xff; 4]), Packed::Cut));
         assert!(matches!(with(PAYLOAD_LENGTH, &[3, 0, 0, 0]), Packed::Cut));
         let unknown = with(START, b"BZh9");
-        assert_eq!(unknown.to_string(), "its compression is unknown (BZh9)");
+        assert_eq!(unknown.to_string(), "the compression of the image is unknown (BZh9)");
         assert!(matches!(unpack(b"MZ"), Err(Packed::Foreign)));
         assert!(matches!(unpack(&good[..0x204]), Err(Packed::Foreign)));
         assert!(matches!(unpack(&good[..0x207]), Err(Packed::Old)));

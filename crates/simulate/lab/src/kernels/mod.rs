@@ -304,7 +304,7 @@ mod tests {
         let Image::Packed(image) = &kernel.image else { panic!("{kernel:?}") };
         assert_eq!(fs::read(image).expect("an image"), b"MZ");
         let said = desk.said.take();
-        assert_eq!(said, ["7.2.13+deb14-cloud-amd64 stays compressed: it is not a bzImage"]);
+        assert_eq!(said, ["7.2.13+deb14-cloud-amd64 stays compressed: the image is not a bzImage"]);
     }
 
     #[test]

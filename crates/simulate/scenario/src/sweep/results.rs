@@ -283,7 +283,7 @@ mod tests {
             ),
             (
                 LINE.replace("0.23", "0.7"),
-                "share: 0.6 with the interval from 0.7 to 0.88 is not a valid share",
+                "share: the share 0.6 and its interval from 0.7 to 0.88 are not valid",
             ),
             (LINE.replace("0.6,", "NaN,"), "share: `NaN` is not a number"),
             (LINE.replace("2,4,", "2,-4,"), "tasks: `-4` is not a whole number"),

@@ -119,7 +119,7 @@ fn what_is_wrong_with_feather_traces_files_is_told_with_its_line() {
     let unit = STATISTICS.replace("microseconds", "ms");
     let number = STATISTICS.replace("3000.50000", "nan");
     for (name, text, rate, at, what, help) in [
-        ("samples.csv", "1, 2, 1\n", Some(1.0), 1, "`m=`", SAMPLES_LIKE),
+        ("samples.csv", "1, 2, 1\n", Some(1.0), 1, "`m=64`", SAMPLES_LIKE),
         ("x_m=4.csv", "1, 2, 1\n", Some(1.0), 1, "`overhead=`", SAMPLES_LIKE),
         (SAMPLES, "1, 2, 1\n", None, 1, "cycles", "--cycles-per-us"),
         (SAMPLES, "1, 2, 1\n1, 2\n", Some(1.0), 2, "2 cells", "start, end, length"),

@@ -32,7 +32,7 @@ use premises::Premises;
 use trial::{Theorem, Tried, tried};
 
 /// About so many states are looked at for each theorem and policy that comes along.
-const STATES: usize = 100_000;
+const STATES: usize = 150_000;
 /// The same, for random policies.
 const STATES_RANDOM: usize = 25_000;
 /// Situations that the explorer looks at to refute one.
