@@ -12,6 +12,8 @@ mod explorer;
 mod interleavings;
 mod quantified;
 
+use std::time::Duration;
+
 use wastenot_rota::ir::{ClaimKind, Policy};
 
 pub use self::bounded::Bounded;
