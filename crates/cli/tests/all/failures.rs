@@ -170,7 +170,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "wastenot bounds test two.csv",
-        "test needs --cpus",
+        "`bounds test` needs --cpus",
         "`wastenot bounds test two.csv --cpus 4`",
     ),
     (

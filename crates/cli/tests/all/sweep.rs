@@ -123,7 +123,7 @@ fn what_was_not_measured_is_told() {
     let said = answer["assumptions"].to_string();
     let kinds = "switch, tick, release, ipi, latency, request, cache_delay, cache_load";
     assert!(said.contains(kinds) && said.contains("count as 0"), "{said}");
-    assert!(said.contains("no table states its machine"), "{said}");
+    assert!(said.contains("No table states its machine"), "{said}");
     assert!(!said.contains("schedule,"), "{said}");
 }
 

@@ -224,8 +224,8 @@ pub static TREE: &[&Cause] = &[
             (/sys/kernel/debug/sched/domains). Update the kernel, or boot with all CPUs online.",
         source: "Lozi et al., EuroSys 2016, section 3.4 (missing scheduling domains); kernel \
             commit 8f37961cf223",
-        missing: "The scheduling domains before and after the hotplug would show the fault: record \
-            --decisions.",
+        missing: "A trace with decisions (record --decisions) would show the scheduling domains \
+            before and after the hotplug.",
         named: true,
         holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedAfterHotplug,
     },
@@ -265,7 +265,7 @@ pub static TREE: &[&Cause] = &[
             fault exists if each group contains both nodes: of the idle CPU and of the waiting \
             task. Pin such programs to adjacent nodes.",
         source: "Lozi et al., EuroSys 2016, section 3.2 (scheduling group construction)",
-        missing: "The groups of the domains would show the fault: record --decisions.",
+        missing: "A trace with decisions (record --decisions) would show the groups of the domains.",
         named: true,
         holds: |it| it.is_waste_under(Rules::Fair) && it.balancing == Balancing::FailedBeyondOneHop,
     },
@@ -313,15 +313,15 @@ pub static TREE: &[&Cause] = &[
         about: "several passes of load balancing did not move the waiting tasks",
         evidence: "The rule examines the CPU that had been idle longest. While this CPU stayed \
             idle, there was waste for more than half of the time, and for longer than four \
-            balancing intervals. A balancing interval is one tick plus 2 ms for each CPU of a \
-            topology level. This is the lowest level that contains the idle CPU and the CPU of the \
+            balancing intervals. For a level of N CPUs, a balancing interval is N x 2 ms plus \
+            one tick. The level is the lowest that contains the idle CPU and the CPU of the \
             waiting task. The waste after the first interval has this cause. If the trace contains \
             decisions (record --decisions), this condition applies instead: four passes that ticks \
             started compared the CPU of the waiting task with an idle CPU, and took no task. In \
             this case, the waste after the first of these passes has this cause.",
         refuted_by: "During the idle time of each CPU, waste lasted for less than four balancing \
             intervals or for less than half of this time.",
-        advice: "Record the passes and domains: record --decisions.",
+        advice: "Record the passes and domains (record --decisions).",
         source: "kernel/sched/fair.c: sched_balance_domains, get_sd_balance_interval; Lozi et al., \
             EuroSys 2016, section 3",
         missing: "The balancing passes (record --decisions) would show whether a pass ran and left \
@@ -342,7 +342,7 @@ pub static TREE: &[&Cause] = &[
         advice: "Try another kernel (what-if).",
         source: "kernel/sched/fair.c: sched_balance_newidle; kernel commits 155213a2aed4, \
             d206fbad9328, 33cf66d88306",
-        missing: "The newly-idle passes would show why the CPU took no task: record --decisions.",
+        missing: "A trace with decisions (record --decisions) would show why the CPU took no task.",
         named: false,
         holds: |it| {
             it.is_waste_under(Rules::Fair) && !it.balancing.failed() && it.onset == Onset::AllBusy
@@ -430,7 +430,7 @@ pub static TREE: &[&Cause] = &[
         advice: "Spread the threads over CPUs with different last-level caches, or try another \
             scheduler (what-if).",
         source: "kernel/sched/fair.c: select_idle_sibling; Lozi et al., EuroSys 2016, section 3.3",
-        missing: "Decisions would show the CPUs that the kernel searched: record --decisions.",
+        missing: "A trace with decisions (record --decisions) would show which CPUs were searched.",
         named: false,
         holds: |it| it.is_waste_under(Rules::Fair) && it.onset == Onset::OtherCache,
     },

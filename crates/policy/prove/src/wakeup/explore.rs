@@ -86,7 +86,7 @@ impl Seen {
             steps.push(step);
             state = next;
         }
-        let (cpu, task) = state.lost(system).expect("a renamed state has lost the same wakeup");
+        let (cpu, task) = state.lost(system).expect("renaming CPUs and tasks keeps a lost wakeup");
         Trace { steps, cpu, task }
     }
 }

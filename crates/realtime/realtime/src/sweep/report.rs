@@ -97,8 +97,8 @@ impl Swept<'_> {
         }
         if self.sweep.curves.iter().any(|curve| curve.costs.is_some()) {
             said.push(
-                "if a table does not state its implementation and number of CPUs, it counts as a \
-                 table for the curve that uses it. In any case, no table states its machine"
+                "a table that states no implementation and no number of CPUs is assumed to be valid \
+                 for those of its curve. No table states its machine"
                     .into(),
             );
         }
