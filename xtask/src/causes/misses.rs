@@ -25,8 +25,8 @@ const KNOWN: &[Miss] = &[
               ms). On 64 CPUs, this time is half a second, and these runs are only four times as \
               long. If no CPU stays idle for so long, `check` misses the cause. Most of these \
               misses are on machines with 48 and 64 CPUs. Events of the balancing passes \
-              (`sched_balance_rq`) would be better evidence. Other evidence would be a group of \
-              CPUs from which no task ever moves to another group.",
+              (`sched_balance_rq`) would be better evidence. Other evidence would be that no task \
+              ever moves from one group of CPUs to another group.",
     },
     Miss {
         class: "scheduler/placement",

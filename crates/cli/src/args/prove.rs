@@ -24,7 +24,7 @@ A policy declares its claims with `prove ...`.
   - The solver z3 or cvc5 checks machines of any size. --both uses both solvers.
 If a solver proves a claim, `prove` explores that claim only briefly. If no
 solver proves a claim, a solver also checks small machines with up to 5 CPUs and
-8 tasks. This limit is higher if the policy compares a value with a higher
+8 tasks. This limit can be higher if a balance compares a value with a higher
 number. A counterexample may therefore have more CPUs than --cpus. The report
 states how far each claim was explored.
 

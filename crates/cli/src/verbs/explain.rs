@@ -46,8 +46,7 @@ fn stalled(args: &Explain) -> Result<Answer, Stop> {
     let recorded = || open::history(&args.file, &args.reading).ok();
     let Some(dump) = stall::find(&text, recorded) else {
         let file = open::shown(&args.file);
-        let what =
-            format!("`explain` needs `--task`, because {file} contains no dump of sched_ext");
+        let what = format!("`explain` needs a task, because {file} contains no dump of sched_ext");
         return Err(Stop::new(
             what,
             format!("run `wastenot explain {file} --task 'make*'`, or add `--confirm`"),

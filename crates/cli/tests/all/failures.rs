@@ -276,7 +276,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("wastenot check trace.dat --cpus 0-900", "no CPU 16", "CPUs 0-15"),
     ("wastenot check trace.dat --task nobody", "no task matches `nobody`", "for example"),
-    ("wastenot explain trace.dat", "`explain` needs `--task`", "trace.dat --task 'make*'`"),
+    ("wastenot explain trace.dat", "`explain` needs a task", "trace.dat --task 'make*'`"),
     ("wastenot explain trace.dat --task cc --pid 7", "cannot be used with", "explain --help"),
     ("wastenot explain trace.dat --command nobody", "no task matches `nobody`", "for example"),
     ("wastenot explain trace.dat --pid 7", "no task of process 7", "`--task TASK`"),

@@ -214,11 +214,11 @@ pub static TREE: &[&Cause] = &[
         evidence: "The conditions of scheduler/balancing/persistent hold. Two more conditions \
             hold: the idle CPU is on another node than the waiting task, and no task has moved \
             between nodes since a CPU came online. If the trace contains decisions (record \
-            --decisions), only this condition applies: no scheduling domain of the idle CPU \
-            contains the CPU of the waiting task. In this case, the waste after the first tick has \
-            this cause. Later waste between the same two nodes has this cause from its first \
-            moment. This ends when a task moves from the node of the waiting task to the node of \
-            the idle CPU.",
+            --decisions), a condition on domains replaces the conditions of \
+            scheduler/balancing/persistent: no scheduling domain of the idle CPU contains the CPU \
+            of the waiting task. In this case, the waste after the first tick has this cause. \
+            Later waste between the same two nodes has this cause from its first moment. This ends \
+            when a task moves from the node of the waiting task to the node of the idle CPU.",
         refuted_by: "A task moved between nodes after the CPU came online.",
         advice: "Compare the domains before and after the hotplug \
             (/sys/kernel/debug/sched/domains). Update the kernel, or boot with all CPUs online.",

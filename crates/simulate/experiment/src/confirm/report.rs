@@ -233,7 +233,7 @@ impl Confirmation {
                 VARIED * 100.0
             ),
             "each interval contains the median with a confidence of at least 95 %. The ends of an \
-             interval are two of the measured values (sign test)"
+             interval are two of the simulated values (sign test)"
                 .into(),
             "`confirmed` requires four results. (1) Before the change, the loss under the model is \
              between half and twice the recorded loss. (2) The change lowers the loss by this \

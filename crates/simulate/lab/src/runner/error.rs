@@ -226,8 +226,8 @@ impl Help for Error {
                  of the program"
             }
             Error::Refused { doing: CLASSING, error, .. } if is_busy(error) => {
-                "reduce `wcet`, or use more CPUs: the kernel accepts tasks in the class `deadline` \
-                 only for 95 % of the CPU time, or for less if other classes have reservations"
+                "reduce `wcet`, or use more CPUs: tasks in the class `deadline` may reserve at most \
+                 95 % of the CPU time, or less if other classes have reservations"
             }
             Error::Refused { .. } => {
                 "run the command as root; for more tasks increase `ulimit -u` and kernel.pid_max"
