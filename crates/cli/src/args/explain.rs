@@ -27,9 +27,9 @@ the output of a loader or a log that contains such a dump
 (journalctl | wastenot explain -). For such a file, do not select a task.
 
 --confirm selects the largest loss of time with a known cause and fix. It
-simulates the work of the trace in three ways: without a change, with the fix, and
-without a change but with other seeds (the control). The output of --text is
-suitable for a mailing list.
+simulates the work of the trace in three ways: without a change, with the fix,
+and without a change but with other seeds (the control). The output of --text
+is suitable for a mailing list.
 
 Exit codes: 0 success; 2 failure.
 With --confirm: 0 the fix is confirmed; 1 the fix is refuted; 2 failure; 3 the
