@@ -8,6 +8,7 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use wastenot_bounds::overheads::Overheads;
+use wastenot_experiment::listed;
 use wastenot_model::machine::Profile;
 use wastenot_model::sporadic::{Criterion, Sporadic, TaskSet};
 use wastenot_model::workload::Random;
@@ -298,14 +299,6 @@ fn told(names: &[&str], (criterion, cpus, delay): Group, lines: &[Line]) -> Stri
         );
     }
     text + "\n"
-}
-
-/// The names with commas, and `and` before the last name.
-fn listed(names: &[String]) -> String {
-    match names {
-        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 /// The CPUs of machines in which the end of the dedicated processor is looked for.

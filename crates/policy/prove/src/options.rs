@@ -1,4 +1,4 @@
-//! What engines are given besides a policy.
+//! The options of engines: their solvers, the cache, and limits of time and size.
 
 use std::time::Duration;
 

@@ -39,7 +39,7 @@ pub use grid::{Grid, Keep, Options};
 pub use kernels::{Change, Compared, compared};
 pub use longest::Wait;
 pub use real_time::{Deadlines, RealTime, Sampled, Waited};
-pub use report::{report_with, together};
+pub use report::{listed, report_with, together};
 pub use seeds::Seeds;
 pub use series::Series;
 pub use what_if::{Question, Replayed, WhatIf, YARDSTICK, what_if};

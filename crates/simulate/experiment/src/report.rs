@@ -1,5 +1,7 @@
 //! An experiment in words and tables.
 
+use std::borrow::Borrow;
+
 use wastenot_model::report::{Row, Unit, ranges};
 use wastenot_model::{Machine, Report, Span, Table, Value};
 
@@ -283,9 +285,11 @@ fn sentence(text: &str) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[&str]) -> String {
+pub fn listed<Name: Borrow<str>>(names: &[Name]) -> String {
     match names {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} and {}", first.join(", "), last.borrow())
+        }
         _ => names.concat(),
     }
 }

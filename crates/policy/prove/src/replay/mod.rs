@@ -13,18 +13,18 @@
 
 mod attempt;
 mod lead;
+mod names;
 mod others;
 mod protocol;
 mod real;
 mod report;
 mod stage;
-mod told;
 
 use wastenot_model::History;
 use wastenot_rota::ir::Policy;
 
+use self::names::Told;
 use self::stage::Stage;
-use self::told::Told;
 use crate::Error;
 use crate::counterexample::annexes::{AT_FIRST, FORMAT, Row, SO, Tables, read_steps};
 use crate::counterexample::wakeup::WAKEUP;

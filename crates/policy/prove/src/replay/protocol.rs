@@ -4,8 +4,8 @@
 use wastenot_model::CpuSet;
 use wastenot_rota::ir::Policy;
 
+use super::names::{queue_of, small};
 use super::real::wakes_nobody_else;
-use super::told::{queue_of, small};
 use super::{Forced, Recorded};
 use crate::Error;
 use crate::counterexample::annexes::{QueueOf, Row};

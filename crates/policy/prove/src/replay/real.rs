@@ -6,8 +6,8 @@ use wastenot_model::CpuId;
 use wastenot_rota::ir::{Attempt, ClaimKind, Event, Policy, Stmt, Visitor, visit_block};
 
 use super::lead::{Goal, Run, runs, weights};
+use super::names::Told;
 use super::stage::Stage;
-use super::told::Told;
 use super::{Otherwise, force};
 use crate::explore::{
     Broken, Confirm, Found, Place, Placed, Situation, Step, Task, Test, World, Wrong, fitting,

@@ -6,7 +6,7 @@ use wastenot_rota::interpret::{Forced, Found, Placed};
 use wastenot_rota::ir::Event;
 
 use super::Otherwise;
-use super::told::Told;
+use super::names::Told;
 use crate::counterexample::words::{no_task, queue_in_words};
 
 pub(super) struct Stage<'t> {

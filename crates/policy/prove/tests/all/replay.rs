@@ -168,8 +168,8 @@ fn a_policy_with_other_queues_does_not_fit() {
                 later";
     assert_eq!(fit(&renamed), Err(what.to_owned()));
     let wide = WS.replace("fifo per cpu", "fifo per llc");
-    let what = "the policy `ws` does not match the counterexample: it has one queue `ready` per \
-                llc, but the counterexample has one per cpu";
+    let what = "the policy `ws` does not match the counterexample: each llc has its own queue \
+                `ready`, but in the counterexample each cpu has its own";
     assert_eq!(fit(&wide), Err(what.to_owned()));
 }
 

@@ -90,6 +90,11 @@ fn an_answer_is_kept_and_not_asked_for_again() {
         assert_eq!(asked(2, Seek::Model), first, "{solver}");
         assert_ne!(asked(1, Seek::Model).answer, first.answer, "{solver}");
         assert_eq!(asked(2, Seek::Model), first, "{solver}");
+        let scripts = [two_differ(1), two_differ(2)];
+        let each = || cache.ask_each(&solver, &scripts, Seek::Model, TIMEOUT).unwrap();
+        let both = each();
+        assert_eq!(both.len(), 2, "{solver}");
+        assert_eq!(each(), both, "{solver}");
     }
 }
 

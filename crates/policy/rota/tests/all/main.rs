@@ -5,13 +5,13 @@ mod emit;
 mod format;
 mod hostile;
 mod interpret;
+mod mistakes;
 mod page;
 mod parse;
 mod partitions;
 mod policies;
 mod schedule;
 mod texts;
-mod told;
 
 /// The folder of the policies that come with the project.
 const POLICIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../policies");

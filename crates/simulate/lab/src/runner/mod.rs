@@ -13,13 +13,13 @@ mod bytes;
 pub mod class;
 mod error;
 mod groups;
+mod notes;
 mod plan;
 mod program;
 mod run;
-mod told;
 
 pub use error::{Error, Unfit};
+pub use notes::{Did, End, Marked, Told};
 pub use plan::Plan;
 pub use program::Program;
 pub use run::Running;
-pub use told::{Did, End, Marked, Told};

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 #[cfg(task)]
 use crate::runner::class::{in_memory, memory, memory_for};
 use crate::runner::groups::Groups;
-use crate::runner::{Error, Plan, Program, Told, told};
+use crate::runner::{Error, Plan, Program, Told, notes};
 
 /// The program, without a C library.
 #[cfg(task)]
@@ -128,7 +128,7 @@ impl Running {
         let read = read.and_then(|_| self.plan.read_to_end(&mut bytes));
         read.map_err(failed("read the results of the tasks"))?;
         if !status.success() {
-            told::processes(&bytes).into_iter().for_each(end);
+            notes::processes(&bytes).into_iter().for_each(end);
             return Err(Error::Ended { how: status.to_string() });
         }
         Told::read(&bytes, &self.names, &self.programs, || last_lines(&mut self.said))

@@ -545,11 +545,11 @@ impl Walks for Messages<'_> {
             let wrong = it.linked != linked
                 || !runs.is_none_or(known)
                 || runs.map(number) != linked && !stays;
-            let told = it.linked;
+            let sent = it.linked;
             wrong.then(|| {
                 format!(
-                    "CPU {} runs {runs:?}; {linked:?} is linked to this CPU; the last message to \
-                     this CPU named {told:?}",
+                    "CPU {} runs {runs:?}. {linked:?} is linked to this CPU, and the last message to \
+                     this CPU contained {sent:?}",
                     it.cpu
                 )
             })

@@ -136,7 +136,7 @@ pub(super) fn queue_of(
     let told = recorded.tables.queues.iter().find(|(queue, _)| queue == name);
     if let Some((_, told)) = told.filter(|(_, told)| Level::named(told) != Some(per)) {
         return Err(unfit(format!(
-            "it has one queue `{name}` per {}, but the counterexample has one per {told}",
+            "each {} has its own queue `{name}`, but in the counterexample each {told} has its own",
             per.name()
         )));
     }
