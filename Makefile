@@ -23,7 +23,7 @@ demo:
 	@$(WASTENOT) run scenarios/seeds/scheduling-groups-cg.toml
 	@echo
 	@$(WASTENOT) check $(TRACE) $(MACHINE) | awk 'BEGIN { RS = "" } NR == 2'
-	@echo "This is the verdict on $(TRACE), a kernel build on 128 CPUs."
+	@echo "This is the verdict on $(TRACE), a synthetic parallel build on 128 CPUs."
 	@echo "  The report, in a browser:  out/report.html"
 	@echo "  Pictures:                  out/cores.pdf out/waiting.pdf out/queues.pdf"
 	@echo "Next, put wastenot into PATH, and see what it can record on this machine:"

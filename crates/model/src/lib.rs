@@ -57,7 +57,7 @@ pub use ids::{CpuId, CpuSet, TaskId};
 pub use kthread::is_kernel_thread;
 pub use loss::{Loss, LossKind, Severity};
 pub use machine::{Cpu, Distance, Machine};
-pub use nearest::nearest;
+pub use nearest::{nearest, suggest, suggest_of};
 pub use policy::Policy;
 pub use printable::{escape_markup, is_printable, printable, printable_lines};
 pub use report::{

@@ -1,4 +1,5 @@
-//! Finds the name that was probably meant: the known name that takes the fewest edits.
+//! Finds the name that was probably meant: the known name that takes the fewest edits. The help line of an error
+//! names it.
 
 /// Longer names are compared by their beginning, so that a message costs little.
 const CHARS: usize = 64;
@@ -14,6 +15,22 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     (best.0 <= length.div_ceil(3) && best.0 < length).then_some(best.1)
 }
 
+/// The help line for an unknown name: the nearest known name, or else `otherwise`.
+pub fn suggest<'a>(
+    typed: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    otherwise: &str,
+) -> String {
+    nearest(typed, known)
+        .map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
+}
+
+/// The help line for an unknown name: the nearest known name, or else all known names after `all`.
+pub fn suggest_of<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>, all: &str) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    suggest(typed, known.iter().copied(), &format!("{all} {}", known.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +43,7 @@ mod tests {
         assert_eq!(nearest("unlock", known), None);
         assert_eq!(nearest("a", ["b"]), None);
         assert_eq!(nearest("", [""]), None);
+        assert_eq!(suggest_of("Compte", known, "use one of"), "did you mean `compute`?");
+        assert_eq!(suggest_of("a", ["b", "c"], "use one of"), "use one of b, c");
     }
 }

@@ -70,8 +70,7 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(
             Steps,
             "no rebase",
-            "a key is not carried over to another \
-                                      queue",
+            "a key is not carried over to another queue",
             balances::no_rebase,
         ),
         operator(
@@ -100,8 +99,7 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(
             Footprint,
             "place",
-            "`me` and the other CPU are \
-                                      swapped",
+            "`me` and the other CPU are swapped",
             expressions::other_place,
         ),
         operator(
@@ -119,8 +117,7 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(
             Footprint,
             "kept",
-            "the time since the last event of the CPU is subtracted from \
-            a key",
+            "the time since the last event of the CPU is subtracted from a key",
             kept::in_keys,
         ),
         operator(Levels, "into", "tasks move to a queue that no CPU reads", balances::into_other),
@@ -166,8 +163,7 @@ pub(crate) const OPERATORS: &[Operator] = {
         operator(
             Choice,
             "by",
-            "the search for an idle CPU skips one level of \
-                                distance",
+            "the search for an idle CPU skips one level of distance",
             statements::claim_by,
         ),
         operator(

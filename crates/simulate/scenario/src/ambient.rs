@@ -6,7 +6,7 @@
 //! waste do not enter it.
 
 use wastenot_model::workload::{Launch, Program, Step, Template, Variate};
-use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload, nearest};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload, suggest_of};
 
 /// The committed table.
 const TABLE: &str = include_str!("ambient.csv");
@@ -65,10 +65,7 @@ pub(crate) fn named(name: &str) -> Result<Option<Ambient>, String> {
     let names = || all.iter().map(|ambient| ambient.name.as_str());
     match all.iter().find(|ambient| ambient.name == name) {
         Some(ambient) => Ok(Some(ambient.clone())),
-        None => Err(match nearest(name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("use {NONE} or {}", names().collect::<Vec<_>>().join(", ")),
-        }),
+        None => Err(suggest_of(name, names(), &format!("use {NONE} or"))),
     }
 }
 

@@ -16,7 +16,7 @@
 
 use std::io::Read;
 
-use wastenot_model::nearest;
+use wastenot_model::suggest_of;
 
 use crate::error::{Error, shown};
 use crate::table::{self, Column, Row};
@@ -167,10 +167,7 @@ pub fn write(about: &str, table: &Table) -> String {
 fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
     let name = row.text(KIND).unwrap_or_default();
     let Some(kind) = KINDS.iter().position(|kind| *kind == name) else {
-        let help = match nearest(name, KINDS) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("use one of the kinds {}", KINDS.join(", ")),
-        };
+        let help = suggest_of(name, KINDS, "use one of the kinds");
         return Err(row.wrong(KIND, format_args!("there is no kind `{}`", shown(name)), help));
     };
     let at = match row.text(AT) {

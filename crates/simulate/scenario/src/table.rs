@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use wastenot_model::nearest;
+use wastenot_model::suggest;
 
 use crate::error::{Error, shown};
 
@@ -82,19 +82,16 @@ impl<'n, R: Read> Table<'n, R> {
     }
 
     fn no_column(&self, name: &str) -> Error {
-        let near = nearest(name, self.columns.iter().map(|it| it.name));
-        let help = match near {
-            _ if name.contains([';', '\t', ' ']) => "put commas between the columns".to_owned(),
-            Some(near) => format!("did you mean `{near}`?"),
-            None if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) => {
-                format!(
-                    "begin the file with a line that names the columns: {}",
-                    names(self.columns)
-                )
-            }
-            None => format!("use the columns {}", names(self.columns)),
+        let all = names(self.columns);
+        let help = if name.contains([';', '\t', ' ']) {
+            format!("put commas between the columns: {all}")
+        } else if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            format!("begin the file with a line that names the columns: {all}")
+        } else {
+            let known = self.columns.iter().map(|it| it.name);
+            suggest(name, known, &format!("use the columns {all}"))
         };
-        self.wrong(format!("there is no column `{}`", shown(name)), help)
+        self.wrong(format!("unknown column `{}`", shown(name)), help)
     }
 
     /// The next row.

@@ -1,6 +1,6 @@
 //! Parameters of policies, as the user sets them.
 
-use wastenot_model::{Help, Span, nearest};
+use wastenot_model::{Help, Span, suggest_of};
 
 use crate::ir::{Dimension, Program, Variable};
 
@@ -74,7 +74,10 @@ pub(super) fn of(program: &Program, set: &[(String, String)]) -> Result<Vec<Vec<
             let params = program.policies.iter().flat_map(|policy| &policy.params);
             let names: Vec<&str> = params.map(|param| param.name.as_str()).collect();
             let (policy, name) = (first.name.clone(), shown(name));
-            let help = meant(&name, &names);
+            let help = match names.is_empty() {
+                true => "remove this setting: the policy has no parameters".to_owned(),
+                false => suggest_of(&name, names.iter().copied(), "use one of its parameters:"),
+            };
             return Err(Error::UnknownParameter { policy, name, help });
         }
     }
@@ -98,14 +101,6 @@ fn wrong(policy: &str, param: &Variable, value: &str) -> Error {
     let (policy, name, value) = (policy.to_owned(), param.name.clone(), shown(value));
     let help = format!("set `{name}` to {like}");
     Error::WrongValue { policy, name, value, help }
-}
-
-fn meant(typed: &str, names: &[&str]) -> String {
-    match nearest(typed, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if names.is_empty() => "remove this setting: the policy has no parameters".into(),
-        None => format!("use one of its parameters: {}", names.join(", ")),
-    }
 }
 
 /// What the user typed, shortened for a message.

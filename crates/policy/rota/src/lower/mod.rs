@@ -19,6 +19,8 @@ mod statements;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use wastenot_model::suggest;
+
 use crate::Diagnostic;
 use crate::ir::{self, Event, Program, Protocol};
 use crate::syntax::{Span, ast};
@@ -188,12 +190,4 @@ impl<'a> Lowering<'a> {
 /// `there is no queue \`redy\``
 fn no(what: &str, name: &ast::Name) -> String {
     format!("there is no {what} `{}`", name.text)
-}
-
-/// The nearest known name, or the list of known names.
-fn suggest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>, otherwise: &str) -> String {
-    match wastenot_model::nearest(typed, known) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => otherwise.to_owned(),
-    }
 }

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use wastenot_draw::Chart;
-use wastenot_model::{Help, nearest};
+use wastenot_model::{Help, suggest_of};
 use wastenot_scenario::sweep::Judged;
 
 use self::sheet::{Sheet, cell};
@@ -116,10 +116,7 @@ impl Column {
     fn find(typed: &str, among: &[Column]) -> Result<Column, String> {
         let names = || among.iter().map(|column| column.name());
         let found = among.iter().find(|column| column.name() == typed).copied();
-        found.ok_or_else(|| match nearest(typed, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("use one of the columns {}", names().collect::<Vec<_>>().join(", ")),
-        })
+        found.ok_or_else(|| suggest_of(typed, names(), "use one of the columns"))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::scenario::node::{Entry, Node, Table, Value, Wrong, wrong};
 use crate::scenario::verify::{Budget, TASKS, verify};
 use crate::scenario::{Choice, Scenario, USUAL_LIMIT, Variant, stem};
 use events::Events;
-use wastenot_model::nearest;
+use wastenot_model::suggest_of;
 
 /// The contents of an rt-app file.
 #[derive(Clone, Debug, PartialEq)]
@@ -400,9 +400,6 @@ fn loops(of: &Table, default: i64) -> Result<Option<Option<u32>>, Wrong> {
 }
 
 fn unknown(what: &str, key: &str, at: usize, known: &[&str]) -> Wrong {
-    let help = match nearest(key, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("use one of {}", known.join(", ")),
-    };
+    let help = suggest_of(key, known.iter().copied(), "use one of");
     wrong(at, format!("{what} has no key `{}`", shown(key)), help)
 }

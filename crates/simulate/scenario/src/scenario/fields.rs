@@ -5,7 +5,7 @@ use wastenot_model::Span;
 use super::node::{Node, Table, Value, Wrong, wrong};
 use super::schema::Section;
 use crate::error::shown;
-use wastenot_model::nearest;
+use wastenot_model::suggest_of;
 
 /// The longest time that may be written: a longer one is probably a wrong unit.
 pub(crate) const LONGEST: Span = Span::s(1_000_000);
@@ -107,10 +107,7 @@ impl<'a> Fields<'a> {
         let Some(entry) = self.table.entries.iter().find(|entry| unknown(&entry.key)) else {
             return Ok(());
         };
-        let help = match nearest(&entry.key, self.keys()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("use one of its keys: {}", self.keys().collect::<Vec<_>>().join(", ")),
-        };
+        let help = suggest_of(&entry.key, self.keys(), "use one of its keys:");
         let what = format!("{} has no key `{}`", self.section.title, shown(&entry.key));
         Err(wrong(entry.at, what, help))
     }

@@ -7,7 +7,7 @@ use super::fields::{Fields, expected, list, number, read_span, text};
 use super::node::{Node, Value, Wrong, wrong};
 use super::schema::{FIGURE, FORMULA, QUANTITY};
 use crate::error::shown;
-use wastenot_model::nearest;
+use wastenot_model::{suggest, suggest_of};
 
 /// A number that a scenario produces: for each seed a quantity, possibly divided by another; then
 /// one value for all seeds.
@@ -218,10 +218,7 @@ impl Measure {
         let found = MEASURES.iter().find(|(_, name, _)| *name == word);
         found.map(|(measure, ..)| *measure).ok_or_else(|| {
             let names = || MEASURES.iter().map(|(_, name, _)| *name);
-            let help = match nearest(word, names()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("use one of {}", names().collect::<Vec<_>>().join(", ")),
-            };
+            let help = suggest_of(word, names(), "use one of");
             wrong(node.at, format!("there is no measure `{}`", shown(word)), help)
         })
     }
@@ -316,13 +313,9 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
     let at = |key| fields.get(key).map_or(fields.at(), |node| node.at);
     let Some(variant) = variants.iter().find(|variant| variant.name == name) else {
         let names = || variants.iter().map(|variant| variant.name.as_str());
-        let help = match nearest(&name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                let some: Vec<String> = names().take(8).map(|name| format!("`{name}`")).collect();
-                format!("add `variant`, with one of {}", some.join(", "))
-            }
-        };
+        let some: Vec<String> = names().take(8).map(|name| format!("`{name}`")).collect();
+        let help =
+            suggest(&name, names(), &format!("add `variant`, with one of {}", some.join(", ")));
         return Err(wrong(at("variant"), format!("there is no variant `{}`", shown(&name)), help));
     };
     let quantity = Quantity { measure, of, variant: name, within, percentile };
@@ -337,12 +330,9 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
         let mut some = names.clone();
         some.dedup();
         some.truncate(12);
-        let help = match nearest(of, names.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                format!("use a name of the variant `{}`: {}", quantity.variant, some.join(", "))
-            }
-        };
+        let otherwise =
+            format!("use a name of the variant `{}`: {}", quantity.variant, some.join(", "));
+        let help = suggest(of, names.iter().copied(), &otherwise);
         return Err(wrong(at("of"), format!("there is no {what} `{}`", shown(of)), help));
     }
     Ok(quantity)

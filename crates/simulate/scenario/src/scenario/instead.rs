@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wastenot_model::{Machine, nearest};
+use wastenot_model::{Machine, suggest};
 
 use super::node::{self, Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{HEAD, SCENARIO};
@@ -96,17 +96,11 @@ fn known_parameter(name: &str, file: &Table, at: usize) -> Result<(), Wrong> {
     let keys = SCENARIO.keys.iter().map(|key| key.name);
     let keys: Vec<&str> = keys.filter(|key| OF_HEAD.contains(key) || !HEAD.contains(key)).collect();
     let names = keys.iter().copied().chain(parameters.iter().map(|entry| entry.key.as_str()));
-    let help = match nearest(name, names) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let own: Vec<&str> = parameters.iter().map(|entry| entry.key.as_str()).collect();
-            let own = if own.is_empty() { "none".to_owned() } else { own.join(", ") };
-            format!(
-                "use a parameter of this scenario ({own}) or one of the keys {}",
-                keys.join(", ")
-            )
-        }
-    };
+    let own: Vec<&str> = parameters.iter().map(|entry| entry.key.as_str()).collect();
+    let own = if own.is_empty() { "none".to_owned() } else { own.join(", ") };
+    let otherwise =
+        format!("use a parameter of this scenario ({own}) or one of the keys {}", keys.join(", "));
+    let help = suggest(name, names, &otherwise);
     let what = format!("there is no key or parameter `{}`", shown(name));
     Err(wrong(at, what, help))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::node::{Wrong, wrong};
 use crate::error::shown;
-use wastenot_model::nearest;
+use wastenot_model::suggest;
 
 /// The kinds of objects with names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,10 +72,7 @@ impl Names {
             let known =
                 || self.numbers.keys().filter(|(of, _)| *of == kind).map(|(_, n)| n.as_str());
             let what = format!("there is no {} `{}`", kind.word(), shown(name));
-            let help = match nearest(name, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("add {}", kind.declared()),
-            };
+            let help = suggest(name, known(), &format!("add {}", kind.declared()));
             wrong(at, what, help)
         })
     }

@@ -6,7 +6,7 @@ use super::node::{Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{HEAD, SCENARIO, VARIANT};
 use super::{Draft, Fits, Variant};
 use crate::error::shown;
-use wastenot_model::{Machine, nearest};
+use wastenot_model::{Machine, suggest};
 
 /// The maximum number of variants of a scenario.
 const VARIANTS: usize = 256;
@@ -117,10 +117,11 @@ fn with_value(draft: &Draft, key: &str, at: usize, value: &Node) -> Result<Draft
 }
 
 fn unknown_parameter(name: &str, at: usize, known: &[String]) -> Wrong {
-    let help = match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "add the parameter to [parameters], with a value".into(),
-    };
+    let help = suggest(
+        name,
+        known.iter().map(String::as_str),
+        "add the parameter to [parameters], with a value",
+    );
     wrong(at, format!("there is no parameter `{}`", shown(name)), help)
 }
 

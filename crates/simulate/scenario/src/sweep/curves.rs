@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use wastenot_model::nearest;
 pub use wastenot_model::sporadic::Criterion;
+use wastenot_model::suggest_of;
 
 use super::axis::{Numbers, nodes};
 use super::points::Point;
@@ -233,10 +233,7 @@ pub(super) fn unknown(
     known: impl Iterator<Item = &'static str> + Clone,
 ) -> Wrong {
     let written = node.word().unwrap_or_default();
-    let help = match nearest(&written, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("use one of {}", known.collect::<Vec<_>>().join(", ")),
-    };
+    let help = suggest_of(&written, known, "use one of");
     wrong(node.at, format!("there is no {kind} `{}`", shown(&written)), help)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::error::shown;
-use wastenot_model::nearest;
+use wastenot_model::suggest_of;
 
 /// Values, each with its name and meaning.
 pub(super) type Names<T> = [(T, &'static str, &'static str)];
@@ -19,10 +19,7 @@ pub(super) fn named<T: Copy>(text: &str, kind: &str, names: &Names<T>) -> Result
         return Ok(*value);
     }
     let known = || names.iter().map(|(_, name, _)| *name);
-    let help = match nearest(text, known()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("use one of {}", known().collect::<Vec<_>>().join(", ")),
-    };
+    let help = suggest_of(text, known(), "use one of");
     wrong(format!("`{}` is not one of the {kind}", shown(text)), help)
 }
 

@@ -1,7 +1,7 @@
 //! Tunables of schedulers: their names, their allowed values, and their settings.
 
 use wastenot_model::machine::Profile;
-use wastenot_model::{Help, Span, nearest};
+use wastenot_model::{Help, Span, suggest_of};
 
 use super::{REAL_TIME, SCHEDULERS, Scheduler};
 
@@ -110,7 +110,7 @@ impl WrongSetting {
         WrongSetting {
             tunable: None,
             what: format!("there is no scheduler `{}`", shown(name)),
-            help: meant(name, &names, "use one of"),
+            help: suggest_of(name, names, "use one of"),
         }
     }
     pub(super) fn no_policy(name: &str) -> WrongSetting {
@@ -131,7 +131,7 @@ impl WrongSetting {
             what: format!("{} has no tunable `{}`", scheduler.name, shown(name)),
             help: match names.is_empty() {
                 true => format!("remove this setting: {} has no tunables", scheduler.name),
-                false => meant(name, &names, "use one of its tunables:"),
+                false => suggest_of(name, names, "use one of its tunables:"),
             },
         }
     }
@@ -158,14 +158,6 @@ impl WrongSetting {
 impl Help for WrongSetting {
     fn help(&self) -> std::borrow::Cow<'_, str> {
         self.help.as_str().into()
-    }
-}
-
-/// The name that was probably meant, or all names.
-fn meant(typed: &str, known: &[&str], all: &str) -> String {
-    match nearest(typed, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("{all} {}", known.join(", ")),
     }
 }
 

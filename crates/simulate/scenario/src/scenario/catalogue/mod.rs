@@ -20,7 +20,7 @@ use crate::error::shown;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::node::{Node, Wrong, wrong};
 use crate::scenario::program;
-use wastenot_model::nearest;
+use wastenot_model::suggest_of;
 
 pub(crate) use maker::Maker;
 
@@ -100,13 +100,7 @@ const fn argument(
 pub(crate) fn find(name: &str, at: usize) -> Result<&'static Function, Wrong> {
     let all = || CATALOGUE.iter().flat_map(|family| family.functions);
     all().find(|function| function.name == name).ok_or_else(|| {
-        let help = match nearest(name, all().map(|function| function.name)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                let names: Vec<&str> = all().map(|function| function.name).collect();
-                format!("use one of {}", names.join(", "))
-            }
-        };
+        let help = suggest_of(name, all().map(|function| function.name), "use one of");
         wrong(at, format!("there is no workload `{}`", shown(name)), help)
     })
 }
