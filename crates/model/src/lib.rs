@@ -59,7 +59,7 @@ pub use loss::{Loss, LossKind, Severity};
 pub use machine::{Cpu, Distance, Machine};
 pub use nearest::{nearest, suggest, suggest_of};
 pub use policy::Policy;
-pub use printable::{escape_markup, is_printable, printable, printable_lines};
+pub use printable::{escape_markup, is_printable, printable, printable_lines, shortened};
 pub use report::{
     Audience, Column, Finding, Frame, Measure, Moment, Picture, Proportion, Report, Table, Unit,
     Value,

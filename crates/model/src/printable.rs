@@ -26,6 +26,15 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escape(text, |letter| matches!(letter, '\n' | '\t') || is_printable(letter))
 }
 
+/// What a user typed, short enough for a message.
+pub fn shortened(typed: &str) -> String {
+    const CHARS: usize = 100;
+    match typed.char_indices().nth(CHARS) {
+        Some((end, _)) => format!("{}...", &typed[..end]),
+        None => typed.to_owned(),
+    }
+}
+
 fn escape(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     if text.chars().all(&stays) {
         return Cow::Borrowed(text);

@@ -10,7 +10,7 @@ mod text;
 
 use crate::{Loss, Window};
 
-pub use number::{number, ranges};
+pub use number::{counted, number, ranges};
 pub use picture::{Frame, Picture};
 pub use proportion::Proportion;
 pub use table::{Audience, Column, Row, Table};

@@ -1,5 +1,7 @@
 //! Numbers in a readable form.
 
+use std::fmt::Display;
+
 /// Three digits that matter or a little more, and as many as it takes to see whether it lies in
 /// `band`: 0.597 is `0.60`, but beside a band from 0.6 it is `0.597`.
 pub fn number(value: f64, band: Option<(f64, f64)>) -> String {
@@ -19,6 +21,12 @@ pub fn number(value: f64, band: Option<(f64, f64)>) -> String {
     };
     let digits = (usual..=MOST).find(tells).unwrap_or(usual);
     format!("{value:.digits$}")
+}
+
+/// A number of things: `1 CPU`, `8 CPUs`.
+pub fn counted<N: Display + PartialEq + From<u8> + Copy>(count: N, noun: &str) -> String {
+    let s = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{s}")
 }
 
 /// Whole numbers with runs of them as ranges: `1-5, 9`.
@@ -61,6 +69,11 @@ mod tests {
         ] {
             assert_eq!(number(value, band), text, "{value} beside {band:?}");
         }
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        assert_eq!([0, 1, 8].map(|count| counted(count, "CPU")), ["0 CPUs", "1 CPU", "8 CPUs"]);
     }
 
     #[test]

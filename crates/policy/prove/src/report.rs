@@ -1,5 +1,6 @@
 //! The verdicts as a Report.
 
+use wastenot_model::report::counted;
 use wastenot_model::{Report, Table, Value};
 use wastenot_rota::ir::{ClaimKind, Policy};
 
@@ -126,8 +127,7 @@ fn label(scope: Scope) -> String {
 
 /// `2 CPUs, 3 tasks`
 fn so_far(Bounds { cpus, tasks, .. }: Bounds) -> String {
-    let plural = |count| if count == 1 { "" } else { "s" };
-    format!("{cpus} CPU{}, {tasks} task{}", plural(cpus), plural(tasks))
+    format!("{}, {}", counted(cpus, "CPU"), counted(tasks, "task"))
 }
 
 fn claims(judged: &[Judgement<'_>], line: &impl Fn(u32) -> usize) -> Table {

@@ -2,6 +2,7 @@
 
 use wastenot_bounds::overheads::{Beyond, Twice};
 use wastenot_model::Help;
+use wastenot_model::report::counted;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -25,8 +26,8 @@ pub enum Error {
     },
     /// A table states that it is for something else.
     #[error(
-        "{file}: the table of overheads is for {whose}, not for {name} on {cpus} CPU{}",
-        if *cpus == 1 { "" } else { "s" }
+        "{file}: the table of overheads is for {whose}, not for {name} on {}",
+        counted(*cpus, "CPU")
     )]
     Stranger {
         /// The table.
@@ -125,10 +126,10 @@ impl Help for Error {
                  choose its CPU"
             }
             Error::Crowd { count, list, .. } => {
-                let s = if *count == 1 { "" } else { "s" };
+                let cpus = counted(*count, "CPU");
                 return format!(
-                    "use at most {count} CPU{s} ({list}), or allow the process more CPUs with \
-                     `taskset` or cpusets"
+                    "use at most {cpus} ({list}), or allow the process more CPUs with `taskset` \
+                     or cpusets"
                 )
                 .into();
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wastenot_measure::{Benchmark, Row, clock, measure, usable};
 use wastenot_model::machine::from_sys;
-use wastenot_model::report::Unit;
+use wastenot_model::report::{Unit, counted};
 use wastenot_model::{CpuId, CpuSet, Machine, Report, Span, Table};
 use wastenot_scenario::measured::{Measured, Origin};
 use wastenot_sim::Overhead;
@@ -185,8 +185,8 @@ impl Here {
             said.push("the machine is virtual: the hypervisor may preempt its CPUs".to_owned());
         }
         if most < 8 {
-            let s = if most == 1 { "" } else { "s" };
-            said.push(format!("figures of {most} CPU{s} do not show how a design scales"));
+            let cpus = counted(most, "CPU");
+            said.push(format!("figures of {cpus} do not show how a design scales"));
         }
         if !self.machine.topology_known() {
             said.push("the kernel does not report which CPUs share a socket".to_owned());

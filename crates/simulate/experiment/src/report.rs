@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use wastenot_model::report::{Row, Unit, ranges};
+use wastenot_model::report::{Row, Unit, counted, ranges};
 use wastenot_model::{Machine, Report, Span, Table, Value};
 
 use crate::cell::Cell;
@@ -297,10 +297,6 @@ pub fn listed<Name: Borrow<str>>(names: &[Name]) -> String {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn variant_row<'t>(row: Row<'t>, variant: &Outcome, varied: bool) -> Row<'t> {

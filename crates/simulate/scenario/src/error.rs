@@ -2,7 +2,7 @@
 
 use wastenot_model::machine::Profile;
 use wastenot_model::machine::draft::TooLarge;
-use wastenot_model::{CpuId, Help};
+use wastenot_model::{CpuId, Help, shortened};
 
 /// Why a machine, workload or task set could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,7 +114,7 @@ pub enum Error {
 impl Error {
     /// `what` describes too large a machine.
     pub(crate) fn too_large(what: &str) -> impl Fn(TooLarge) -> Error {
-        move |TooLarge(unit)| Error::TooLarge { what: shown(what), unit }
+        move |TooLarge(unit)| Error::TooLarge { what: shortened(what), unit }
     }
 }
 
@@ -148,14 +148,5 @@ impl Help for Error {
             ),
         }
         .into()
-    }
-}
-
-/// The user's text, shortened for a message.
-pub(crate) fn shown(text: &str) -> String {
-    const CHARS: usize = 100;
-    match text.char_indices().nth(CHARS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.into(),
     }
 }

@@ -1,9 +1,9 @@
 //! Regular machines, given by the numbers of packages, nodes, caches, cores and threads.
 
 use wastenot_model::machine::Hops;
-use wastenot_model::{CpuId, Machine};
+use wastenot_model::{CpuId, Machine, shortened};
 
-use crate::error::{Error, shown};
+use crate::error::Error;
 use wastenot_model::machine::draft::{DistanceRows, Draft, Place};
 
 /// A machine in which all parts of a kind are alike. CPUs are numbered by package, node, cache,
@@ -48,7 +48,7 @@ pub(crate) const ONE: Grid = Grid {
 impl Grid {
     /// The machine, called `name`.
     pub(crate) fn machine(&self, name: &str) -> Result<Machine, Error> {
-        let too_large = || Error::TooLarge { what: shown(name), unit: "CPUs" };
+        let too_large = || Error::TooLarge { what: shortened(name), unit: "CPUs" };
         let parts = [self.packages, self.nodes, self.llcs, self.cores, self.threads];
         let cpus = parts.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
         let cpus = cpus.filter(|&cpus| cpus <= CpuId::LIMIT).ok_or_else(too_large)?;

@@ -16,9 +16,10 @@
 
 use std::io::Read;
 
-use wastenot_model::suggest_of;
+use wastenot_model::report::counted;
+use wastenot_model::{shortened, suggest_of};
 
-use crate::error::{Error, shown};
+use crate::error::Error;
 use crate::table::{self, Column, Row};
 
 const COLUMNS: &[Column] = &[
@@ -85,7 +86,7 @@ impl Table {
     pub fn stranger(&self, implementation: &str, cpus: u32) -> Option<String> {
         let own = self.implementation.as_deref().unwrap_or(implementation);
         let is_own = own == implementation && self.cpus.unwrap_or(cpus) == cpus;
-        let on = |cpus: u32| format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" });
+        let on = |cpus: u32| counted(cpus, "CPU");
         (!is_own).then(|| match self.cpus {
             Some(cpus) if self.implementation.is_some() => format!("{own} on {}", on(cpus)),
             Some(cpus) => on(cpus),
@@ -168,12 +169,12 @@ fn overhead(row: &Row<'_>) -> Result<(usize, Overhead), Error> {
     let name = row.text(KIND).unwrap_or_default();
     let Some(kind) = KINDS.iter().position(|kind| *kind == name) else {
         let help = suggest_of(name, KINDS, "use one of the kinds");
-        return Err(row.wrong(KIND, format_args!("there is no kind `{}`", shown(name)), help));
+        return Err(row.wrong(KIND, format_args!("there is no kind `{}`", shortened(name)), help));
     };
     let at = match row.text(AT) {
         None => None,
         Some(text) => Some(text.parse::<u32>().map(u64::from).map_err(|_| {
-            let what = format!("`{}` is not a valid number of tasks or KiB", shown(text));
+            let what = format!("`{}` is not a valid number of tasks or KiB", shortened(text));
             row.wrong(AT, what, "write a whole number, or leave the cell empty")
         })?),
     };
@@ -206,7 +207,7 @@ fn one<T: PartialEq + std::fmt::Display>(
         (Some(said), Some(own)) if said != *own => {
             let what = format!(
                 "the rows above belong to `{own}`, but this row belongs to `{}`",
-                shown(row.text(column).unwrap_or_default())
+                shortened(row.text(column).unwrap_or_default())
             );
             Err(row.wrong(
                 column,
@@ -226,7 +227,7 @@ fn cpus_of(row: &Row<'_>) -> Result<Option<u32>, Error> {
     let Some(text) = row.text(CPUS) else { return Ok(None) };
     let cpus = text.parse().ok().filter(|&cpus: &u32| cpus > 0);
     cpus.map(Some).ok_or_else(|| {
-        let what = format!("`{}` is not a valid number of CPUs", shown(text));
+        let what = format!("`{}` is not a valid number of CPUs", shortened(text));
         row.wrong(CPUS, what, "write the number of CPUs of the machine, or leave the cell empty")
     })
 }
@@ -237,7 +238,7 @@ fn ns(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(whole) || !digits(decimals) || decimals.len() > 3 {
-        let what = format!("`{}` is not a valid length in us", shown(text));
+        let what = format!("`{}` is not a valid length in us", shortened(text));
         return Err(row.wrong(
             column,
             what,
@@ -247,7 +248,7 @@ fn ns(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
     let long = || {
         row.wrong(
             column,
-            format_args!("{} us is too long for an overhead", shown(text)),
+            format_args!("{} us is too long for an overhead", shortened(text)),
             "check that the value is in us",
         )
     };

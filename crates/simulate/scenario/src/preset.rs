@@ -1,8 +1,8 @@
 //! Machines by name: those of papers and of our recordings, and a few families.
 
-use wastenot_model::Machine;
+use wastenot_model::{Machine, shortened};
 
-use crate::error::{Error, shown};
+use crate::error::Error;
 use crate::grid::{Grid, ONE};
 use wastenot_model::nearest;
 
@@ -208,12 +208,12 @@ pub(crate) fn find(text: &str) -> Result<Machine, Error> {
     let named: Vec<&Preset> = PRESETS.iter().filter(|preset| preset.name == name).collect();
     if named.is_empty() {
         let names = PRESETS.iter().map(|preset| preset.name);
-        let (name, nearest) = (shown(text), nearest(name, names));
+        let (name, nearest) = (shortened(text), nearest(name, names));
         return Err(Error::UnknownPreset { name, nearest, known: usages() });
     }
     let wrong = || {
         let usage = named.iter().map(|preset| preset.usage()).collect::<Vec<_>>().join(" or ");
-        Error::Arguments { text: shown(text), usage }
+        Error::Arguments { text: shortened(text), usage }
     };
     let arguments = arguments.ok_or_else(wrong)?;
     let numbers: Option<Vec<usize>> = match arguments.trim() {

@@ -13,10 +13,9 @@
 use std::fmt::Write;
 
 use wastenot_model::machine::{Profile, Section as Stretch, Spin};
-use wastenot_model::{Help, Span, nearest};
+use wastenot_model::{Help, Span, nearest, shortened};
 
 use crate::Error;
-use crate::error::shown;
 use crate::scenario::Section;
 use crate::scenario::fields::{Fields, expected, text};
 use crate::scenario::node::{self, Node, Wrong, wrong};
@@ -152,7 +151,7 @@ pub fn named(name: &str) -> Result<Profile, Error> {
     let found = Profile::NAMED.into_iter().find(|(known, _)| *known == name);
     let unknown = || {
         let nearest = nearest(name, Profile::NAMED.map(|(known, _)| known));
-        Error::UnknownProfile { name: shown(name), nearest }
+        Error::UnknownProfile { name: shortened(name), nearest }
     };
     found.map(|(_, profile)| profile).ok_or_else(unknown)
 }

@@ -3,9 +3,10 @@
 use std::io::{BufRead, BufReader, Read};
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use wastenot_model::suggest;
+use wastenot_model::report::counted;
+use wastenot_model::{shortened, suggest};
 
-use crate::error::{Error, shown};
+use crate::error::Error;
 
 /// The maximum length of a line, in bytes.
 const LONGEST: u64 = 4096;
@@ -91,7 +92,7 @@ impl<'n, R: Read> Table<'n, R> {
             let known = self.columns.iter().map(|it| it.name);
             suggest(name, known, &format!("use the columns {all}"))
         };
-        self.wrong(format!("unknown column `{}`", shown(name)), help)
+        self.wrong(format!("unknown column `{}`", shortened(name)), help)
     }
 
     /// The next row.
@@ -104,9 +105,8 @@ impl<'n, R: Read> Table<'n, R> {
             }
         };
         if record.len() != self.header.len() {
-            let s = if record.len() == 1 { "" } else { "s" };
-            let (has, of) = (record.len(), self.header.len());
-            let what = format!("the row has {has} cell{s}, but the header has {of} columns");
+            let (has, of) = (counted(record.len(), "cell"), self.header.len());
+            let what = format!("the row has {has}, but the header has {of} columns");
             return Err(self.wrong(what, "write one cell for each column"));
         }
         let cell = |place: &Option<usize>| {

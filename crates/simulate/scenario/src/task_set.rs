@@ -14,7 +14,9 @@ use std::io::{self, BufWriter, Read, Write};
 
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 
-use crate::error::{Error, shown};
+use wastenot_model::shortened;
+
+use crate::error::Error;
 use crate::table::{Column, Row, Table};
 
 const COLUMNS: &[Column] = &[
@@ -95,7 +97,7 @@ fn time(row: &Row<'_>, column: usize) -> Result<Option<u64>, Error> {
             "write a whole number of microseconds, at least 1",
         )),
         TaskSet::MOST_US.. => {
-            let what = format_args!("{} us is longer than 12 days", shown(text));
+            let what = format_args!("{} us is longer than 12 days", shortened(text));
             let help = format!("write less than {} us", TaskSet::MOST_US);
             Err(row.wrong(column, what, help))
         }
@@ -109,7 +111,7 @@ fn whole(row: &Row<'_>, column: usize, text: &str) -> Result<u64, Error> {
         // A number that does not fit is longer than any allowed time.
         return Ok(text.parse().unwrap_or(u64::MAX));
     }
-    let what = format!("`{}` is not a whole number", shown(text));
+    let what = format!("`{}` is not a whole number", shortened(text));
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     let help = match number {
         Some(number) if number < 0.0 => "write 1 or more",

@@ -5,6 +5,8 @@ use std::path::Path;
 use wastenot_realtime::overheads::{Measured, Simulated};
 use wastenot_scenario::overheads as table;
 
+use wastenot_model::report::counted;
+
 use crate::args::bounds::Overheads as Args;
 use crate::fail::{Answer, Stop};
 use crate::out::Target;
@@ -75,9 +77,9 @@ fn about(args: &Args, cpus: u32) -> String {
         format!("\nkinds of overheads that are not simulated are copied from {}", open::shown(file))
     });
     format!(
-        "simulated, not measured: {} on {cpus} CPU{} ({machine}), profile {profile}, {length} \
+        "simulated, not measured: {} on {} ({machine}), profile {profile}, {length} \
          a run, seed {seed}{from}",
         implementation.name(),
-        if cpus == 1 { "" } else { "s" },
+        counted(cpus, "CPU"),
     )
 }

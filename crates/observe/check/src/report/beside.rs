@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use wastenot_model::report::counted;
 use wastenot_model::{History, NameId, Report, Span, Table, Unit, Value};
 
 use crate::Check;
@@ -66,7 +67,7 @@ impl Check {
         {
             let more = match others.len() {
                 0 => String::new(),
-                more => format!("; {}", super::words::count(more as u64, "more task")),
+                more => format!("; {}", counted(more, "more task")),
             };
             text += &format!(
                 " Affinities excluded waiting tasks from {} of idle CPU time ({} may use only \
@@ -82,7 +83,7 @@ impl Check {
             text += &format!(
                 " If {} that never moved (such as {}) cannot use other CPUs, the waste was only \
                  {}.",
-                super::words::count(self.stayed_put.len() as u64, "task"),
+                counted(self.stayed_put.len(), "task"),
                 history.task_label(self.stayed_put[0]),
                 Span(without.cpu_ns),
             );

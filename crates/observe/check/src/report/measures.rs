@@ -1,8 +1,8 @@
 //! The measures of a check. A measure without a label is only for programs.
 
+use wastenot_model::report::counted;
 use wastenot_model::{Carries, Cpu, Distance, History, Machine, Report, TaskId, Unit};
 
-use super::words::count;
 use crate::migrations::Effect;
 use crate::{Check, Options, Recorder, depth, is_cut};
 
@@ -50,7 +50,7 @@ fn shared(machine: &Machine) -> Option<String> {
     ];
     let known = keys.map(|(noun, key)| (noun, machine.count(key)));
     let known = known.into_iter().filter(|(_, number)| *number > 0);
-    let words: Vec<String> = known.map(|(noun, number)| count(number as u64, noun)).collect();
+    let words: Vec<String> = known.map(|(noun, number)| counted(number, noun)).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 

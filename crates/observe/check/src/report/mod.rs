@@ -8,13 +8,14 @@ mod measures;
 mod tables;
 mod words;
 
+use wastenot_model::report::counted;
 use wastenot_model::{Finding, History, LossKind, Report, Span, Unit, Value};
 
 use self::matters::Matters;
 use self::measures::selection;
 pub(crate) use self::measures::trace;
 use self::tables::histogram;
-use self::words::{count, kept_finding, not_started_finding, sentence, throttled_finding};
+use self::words::{kept_finding, not_started_finding, sentence, throttled_finding};
 use crate::sched_ext::Loaded;
 use crate::waste::assumptions;
 use crate::{Check, Options, stall};
@@ -99,7 +100,7 @@ impl Check {
                      with missing events.";
         }
         if self.contradictions.counted > 0 {
-            let times = count(self.contradictions.counted, "time");
+            let times = counted(self.contradictions.counted, "time");
             text +=
                 &format!(" Events contradict each other {times}, so the figures are approximate.");
         }
@@ -115,7 +116,7 @@ impl Check {
             let still = if waste.cpu_ns_silent_idle == waste.cpu_ns { "still " } else { "" };
             text += &format!(
                 " {} {verb} no context switch. If {they} idle, the waste is {still}{figure}.",
-                count(silent, "CPU")
+                counted(silent, "CPU")
             );
         }
         text + &self.trigger_words()
@@ -141,7 +142,7 @@ impl Check {
                     (false, false) => Span(ns).to_string(),
                 },
                 waste.share() * 100.0,
-                count(waste.episodes, "episode"),
+                counted(waste.episodes, "episode"),
                 Span(waste.longest_ns),
             ),
         }
@@ -245,21 +246,21 @@ fn cut_words(history: &History) -> String {
 fn title(history: &History, options: &Options) -> String {
     let source = &history.head.source;
     let name = source.name.rsplit('/').next().unwrap_or_default();
-    let (all, counted) = (history.window(), options.counted(history));
+    let (all, part) = (history.window(), options.counted(history));
     let span = match history.head.clock.nanoseconds {
         false => "an unknown time".to_owned(),
-        true if counted == all => all.span().to_string(),
-        true => format!("{} of {}", counted.span(), all.span()),
+        true if part == all => all.span().to_string(),
+        true => format!("{} of {}", part.span(), all.span()),
     };
     let cpus = match &options.cpus {
-        None => count(history.cpu_count() as u64, "CPU"),
+        None => counted(history.cpu_count(), "CPU"),
         Some(some) => format!("CPUs {some} of {}", history.cpu_count()),
     };
     let tasks = options.tasks.as_ref().map_or(String::new(), |some| {
-        format!(", {} of {}", some.len(), count(history.task_count() as u64, "task"))
+        format!(", {} of {}", some.len(), counted(history.task_count(), "task"))
     });
     let cut = if is_cut(history) { ", truncated" } else { "" };
-    format!("{name}: {cpus}{tasks}, {span}, {}{cut}", count(history.len() as u64, "event"))
+    format!("{name}: {cpus}{tasks}, {span}, {}{cut}", counted(history.len(), "event"))
 }
 
 /// Cycles are not nanoseconds: what would be shown as time is unknown.

@@ -9,11 +9,6 @@ use crate::throttled::Held;
 use crate::violations::Violation;
 use crate::waste::{KeptTask, NotStarted};
 
-/// `1 CPU`, `2 CPUs`.
-pub(super) fn count(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 pub(super) fn context_name(context: Context) -> &'static str {
     match context {
         Context::Unknown => "unknown",

@@ -9,6 +9,8 @@ use std::time::Instant;
 use rayon::prelude::*;
 use wastenot_rota::ir::{Claim, ClaimKind, Policy};
 
+use wastenot_model::report::counted;
+
 pub use self::partitions::judge_partitions;
 pub(crate) use self::program::{are_claimed, is_asked};
 pub use self::program::{choose, judge_program};
@@ -114,8 +116,8 @@ impl Judging<'_> {
                 Some(bounds) => format!(
                     "a solver finds that this obligation may fail: {what}. The search found no \
                      counterexample with up to {} and {}",
-                    many(bounds.cpus, "CPU"),
-                    many(bounds.tasks, "task")
+                    counted(bounds.cpus, "CPU"),
+                    counted(bounds.tasks, "task")
                 ),
                 None => format!("a solver finds that this obligation may fail: {what}{missed}"),
             },
@@ -153,20 +155,4 @@ enum NotProved<'a> {
     Undecided(&'a str, &'a str),
     Fails(&'a str),
     Open(&'a str, &'a str),
-}
-
-/// `1 CPU`, `2 CPUs`
-fn many(number: usize, what: &str) -> String {
-    let more = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{more}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::many;
-
-    #[test]
-    fn one_cpu_is_one() {
-        assert_eq!([1, 8].map(|number| many(number, "CPU")), ["1 CPU", "8 CPUs"]);
-    }
 }

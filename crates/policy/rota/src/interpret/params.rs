@@ -1,6 +1,6 @@
 //! Parameters of policies, as the user sets them.
 
-use wastenot_model::{Help, Span, suggest_of};
+use wastenot_model::{Help, Span, shortened, suggest_of};
 
 use crate::ir::{Dimension, Program, Variable};
 
@@ -73,7 +73,7 @@ pub(super) fn of(program: &Program, set: &[(String, String)]) -> Result<Vec<Vec<
         if !known {
             let params = program.policies.iter().flat_map(|policy| &policy.params);
             let names: Vec<&str> = params.map(|param| param.name.as_str()).collect();
-            let (policy, name) = (first.name.clone(), shown(name));
+            let (policy, name) = (first.name.clone(), shortened(name));
             let help = match names.is_empty() {
                 true => "remove this setting: the policy has no parameters".to_owned(),
                 false => suggest_of(&name, names.iter().copied(), "use one of its parameters:"),
@@ -98,13 +98,7 @@ fn wrong(policy: &str, param: &Variable, value: &str) -> Error {
         Dimension::Weight => "a weight, for example `100`",
         Dimension::Time => "a time with its unit, for example `5ms`",
     };
-    let (policy, name, value) = (policy.to_owned(), param.name.clone(), shown(value));
+    let (policy, name, value) = (policy.to_owned(), param.name.clone(), shortened(value));
     let help = format!("set `{name}` to {like}");
     Error::WrongValue { policy, name, value, help }
-}
-
-/// What the user typed, shortened for a message.
-fn shown(text: &str) -> String {
-    const CHARS: usize = 100;
-    text.chars().take(CHARS).collect()
 }

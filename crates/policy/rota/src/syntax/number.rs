@@ -2,7 +2,7 @@
 
 use super::ast::Unit;
 use super::words::UNITS;
-use wastenot_model::nearest;
+use wastenot_model::{nearest, shortened};
 
 /// The largest number that may be written: about a thousand days in ns, so that sums stay far below
 /// 64 bits.
@@ -156,14 +156,6 @@ fn too_large(unit: Option<Unit>) -> Fault {
         label: "too large".into(),
         help: format!("write at most {most}{name}"),
         unit,
-    }
-}
-
-/// A word, shortened for a message.
-fn shortened(word: &str) -> String {
-    match word.char_indices().nth(20) {
-        Some((at, _)) => format!("{}...", &word[..at]),
-        None => word.to_string(),
     }
 }
 

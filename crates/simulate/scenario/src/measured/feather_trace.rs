@@ -9,10 +9,10 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
-use wastenot_model::Distribution;
+use wastenot_model::{Distribution, shortened};
 
 use super::{By, Figure, LONGEST_NS};
-use crate::error::{Error, shown};
+use crate::error::Error;
 
 /// The maximum length of a line, in bytes.
 pub(crate) const LINE: u64 = 4096;
@@ -131,7 +131,7 @@ pub(crate) fn samples(
             );
         };
         let Ok(length) = length.parse::<u64>() else {
-            let what = format!("`{}` is not a valid length", shown(length));
+            let what = format!("`{}` is not a valid length", shortened(length));
             return Err(lines.wrong(what, "write each line as `ft2csv` does: `start, end, length`"));
         };
         lengths.add(match is_latency(&kind) {
@@ -184,7 +184,7 @@ pub(crate) fn statistics(
         }
         let cell = |n: usize| cells.get(places[n]).map_or("", String::as_str);
         let Some(cpus) = cpus(cell(1)) else {
-            let what = format!("#cores: `{}` is not a valid number of CPUs", shown(cell(1)));
+            let what = format!("#cores: `{}` is not a valid number of CPUs", shortened(cell(1)));
             return Err(lines.wrong(
                 what,
                 "write the number of CPUs into the file names, such as `m=64`: `ft-compute-stats` \
@@ -193,7 +193,7 @@ pub(crate) fn statistics(
         };
         let number = |n: usize| {
             let number = cell(n).parse::<f64>().ok().filter(|number| number.is_finite());
-            let what = || format!("{}: `{}` is not a number", COLUMNS[n], shown(cell(n)));
+            let what = || format!("{}: `{}` is not a number", COLUMNS[n], shortened(cell(n)));
             number.ok_or_else(|| {
                 lines.wrong(what(), "give the file exactly as `ft-compute-stats` wrote it")
             })
@@ -202,7 +202,7 @@ pub(crate) fn statistics(
             "microseconds" => lines.some_ns(number(n)? * 1_000.0),
             "cycles" => lines.ns(number(n)?, cycles_per_us),
             unit => {
-                let what = format!("Unit: `{}` is not a known unit", shown(unit));
+                let what = format!("Unit: `{}` is not a known unit", shortened(unit));
                 Err(lines.wrong(what, "use cycles or microseconds"))
             }
         };

@@ -10,7 +10,9 @@ mod feather_trace;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
-use crate::error::{Error, shown};
+use wastenot_model::shortened;
+
+use crate::error::Error;
 use crate::table::{Column, Row, Table};
 
 const fn column(name: &'static str) -> Column {
@@ -196,7 +198,7 @@ fn measured(row: &Row<'_>) -> Result<Measured, Error> {
         Some(Ok(number)) if (from..=to).contains(&number) => Ok(number),
         _ => {
             let what =
-                format!("`{}` is not a whole number from {from} to {to}", shown(&text(name)));
+                format!("`{}` is not a whole number from {from} to {to}", shortened(&text(name)));
             Err(row.wrong(
                 at(name),
                 what,

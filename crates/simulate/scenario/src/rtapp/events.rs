@@ -1,12 +1,11 @@
 //! The programs of rt-app's threads: each event as steps.
 
-use wastenot_model::Span;
 use wastenot_model::workload::{
     BarrierId, ConditionId, LockId, PipeId, Step, TemplateId, Variate, Waiting,
 };
+use wastenot_model::{Span, shortened};
 
 use super::{Import, PROPERTIES, unknown};
-use crate::error::shown;
 use crate::scenario::fields::{expected, integer, table, text};
 use crate::scenario::names::Kind;
 use crate::scenario::node::{Node, Wrong, wrong};
@@ -203,7 +202,7 @@ impl Import {
 
 /// A time in microseconds.
 fn length(node: &Node, key: &str) -> Result<Variate, Wrong> {
-    let key = shown(key);
+    let key = shortened(key);
     let length = integer(node, &key, 0..=MICROSECONDS)?;
     Ok(Variate::Fixed(Span::us(length as u64)))
 }

@@ -10,10 +10,9 @@ use std::collections::BTreeSet;
 
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Group, GroupId, Launch, Program, Step, Template, TemplateId};
-use wastenot_model::{CpuId, CpuSet, Help, Machine, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Help, Machine, Span, Time, Workload, shortened};
 
 use crate::Error;
-use crate::error::shown;
 use crate::scenario::fields::{expected, integer, table, text};
 use crate::scenario::lines::Lines;
 use crate::scenario::names::{Kind, Names};
@@ -208,7 +207,7 @@ impl Import {
                     limit = (seconds > 0).then(|| Span::s(seconds as u64));
                 }
                 "default_policy" => self.policy(text(node, "default_policy")?),
-                key => self.note(&format!("`global.{}`", shown(key))),
+                key => self.note(&format!("`global.{}`", shortened(key))),
             }
         }
         Ok(limit)
@@ -218,7 +217,7 @@ impl Import {
         if !["SCHED_OTHER", "SCHED_BATCH", ""].contains(&policy) {
             self.note(&format!(
                 "the policy {}; threads with this policy run as SCHED_OTHER",
-                shown(policy)
+                shortened(policy)
             ));
         }
     }
@@ -318,7 +317,7 @@ impl Import {
                 None => {
                     return Err(wrong(
                         *at,
-                        format!("the thread has both `{}` and `phases`", shown(key)),
+                        format!("the thread has both `{}` and `phases`", shortened(key)),
                         "move the events into the phases",
                     ));
                 }
@@ -401,5 +400,5 @@ fn loops(of: &Table, default: i64) -> Result<Option<Option<u32>>, Wrong> {
 
 fn unknown(what: &str, key: &str, at: usize, known: &[&str]) -> Wrong {
     let help = suggest_of(key, known.iter().copied(), "use one of");
-    wrong(at, format!("{what} has no key `{}`", shown(key)), help)
+    wrong(at, format!("{what} has no key `{}`", shortened(key)), help)
 }

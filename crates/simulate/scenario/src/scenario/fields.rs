@@ -1,10 +1,9 @@
 //! Reads a table: each key once, with its type. A key that no reader asked for is an error.
 
-use wastenot_model::Span;
+use wastenot_model::{Span, shortened};
 
 use super::node::{Node, Table, Value, Wrong, wrong};
 use super::schema::Section;
-use crate::error::shown;
 use wastenot_model::suggest_of;
 
 /// The longest time that may be written: a longer one is probably a wrong unit.
@@ -108,7 +107,7 @@ impl<'a> Fields<'a> {
             return Ok(());
         };
         let help = suggest_of(&entry.key, self.keys(), "use one of its keys:");
-        let what = format!("{} has no key `{}`", self.section.title, shown(&entry.key));
+        let what = format!("{} has no key `{}`", self.section.title, shortened(&entry.key));
         Err(wrong(entry.at, what, help))
     }
 }
@@ -116,7 +115,7 @@ impl<'a> Fields<'a> {
 /// The error that `key` should be something else.
 pub(crate) fn expected(node: &Node, key: &str, what: &str) -> Wrong {
     let written =
-        node.word().map_or_else(|| node.kind().to_owned(), |w| format!("`{}`", shown(&w)));
+        node.word().map_or_else(|| node.kind().to_owned(), |w| format!("`{}`", shortened(&w)));
     wrong(node.at, format!("`{key}` cannot be {written}"), format!("set `{key}` to {what}"))
 }
 

@@ -6,8 +6,7 @@ use super::Variant;
 use super::fields::{Fields, expected, list, number, read_span, text};
 use super::node::{Node, Value, Wrong, wrong};
 use super::schema::{FIGURE, FORMULA, QUANTITY};
-use crate::error::shown;
-use wastenot_model::{suggest, suggest_of};
+use wastenot_model::{shortened, suggest, suggest_of};
 
 /// A number that a scenario produces: for each seed a quantity, possibly divided by another; then
 /// one value for all seeds.
@@ -219,7 +218,7 @@ impl Measure {
         found.map(|(measure, ..)| *measure).ok_or_else(|| {
             let names = || MEASURES.iter().map(|(_, name, _)| *name);
             let help = suggest_of(word, names(), "use one of");
-            wrong(node.at, format!("there is no measure `{}`", shown(word)), help)
+            wrong(node.at, format!("there is no measure `{}`", shortened(word)), help)
         })
     }
 }
@@ -234,7 +233,7 @@ pub(super) fn read(
     for node in nodes.iter().filter(|node| !names_any(node, gone)) {
         let figure = figure(node, variants)?;
         if figures.iter().any(|known| known.name == figure.name) {
-            let what = format!("there is already a figure `{}`", shown(&figure.name));
+            let what = format!("there is already a figure `{}`", shortened(&figure.name));
             return Err(wrong(node.at, what, "give each figure a different name"));
         }
         if figures.len() == 1000 {
@@ -316,7 +315,11 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
         let some: Vec<String> = names().take(8).map(|name| format!("`{name}`")).collect();
         let help =
             suggest(&name, names(), &format!("add `variant`, with one of {}", some.join(", ")));
-        return Err(wrong(at("variant"), format!("there is no variant `{}`", shown(&name)), help));
+        return Err(wrong(
+            at("variant"),
+            format!("there is no variant `{}`", shortened(&name)),
+            help,
+        ));
     };
     let quantity = Quantity { measure, of, variant: name, within, percentile };
     let names: Vec<&str> = match measure {
@@ -333,7 +336,7 @@ fn quantity(fields: &Fields, or: Quantity, variants: &[Variant]) -> Result<Quant
         let otherwise =
             format!("use a name of the variant `{}`: {}", quantity.variant, some.join(", "));
         let help = suggest(of, names.iter().copied(), &otherwise);
-        return Err(wrong(at("of"), format!("there is no {what} `{}`", shown(of)), help));
+        return Err(wrong(at("of"), format!("there is no {what} `{}`", shortened(of)), help));
     }
     Ok(quantity)
 }

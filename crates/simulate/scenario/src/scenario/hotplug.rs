@@ -1,12 +1,11 @@
 //! CPUs that go offline and come back; each entry must change the state of its CPU.
 
 use wastenot_model::workload::Hotplug;
-use wastenot_model::{CpuId, Machine, Span, Time};
+use wastenot_model::{CpuId, Machine, Span, Time, shortened};
 
 use super::fields::Fields;
 use super::node::{Node, Wrong, wrong};
 use super::schema::HOTPLUG;
-use crate::error::shown;
 
 /// A change, and where it is written.
 type Change = (Hotplug, usize);
@@ -31,7 +30,7 @@ fn changes_of(
     let cpu = fields.need("cpu", "0")?;
     let number = super::integer(cpu, "cpu", 0..=CpuId::LIMIT as i64 - 1)? as usize;
     if number >= machine.len() {
-        let what = format!("the machine has no CPU {}", shown(&number.to_string()));
+        let what = format!("the machine has no CPU {}", shortened(&number.to_string()));
         return Err(wrong(cpu.at, what, format!("use one of its CPUs: {}", machine.online())));
     }
     let cpu = CpuId(number as u16);

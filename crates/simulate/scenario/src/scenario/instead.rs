@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use wastenot_model::{Machine, suggest};
+use wastenot_model::{Machine, shortened, suggest};
 
 use super::node::{self, Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{HEAD, SCENARIO};
-use crate::error::shown;
 
 /// The keys of the head that can be set.
 const OF_HEAD: &[&str] = &["seeds", "limit"];
@@ -31,7 +30,7 @@ pub struct Setting {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", shown(&self.name), shown(&self.value))
+        write!(f, "{}={}", shortened(&self.name), shortened(&self.value))
     }
 }
 
@@ -79,7 +78,7 @@ impl Instead {
         let changes = self.set.iter().filter(|setting| setting.name != "seeds");
         let machine = self.machine.as_ref().map(|machine| match machine.name.as_str() {
             "" => format!("a machine of {} CPUs", machine.len()),
-            name => format!("machine {}", shown(name)),
+            name => format!("machine {}", shortened(name)),
         });
         machine.into_iter().chain(changes.map(ToString::to_string)).collect()
     }
@@ -101,6 +100,6 @@ fn known_parameter(name: &str, file: &Table, at: usize) -> Result<(), Wrong> {
     let otherwise =
         format!("use a parameter of this scenario ({own}) or one of the keys {}", keys.join(", "));
     let help = suggest(name, names, &otherwise);
-    let what = format!("there is no key or parameter `{}`", shown(name));
+    let what = format!("there is no key or parameter `{}`", shortened(name));
     Err(wrong(at, what, help))
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::node::{Wrong, wrong};
-use crate::error::shown;
-use wastenot_model::suggest;
+use wastenot_model::{shortened, suggest};
 
 /// The kinds of objects with names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +48,7 @@ impl Names {
         at: usize,
     ) -> Result<(), Wrong> {
         if !is_name(name) {
-            let what = format!("`{}` is not a valid name", shown(name));
+            let what = format!("`{}` is not a valid name", shortened(name));
             return Err(wrong(at, what, "use letters, digits and any of - _ . / :"));
         }
         match self.numbers.insert((kind, name.into()), number) {
@@ -71,7 +70,7 @@ impl Names {
         self.known(kind, name).ok_or_else(|| {
             let known =
                 || self.numbers.keys().filter(|(of, _)| *of == kind).map(|(_, n)| n.as_str());
-            let what = format!("there is no {} `{}`", kind.word(), shown(name));
+            let what = format!("there is no {} `{}`", kind.word(), shortened(name));
             let help = suggest(name, known(), &format!("add {}", kind.declared()));
             wrong(at, what, help)
         })

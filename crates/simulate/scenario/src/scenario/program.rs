@@ -4,12 +4,11 @@ use wastenot_model::workload::{
     BarrierId, ConditionId, LockId, MarkId, PipeId, Program, Step, TemplateId, Unbalanced, Variate,
     Waiting,
 };
-use wastenot_model::{CpuSet, Machine, Span, Workload};
+use wastenot_model::{CpuSet, Machine, Span, Workload, shortened};
 
 use super::fields::{LONGEST, read_span, text};
 use super::names::{Kind, Names, is_name};
 use super::node::{Node, Wrong, wrong};
-use crate::error::shown;
 use wastenot_model::nearest;
 
 /// One form of a step, a time or a wait.
@@ -220,7 +219,7 @@ impl Line<'_> {
     }
 
     fn cannot(&self, help: impl Into<String>) -> Wrong {
-        wrong(self.at, format!("the step \"{}\" is invalid", shown(self.text)), help)
+        wrong(self.at, format!("the step \"{}\" is invalid", shortened(self.text)), help)
     }
     fn odd(&self, verb: &str) -> Wrong {
         let verbs = || STEPS.iter().map(|step| first_word(step.form));
@@ -325,7 +324,7 @@ pub(crate) fn cpus(at: usize, list: &str, machine: &Machine) -> Result<Option<Cp
     let form = || {
         wrong(
             at,
-            format!("`{}` is not a valid list of CPUs", shown(list)),
+            format!("`{}` is not a valid list of CPUs", shortened(list)),
             "write `0-3,8` or `all`",
         )
     };
@@ -335,12 +334,12 @@ pub(crate) fn cpus(at: usize, list: &str, machine: &Machine) -> Result<Option<Cp
     }
     let usable = cpus.and(&machine.online());
     if usable.is_empty() {
-        let what = format!("the machine has none of the CPUs `{}`", shown(list));
+        let what = format!("the machine has none of the CPUs `{}`", shortened(list));
         let help = format!("use its CPUs: {}", machine.online());
         return Err(wrong(at, what, help));
     }
     if usable != cpus {
-        let what = format!("the machine does not have all of the CPUs `{}`", shown(list));
+        let what = format!("the machine does not have all of the CPUs `{}`", shortened(list));
         return Err(wrong(at, what, format!("use its CPUs: {}", machine.online())));
     }
     Ok(Some(cpus))

@@ -1,7 +1,7 @@
 //! Tasks with programs of their own, or from the catalogue.
 
 use wastenot_model::workload::{Class, GroupId, Launch, Program, Step, Template, TemplateId};
-use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload};
+use wastenot_model::{CpuId, CpuSet, Machine, Span, Time, Workload, shortened};
 
 use super::catalogue::{self, Function, Maker};
 use super::fields::{Fields, expected, text};
@@ -11,7 +11,6 @@ use super::node::{Node, Value, Wrong, wrong};
 use super::program;
 use super::schema::TASK;
 use super::verify::TASKS;
-use crate::error::shown;
 
 /// The maximum number of different marks in programs, or of CPU sets that they change to.
 const NOTED: usize = 1000;
@@ -141,7 +140,7 @@ fn common(name: &str, fields: &Fields, draft: &Draft) -> Result<Template, Wrong>
     let mut template = Template::new(name, Program::default());
     if !is_name(name) {
         let help = "use letters, digits and any of - _ . / :";
-        return Err(wrong(fields.at(), format!("`{}` is not a valid name", shown(name)), help));
+        return Err(wrong(fields.at(), format!("`{}` is not a valid name", shortened(name)), help));
     }
     template.nice = fields.integer("nice", -20..=19)?.unwrap_or(0) as i8;
     if let Some(node) = fields.get("group") {
@@ -265,7 +264,7 @@ fn affinity(fields: &Fields, machine: &Machine) -> Result<Option<CpuSet>, Wrong>
             let have: Vec<String> = machine.nodes().map(|node| node.to_string()).collect();
             let known = nodes.iter().all(|node| machine.nodes().any(|n| n == node.index()));
             if cpus.is_empty() || !known {
-                let what = format!("the machine does not have the nodes `{}`", shown(&text));
+                let what = format!("the machine does not have the nodes `{}`", shortened(&text));
                 return Err(wrong(node.at, what, format!("use its nodes: {}", have.join(", "))));
             }
             Ok(Some(cpus))

@@ -5,8 +5,7 @@ use super::fields::{Fields, expected, list, text};
 use super::node::{Entry, Node, Table, Value, Wrong, wrong};
 use super::schema::{HEAD, SCENARIO, VARIANT};
 use super::{Draft, Fits, Variant};
-use crate::error::shown;
-use wastenot_model::{Machine, suggest};
+use wastenot_model::{Machine, shortened, suggest};
 
 /// The maximum number of variants of a scenario.
 const VARIANTS: usize = 256;
@@ -23,7 +22,7 @@ pub(super) fn of(file: &Fields, table: &Table, set: &Table) -> Result<Vec<Draft>
         fields.check()?;
         let name = text(fields.need("name", "\"fix\"")?, "name")?.to_owned();
         if drafts.iter().any(|draft: &Draft| draft.name == name) {
-            let what = format!("there is already a variant `{}`", shown(&name));
+            let what = format!("there is already a variant `{}`", shortened(&name));
             return Err(wrong(node.at, what, "give each variant a different name"));
         }
         if name.is_empty() || name.len() > 64 {
@@ -83,7 +82,7 @@ fn sweep(file: &Fields, mut drafts: Vec<Draft>, set: &Table) -> Result<Vec<Draft
         if values.is_empty() {
             return Err(wrong(
                 *at,
-                format!("the list of values for `{}` is empty", shown(key)),
+                format!("the list of values for `{}` is empty", shortened(key)),
                 "write at least one value",
             ));
         }
@@ -108,7 +107,7 @@ fn with_value(draft: &Draft, key: &str, at: usize, value: &Node) -> Result<Draft
         if let Some(entry) = parameters.entries.iter_mut().find(|entry| entry.key == key) {
             entry.node = value.clone();
             let space = if draft.name.is_empty() { "" } else { " " };
-            let name = format!("{}{space}{key}={}", draft.name, shown(&word));
+            let name = format!("{}{space}{key}={}", draft.name, shortened(&word));
             return Ok(Draft { name, at: draft.at, table });
         }
         known = parameters.entries.iter().map(|entry| entry.key.clone()).collect();
@@ -122,7 +121,7 @@ fn unknown_parameter(name: &str, at: usize, known: &[String]) -> Wrong {
         known.iter().map(String::as_str),
         "add the parameter to [parameters], with a value",
     );
-    wrong(at, format!("there is no parameter `{}`", shown(name)), help)
+    wrong(at, format!("there is no parameter `{}`", shortened(name)), help)
 }
 
 /// Reads every variant; on the machine in `instead`, if there is one.
@@ -155,7 +154,7 @@ fn substitute(table: &mut Table) -> Result<(), Wrong> {
                 if value.contains("${") {
                     let what = format!(
                         "the value of the parameter `{}` refers to another parameter",
-                        shown(key)
+                        shortened(key)
                     );
                     return Err(wrong(
                         *at,

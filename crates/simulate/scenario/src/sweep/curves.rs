@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 pub use wastenot_model::sporadic::Criterion;
-use wastenot_model::suggest_of;
+use wastenot_model::{shortened, suggest_of};
 
 use super::axis::{Numbers, nodes};
 use super::points::Point;
 use super::schema::CURVE;
 use super::{Names, Scheduler};
-use crate::error::shown;
 use crate::scenario::fields::{Fields, expected, integer, text};
 use crate::scenario::node::{Node, Wrong, wrong};
 use crate::task_sets::Deadlines;
@@ -108,7 +107,7 @@ pub(super) fn read(fields: &Fields, points: &[Point], names: &Names) -> Result<V
         fields.check()?;
         let name = text(fields.need("name", "\"message passing\"")?, "name")?.trim();
         if name.is_empty() || curves.iter().any(|curve| curve.name == name) {
-            let what = format!("a curve cannot have the name `{}`", shown(name));
+            let what = format!("a curve cannot have the name `{}`", shortened(name));
             return Err(wrong(fields.at(), what, "give each curve a different name"));
         }
         whole.curve(&fields, name, names, &mut curves)?;
@@ -234,7 +233,7 @@ pub(super) fn unknown(
 ) -> Wrong {
     let written = node.word().unwrap_or_default();
     let help = suggest_of(&written, known, "use one of");
-    wrong(node.at, format!("there is no {kind} `{}`", shown(&written)), help)
+    wrong(node.at, format!("there is no {kind} `{}`", shortened(&written)), help)
 }
 
 fn criteria(fields: &Fields) -> Result<Vec<Criterion>, Wrong> {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::sync::Arc;
 
-use crate::error::{Error, shown};
+use wastenot_model::shortened;
+
+use crate::error::Error;
 use crate::table::{Column, Row, Table};
 
 /// The maximum number of lines in a file: more than a picture could show.
@@ -219,7 +221,7 @@ fn whole(row: &Row<'_>, column: usize) -> Result<u32, Error> {
     let text = row.text(column).unwrap_or_default();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
-        let what = format!("`{}` is not a whole number below 2^32", shown(text));
+        let what = format!("`{}` is not a whole number below 2^32", shortened(text));
         row.wrong(column, what, MAKE)
     })
 }
@@ -231,7 +233,7 @@ fn number(row: &Row<'_>, column: usize) -> Result<f64, Error> {
     let text = row.text(column).unwrap_or_default();
     let number = text.parse().ok().filter(|number| (0.0..=GREATEST).contains(number));
     number.ok_or_else(|| {
-        let what = format!("`{}` is not a number from 0 to 10^9", shown(text));
+        let what = format!("`{}` is not a number from 0 to 10^9", shortened(text));
         row.wrong(column, what, MAKE)
     })
 }

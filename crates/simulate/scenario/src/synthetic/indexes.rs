@@ -3,9 +3,7 @@
 //! `core:pack` numbers the first thread of every core of the first package, then of the second,
 //! then the second threads; `2*2:4*2` writes the same as steps and counts.
 
-use wastenot_model::CpuId;
-
-use crate::error::shown;
+use wastenot_model::{CpuId, shortened};
 
 use super::{Fault, LEVELS, Tower, kind_of, wrong};
 
@@ -76,7 +74,7 @@ impl Tower<'_> {
             let depth = self.levels.iter().position(|level| Some(level.kind) == kind);
             let fits = depth.filter(|&depth| count.is_multiple_of(self.levels[depth].width));
             named.push(fits.ok_or_else(|| {
-                format!("`{}` is neither a number nor the type of a wider level", shown(word))
+                format!("`{}` is neither a number nor the type of a wider level", shortened(word))
             })?);
         }
         let walk = |&depth: &usize| {

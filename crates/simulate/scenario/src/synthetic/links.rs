@@ -1,11 +1,10 @@
 //! `links=`: which nodes are one hop apart, as in `numa:4(links=0-1,1-2,2-3)`. hwloc has no such
 //! attribute: its synthetic machines have no interconnect.
 
-use wastenot_model::Machine;
 use wastenot_model::machine::Hops;
+use wastenot_model::{Machine, shortened};
 
 use super::{Fault, wrong};
-use crate::error::shown;
 
 /// The value of a `links=`, not yet parsed.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +28,7 @@ impl Links<'_> {
             let is_link = |(a, b): &(u16, u16)| a != b && usize::from(*a.max(b)) < nodes;
             let Some((a, b)) = ends.filter(is_link) else {
                 let what =
-                    format!("`{}` is not a link between two of the {nodes} nodes", shown(pair));
+                    format!("`{}` is not a link between two of the {nodes} nodes", shortened(pair));
                 return wrong(self.at, what);
             };
             for (from, to) in [(a, b), (b, a)] {

@@ -11,10 +11,10 @@ mod indexes;
 mod links;
 mod words;
 
-use wastenot_model::{CpuId, Machine};
+use wastenot_model::{CpuId, Machine, shortened};
 
 use crate::NODE_LIMIT;
-use crate::error::{Error, shown};
+use crate::error::Error;
 use indexes::Indexes;
 use links::Links;
 use wastenot_model::machine::draft::{DistanceRows, Draft, Place, TooLarge};
@@ -29,9 +29,9 @@ pub(crate) fn read(text: &str) -> Result<Machine, Error> {
     tower.and_then(|tower| tower.machine(text)).map_err(|fault| match fault {
         Fault::Wrong { at, why } => {
             let at = text.get(..at).map_or(at, |before| before.chars().count());
-            Error::Synthetic { text: shown(text), at, why }
+            Error::Synthetic { text: shortened(text), at, why }
         }
-        Fault::TooLarge(unit) => Error::TooLarge { what: shown(text), unit },
+        Fault::TooLarge(unit) => Error::TooLarge { what: shortened(text), unit },
         Fault::Error(error) => error,
     })
 }
@@ -299,7 +299,7 @@ fn kind_of(word: &str, at: usize) -> Result<Kind, Fault> {
             at,
             format!(
                 "`{}` is not a type; the types are pack numa die group l3 core pu",
-                shown(&word)
+                shortened(&word)
             ),
         ),
     }

@@ -1,9 +1,10 @@
 //! The words of a description: types, numbers, attributes.
 
+use wastenot_model::shortened;
+
 use super::indexes::Indexes;
 use super::links::Links;
 use super::{Fault, wrong};
-use crate::error::shown;
 
 /// Attributes that have an effect.
 #[derive(Default)]
@@ -72,7 +73,12 @@ impl<'t> Cursor<'t> {
                     Some(("indexes", text)) => found.indexes = Some(Indexes { text, at }),
                     Some(("links", text)) => found.links = Some(Links { text, at }),
                     Some(("memory" | "size" | "memorysidecachesize", _)) => {}
-                    _ => return wrong(at, format!("`{}` is not an attribute", shown(attribute))),
+                    _ => {
+                        return wrong(
+                            at,
+                            format!("`{}` is not an attribute", shortened(attribute)),
+                        );
+                    }
                 }
             }
         }

@@ -9,9 +9,10 @@ use std::str::FromStr;
 
 use wastenot_model::workload::Random;
 
+use wastenot_model::shortened;
+
 use super::words::{Names, amount, name_of, named, range, wrong};
 use crate::Error;
-use crate::error::shown;
 
 /// The distribution of a task's period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +111,7 @@ impl FromStr for Periods {
         };
         let Some(periods) = read() else {
             return wrong(
-                format!("`{}` is not a valid distribution of periods", shown(text.trim())),
+                format!("`{}` is not a valid distribution of periods", shortened(text.trim())),
                 HELP,
             );
         };

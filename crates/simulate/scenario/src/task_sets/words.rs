@@ -1,8 +1,7 @@
 //! The text form of distributions: names from a table, ranges with a unit.
 
 use crate::Error;
-use crate::error::shown;
-use wastenot_model::suggest_of;
+use wastenot_model::{shortened, suggest_of};
 
 /// Values, each with its name and meaning.
 pub(super) type Names<T> = [(T, &'static str, &'static str)];
@@ -20,7 +19,7 @@ pub(super) fn named<T: Copy>(text: &str, kind: &str, names: &Names<T>) -> Result
     }
     let known = || names.iter().map(|(_, name, _)| *name);
     let help = suggest_of(text, known(), "use one of");
-    wrong(format!("`{}` is not one of the {kind}", shown(text)), help)
+    wrong(format!("`{}` is not one of the {kind}", shortened(text)), help)
 }
 
 /// The name of `value`.

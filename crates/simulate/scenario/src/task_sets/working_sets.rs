@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use wastenot_model::workload::Random;
 
+use wastenot_model::shortened;
+
 use super::words::{range, wrong};
 use crate::Error;
-use crate::error::shown;
 
 /// The distribution of a task's working set: uniform over whole KiB, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +52,7 @@ impl FromStr for WorkingSets {
         };
         let Some(working_sets) = read() else {
             return wrong(
-                format!("`{}` is not a valid range of working sets", shown(text.trim())),
+                format!("`{}` is not a valid range of working sets", shortened(text.trim())),
                 HELP,
             );
         };

@@ -1,7 +1,7 @@
 //! Tunables of schedulers: their names, their allowed values, and their settings.
 
 use wastenot_model::machine::Profile;
-use wastenot_model::{Help, Span, suggest_of};
+use wastenot_model::{Help, Span, shortened, suggest_of};
 
 use super::{REAL_TIME, SCHEDULERS, Scheduler};
 
@@ -109,7 +109,7 @@ impl WrongSetting {
         let names: Vec<&str> = all.map(|scheduler| scheduler.name).collect();
         WrongSetting {
             tunable: None,
-            what: format!("there is no scheduler `{}`", shown(name)),
+            what: format!("there is no scheduler `{}`", shortened(name)),
             help: suggest_of(name, names, "use one of"),
         }
     }
@@ -128,7 +128,7 @@ impl WrongSetting {
         let names: Vec<&str> = scheduler.tunables.iter().map(|tunable| tunable.name).collect();
         WrongSetting {
             tunable: Some(name.into()),
-            what: format!("{} has no tunable `{}`", scheduler.name, shown(name)),
+            what: format!("{} has no tunable `{}`", scheduler.name, shortened(name)),
             help: match names.is_empty() {
                 true => format!("remove this setting: {} has no tunables", scheduler.name),
                 false => suggest_of(name, names, "use one of its tunables:"),
@@ -139,14 +139,18 @@ impl WrongSetting {
         let name = tunable.name;
         WrongSetting {
             tunable: Some(name.into()),
-            what: format!("{}: `{name}` cannot be `{}`", scheduler.name, shown(value)),
+            what: format!("{}: `{name}` cannot be `{}`", scheduler.name, shortened(value)),
             help: format!("set `{name}` to {}", tunable.describe()),
         }
     }
     fn unread(scheduler: &Scheduler, tunable: &Tunable, file: &str) -> WrongSetting {
         WrongSetting {
             tunable: Some(tunable.name.into()),
-            what: format!("{}: the profile file `{}` was not read", scheduler.name, shown(file)),
+            what: format!(
+                "{}: the profile file `{}` was not read",
+                scheduler.name,
+                shortened(file)
+            ),
             help: format!(
                 "name the file in a scenario; outside of scenarios, set `{}` to a built-in name",
                 tunable.name
@@ -159,12 +163,6 @@ impl Help for WrongSetting {
     fn help(&self) -> std::borrow::Cow<'_, str> {
         self.help.as_str().into()
     }
-}
-
-/// The typed text, short enough for a message.
-fn shown(text: &str) -> String {
-    const CHARS: usize = 100;
-    text.chars().take(CHARS).collect()
 }
 
 impl Settings {

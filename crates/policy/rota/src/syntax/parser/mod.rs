@@ -10,7 +10,7 @@ mod file;
 mod handler;
 mod item;
 
-use wastenot_model::nearest;
+use wastenot_model::{nearest, shortened};
 
 use super::ast::{File, Name};
 use super::lexer::{self, Kind, Token};
@@ -418,13 +418,5 @@ impl<'a> Parser<'a> {
             }
             self.step();
         }
-    }
-}
-
-/// A word, shortened for a message.
-fn shortened(word: &str) -> String {
-    match word.char_indices().nth(40) {
-        Some((at, _)) => format!("{}...", &word[..at]),
-        None => word.to_string(),
     }
 }

@@ -1,11 +1,12 @@
 //! What was found of clusters, in words and figures.
 
 use wastenot_bounds::verdict::{Cluster, Partitioning, Reason, Verdict, utilization};
+use wastenot_model::report::counted;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::{Report, Table, Unit};
 
 use super::json;
-use super::words::{self, cpus, plural};
+use super::words::{self, cpus};
 use crate::Implementation;
 use crate::set::outcome::Outcome;
 use crate::set::{Asked, LISTED};
@@ -22,7 +23,7 @@ pub(in crate::set) fn report(
         _ => format!("in {}", these(asked)),
     };
     let all = cpus(asked.question.clusters * asked.cpus);
-    let title = format!("{name}: {} on {all}, {apart}", plural(tasks.len() as u64, "task"));
+    let title = format!("{name}: {} on {all}, {apart}", counted(tasks.len(), "task"));
     let mut report = Report::new("bounds-clusters/1", title);
     report.word = Some(outcome.judged.verdict.word());
     report.verdict = sentence(tasks, asked, outcome);
@@ -35,7 +36,7 @@ pub(in crate::set) fn report(
 
 /// So many clusters, each of so many CPUs.
 fn these(asked: &Asked) -> String {
-    format!("{} of {}", plural(asked.question.clusters.into(), "cluster"), cpus(asked.cpus))
+    format!("{} of {}", counted(asked.question.clusters, "cluster"), cpus(asked.cpus))
 }
 
 /// The verdict, and why.

@@ -6,12 +6,12 @@ mod words;
 
 use wastenot_bounds::Answer;
 use wastenot_bounds::verdict::{Judgement, Test, Verdict, utilization};
-use wastenot_model::report::Row;
+use wastenot_model::report::{Row, counted};
 use wastenot_model::sporadic::TaskSet;
 use wastenot_model::{Report, Table, Unit, Value};
 use wastenot_sim::edf::Missed;
 
-use self::words::{cpus, plural};
+use self::words::cpus;
 use super::outcome::{Outcome, Soft};
 use super::{Asked, LISTED, SEARCHED};
 use crate::{Implementation, error};
@@ -20,7 +20,7 @@ pub(super) use clusters::report as clusters;
 
 /// The whole report.
 pub(super) fn report(name: &str, tasks: &TaskSet, asked: &Asked, outcome: &Outcome) -> Report {
-    let count = plural(tasks.len() as u64, "task");
+    let count = counted(tasks.len(), "task");
     let mut report = Report::new("bounds/1", format!("{name}: {count} on {}", cpus(asked.cpus)));
     let verdict = &outcome.judged.verdict;
     report.word = Some(verdict.word());
@@ -92,10 +92,10 @@ fn figures(report: &mut Report, tasks: &TaskSet, asked: &Asked, outcome: &Outcom
     }
     if let Some(tried) = &outcome.tried {
         let late = if tried.missed.is_some() { "one job is late" } else { "no job is late" };
-        let (jobs, schedules) = (tried.jobs, tried.schedules.into());
+        let (jobs, schedules) = (tried.jobs, tried.schedules);
         say(
             "simulated",
-            format!("{} in {}, {late}", plural(jobs, "job"), plural(schedules, "schedule")),
+            format!("{} in {}, {late}", counted(jobs, "job"), counted(schedules, "schedule")),
         );
     }
     if let Some(answer) = judged.answer(Test::Partitioned) {

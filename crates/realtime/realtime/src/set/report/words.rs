@@ -2,6 +2,7 @@
 
 use wastenot_bounds::verdict::{Alone, Reason, Test, Witness, utilization};
 use wastenot_bounds::{Answer, overheads::Beyond};
+use wastenot_model::report::counted;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_sim::edf::{Missed, Tie};
 
@@ -9,12 +10,8 @@ use crate::error::words;
 use crate::set::Asked;
 use crate::set::outcome::Outcome;
 
-pub(super) fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 pub(super) fn cpus(count: u32) -> String {
-    plural(count.into(), "CPU")
+    counted(count, "CPU")
 }
 
 /// That deadlines hold.

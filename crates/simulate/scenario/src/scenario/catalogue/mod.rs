@@ -14,9 +14,8 @@ mod server;
 mod stress;
 
 use wastenot_model::workload::{Variate, Waiting};
-use wastenot_model::{CpuSet, Machine, Span};
+use wastenot_model::{CpuSet, Machine, Span, shortened};
 
-use crate::error::shown;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::node::{Node, Wrong, wrong};
 use crate::scenario::program;
@@ -101,7 +100,7 @@ pub(crate) fn find(name: &str, at: usize) -> Result<&'static Function, Wrong> {
     let all = || CATALOGUE.iter().flat_map(|family| family.functions);
     all().find(|function| function.name == name).ok_or_else(|| {
         let help = suggest_of(name, all().map(|function| function.name), "use one of");
-        wrong(at, format!("there is no workload `{}`", shown(name)), help)
+        wrong(at, format!("there is no workload `{}`", shortened(name)), help)
     })
 }
 
