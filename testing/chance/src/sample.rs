@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use wastenot_model::workload::Random;
 use wastenot_rota::syntax::grammar::RULES;
 use wastenot_rota::syntax::words;
 
@@ -53,7 +54,7 @@ pub fn sample(seed: u64) -> String {
     let forms: BTreeMap<&str, Form> =
         RULES.iter().map(|rule| (rule.name, Form::of(rule.form))).collect();
     let heights = heights(&forms);
-    let random = Random(seed);
+    let random = Random::new(seed);
     let mut sampler = Sampler { forms: &forms, heights, random, text: String::new() };
     sampler.form(&forms[RULES[0].name], 0);
     sampler.text
@@ -147,12 +148,12 @@ impl<'a> Sampler<'a> {
                 self.form(one, depth);
             }
             Form::Maybe(form) => {
-                if depth < DEPTH && self.random.below(3) == 0 {
+                if depth < DEPTH && self.below(3) == 0 {
                     self.form(form, depth);
                 }
             }
             Form::Many(form) => {
-                while depth < DEPTH && self.random.below(5) < 3 {
+                while depth < DEPTH && self.below(5) < 3 {
                     self.form(form, depth);
                 }
             }
@@ -163,16 +164,16 @@ impl<'a> Sampler<'a> {
         let shortest = forms.iter().min_by_key(|form| form.height(&self.heights));
         match shortest {
             Some(form) if depth >= DEPTH => form,
-            _ => &forms[self.random.below(forms.len())],
+            _ => &forms[self.below(forms.len())],
         }
     }
 
     fn terminal(&mut self, kind: &str) {
         let token = match kind {
-            "NAME" => NAMES[self.random.below(NAMES.len())].to_string(),
-            "INTEGER" => self.random.below(300).to_string(),
+            "NAME" => NAMES[self.below(NAMES.len())].to_string(),
+            "INTEGER" => self.below(300).to_string(),
             "QUOTED" => "\"web*\"".to_string(),
-            "TIME" => format!("{}{}", self.random.below(1_000), self.one(&words::UNITS[..4])),
+            "TIME" => format!("{}{}", self.below(1_000), self.one(&words::UNITS[..4])),
             "END" => {
                 let end = self.one(&["\n", ";", " ; \n\n", " // end\n"]);
                 return self.text.push_str(end);
@@ -185,8 +186,12 @@ impl<'a> Sampler<'a> {
         self.token(&token);
     }
 
+    fn below(&mut self, bound: usize) -> usize {
+        self.random.bits() as usize % bound.max(1)
+    }
+
     fn one(&mut self, words: &[&'static str]) -> &'static str {
-        words[self.random.below(words.len())]
+        words[self.below(words.len())]
     }
 
     /// A token after blanks, line ends or a comment, or directly after the token before.
@@ -196,7 +201,7 @@ impl<'a> Sampler<'a> {
                 .is_some_and(|letter| letter.is_alphanumeric() || "_\"+-*/<>=:!%".contains(letter))
         };
         let tight = !joins(self.text.chars().last()) || !joins(token.chars().next());
-        match self.random.below(24) {
+        match self.below(24) {
             0 => self.text.push('\n'),
             1 => self.text.push_str("\n\n\t "),
             2 => {
@@ -207,18 +212,5 @@ impl<'a> Sampler<'a> {
             _ => self.text.push(' '),
         }
         self.text.push_str(token);
-    }
-}
-
-/// splitmix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) as usize % bound.max(1)
     }
 }

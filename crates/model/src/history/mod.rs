@@ -53,9 +53,12 @@ impl Source {
 
     /// How instructions were counted in the place of time, if it was recorded in such a guest.
     pub fn counted(&self) -> Option<&str> {
-        let is_counted =
-            |(key, how): &&(String, String)| key == Source::GUEST && how.contains(Source::COUNTED);
-        self.notes.iter().find(is_counted).map(|(_, how)| how.as_str())
+        self.note(Source::GUEST).filter(|how| how.contains(Source::COUNTED))
+    }
+
+    /// The note with this key.
+    pub fn note(&self, key: &str) -> Option<&str> {
+        self.notes.iter().find(|(known, _)| known == key).map(|(_, text)| text.as_str())
     }
 
     /// What its lengths of time do not say then.
@@ -81,6 +84,17 @@ impl Source {
         let host = if kernel.starts_with("Linux ") { 2 } else { 0 };
         let find = |skipped| kernel.split_whitespace().skip(skipped).find(is_release);
         find(host).or_else(|| find(0))
+    }
+
+    /// Major and minor number of the kernel: (6, 12) of `6.12.1-custom`.
+    pub fn version(&self) -> Option<(u32, u32)> {
+        self.release().and_then(Source::version_of)
+    }
+
+    /// Major and minor number of the release of a kernel.
+    pub fn version_of(release: &str) -> Option<(u32, u32)> {
+        let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+        Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
     }
 }
 

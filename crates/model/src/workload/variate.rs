@@ -70,6 +70,10 @@ impl Variate {
 pub struct Random(u64);
 
 impl Random {
+    /// The stream of this seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
     /// Stream `ordinal` of `purpose` for this seed.
     pub fn stream(seed: u64, purpose: u32, ordinal: u64) -> Random {
         let mut random = Random(seed);

@@ -13,8 +13,7 @@ impl<'h> Recorder<'h> {
     /// The recorder of `history`, if the trace names it (note `recorder_pid`) and has processes.
     pub fn of(history: &'h History) -> Option<Recorder<'h>> {
         let head = &history.head;
-        let note = head.source.notes.iter().find(|(key, _)| key == "recorder_pid");
-        let pid = note.and_then(|(_, pid)| pid.parse().ok())?;
+        let pid = head.source.note("recorder_pid")?.parse().ok()?;
         head.carries.has(Carries::TGID).then_some(Recorder { history, pid })
     }
 

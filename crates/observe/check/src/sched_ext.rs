@@ -17,8 +17,7 @@ impl Loaded {
     /// By the note `sched_ext` (the scheduler at the start; empty: none) and the annex of this name
     /// (what /sys/kernel/sched_ext said at both ends).
     pub(crate) fn of(history: &History) -> Loaded {
-        let notes = &history.head.source.notes;
-        let start = notes.iter().find(|it| it.0 == "sched_ext").map_or("", |(_, name)| &**name);
+        let start = history.head.source.note("sched_ext").unwrap_or_default();
         let at_ends = |wanted: &str| {
             let mut rows = history.annex_cells("sched_ext", ["what", "start", "end"]);
             let row = rows.find(|[what, ..]| what.text() == Some(wanted));

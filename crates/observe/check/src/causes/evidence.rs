@@ -161,16 +161,18 @@ impl Rules {
 
     /// Those of `history`: a recording is from Linux, and a simulation names its scheduler.
     pub(crate) fn of(history: &History) -> Rules {
-        let notes = &history.head.source.notes;
-        let note = |key: &str| notes.iter().find(|it| it.0 == key).map(|(_, text)| &**text);
-        if note("scheduler").is_none() {
+        let source = &history.head.source;
+        if source.note("scheduler").is_none() {
             return match Loaded::of(history) {
                 Loaded::Never => Rules::Fair,
                 Loaded::Always => Rules::Policy,
                 Loaded::Partly => Rules::Several,
             };
         }
-        match Family::ALL.into_iter().find(|family| note(Family::NOTE) == Some(family.name())) {
+        match Family::ALL
+            .into_iter()
+            .find(|family| source.note(Family::NOTE) == Some(family.name()))
+        {
             Some(Family::Fair) => Rules::Fair,
             Some(Family::Reserving) => Rules::Reserving,
             Some(Family::Other) | None => Rules::Policy,

@@ -10,6 +10,8 @@ mod runs;
 
 use wastenot_model::{Measure, Report, Unit, Value};
 
+use wastenot_model::workload::Random;
+
 pub use self::report::report;
 pub use self::runs::{Comparison, Run};
 
@@ -146,17 +148,9 @@ fn median(values: &[f64]) -> f64 {
 /// Percentile bootstrap of the difference of medians.
 fn bootstrap(before: &[f64], after: &[f64]) -> (f64, f64) {
     const RESAMPLES: usize = 10_000;
-    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
-    // SplitMix64 (Steele, Lea, Flood 2014).
-    let mut random = move || {
-        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = seed;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut draw = |values: &[f64]| -> f64 {
-        let pick = |_| values[(random() % values.len() as u64) as usize];
+        let pick = |_| values[(random.bits() % values.len() as u64) as usize];
         median(&(0..values.len()).map(pick).collect::<Vec<_>>())
     };
     let mut changes: Vec<f64> = (0..RESAMPLES).map(|_| draw(after) - draw(before)).collect();

@@ -3,7 +3,7 @@
 //!
 //! Source: `include/linux/sched.h` and `include/trace/events/sched.h` of the releases named.
 
-use wastenot_model::Left;
+use wastenot_model::{Left, Source};
 
 /// The meaning of the bits on one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ const UNKNOWN: States = States {
 impl States {
     /// For a release such as `6.1.0-30-amd64`.
     pub(crate) fn of(release: Option<&str>) -> States {
-        match release.and_then(version) {
+        match release.and_then(Source::version_of) {
             None => UNKNOWN,
             Some((4, 14..) | (5.., _)) => NEW,
             Some((4, 8..)) => MIDDLE,
@@ -80,12 +80,6 @@ impl States {
             Left::Unknown => return None,
         })
     }
-}
-
-/// Major and minor number of a release.
-fn version(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -17,15 +17,10 @@ const MODELS: [((u32, u32), &str); 4] =
 /// scheduler.
 pub(super) fn of(history: &History) -> Result<Choice, Error> {
     let source = &history.head.source;
-    let note = |key: &str| {
-        let found = source.notes.iter().find(|(known, _)| known == key);
-        found.map(|(_, text)| text.as_str())
-    };
     let unknown = |what: String| Error::NoModel { what };
-    let Some(scheduler) = note("scheduler") else {
+    let Some(scheduler) = source.note("scheduler") else {
         let version = source
-            .release()
-            .and_then(version)
+            .version()
             .ok_or_else(|| unknown("the trace does not record the version of the kernel".into()))?;
         let (_, name) = MODELS.iter().rfind(|(from, _)| *from <= version).expect("from 0.0 on");
         return Ok(Choice::named(name));
@@ -33,16 +28,11 @@ pub(super) fn of(history: &History) -> Result<Choice, Error> {
     if Scheduler::named(scheduler).is_none() {
         return Err(unknown(format!("the simulator has no built-in scheduler `{scheduler}`")));
     }
-    let set = note(TUNABLES).unwrap_or_default().split(',').filter_map(|it| it.split_once('='));
+    let set =
+        source.note(TUNABLES).unwrap_or_default().split(',').filter_map(|it| it.split_once('='));
     let tunables = set.map(|(name, to)| (name.to_owned(), to.to_owned())).collect();
     let choice = Choice { tunables, ..Choice::named(scheduler) };
     choice::policy(&choice).map(|_| choice)
-}
-
-/// The release `6.1.0-56-amd64` is of 6.1.
-fn version(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
