@@ -34,7 +34,7 @@ impl Entry {
     /// the options `what`. `None` if the user has no cache directory, or if one of the files is not
     /// a regular file. Call it before the files are read.
     pub(crate) fn of(files: &[&Path], what: &str) -> Option<Entry> {
-        Entry::within(&folder()?, files, what)
+        Entry::within(&wastenot_host::cache("view")?, files, what)
     }
 
     fn within(folder: &Path, files: &[&Path], what: &str) -> Option<Entry> {
@@ -151,16 +151,10 @@ impl Drop for Part {
     }
 }
 
-fn folder() -> Option<PathBuf> {
-    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    Some(named.filter(|path| path.is_absolute()).or_else(home)?.join("wastenot/view"))
-}
-
 /// Removes the entries that this process began and will not complete.
 pub(crate) fn remove_begun() {
     let own = process::id().to_string();
-    if let Some(folder) = folder() {
+    if let Some(folder) = wastenot_host::cache("view") {
         let _ = remove_parts(&folder, |process| process == &*own);
     }
 }

@@ -145,13 +145,9 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     Ok(Bytes::Owned(bytes))
 }
 
-/// A table in CSV, which the caller reads as far as it is valid. `piped` is the help if standard
-/// input is a terminal.
-pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, Stop> {
-    let name = shown(file);
-    let failed = |error: io::Error| {
-        Stop::io(format_args!("cannot open {name}"), &error, "check the path and its permissions")
-    };
+/// A file that is read once, as far as the caller wants. `piped` is the help if standard input is a
+/// terminal.
+pub(crate) fn once(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, Stop> {
     if file == Path::new("-") {
         let stdin = io::stdin();
         if stdin.is_terminal() {
@@ -159,52 +155,39 @@ pub(crate) fn table(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, S
         }
         return Ok(Box::new(stdin));
     }
-    let opened = File::open(file).map_err(failed)?;
-    if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "give a file in it"));
+    let opened = File::open(file).map_err(|error| unopened(file, &error))?;
+    if opened.metadata().map_err(|error| unopened(file, &error))?.is_dir() {
+        let what = format!("{} is a directory", file.display());
+        return Err(Stop::new(what, "give a file in it"));
     }
     Ok(Box::new(opened))
 }
 
+fn unopened(file: &Path, error: &io::Error) -> Stop {
+    let help = "check the path and its permissions";
+    Stop::io(format_args!("cannot open {}", shown(file)), error, help)
+}
+
 /// The text of a policy. Of a file that is too long, it reads only enough to detect this.
 pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
-    let name = shown(file);
-    let failed = |error: io::Error| {
-        Stop::io(format_args!("cannot open {name}"), &error, "check the path and its permissions")
-    };
+    let opened = once(file, "pipe a policy into wastenot: `... | wastenot rota check -`")?;
     let mut bytes = Vec::new();
     let limit = wastenot_rota::syntax::BYTES as u64 + 1;
-    if file == Path::new("-") {
-        let stdin = io::stdin().lock();
-        if stdin.is_terminal() {
-            return Err(Stop::new(
-                TERMINAL,
-                "pipe a policy into wastenot: `... | wastenot rota check -`",
-            ));
-        }
-        stdin.take(limit).read_to_end(&mut bytes).map_err(failed)?;
-        return Ok(bytes);
+    opened.take(limit).read_to_end(&mut bytes).map_err(|error| unopened(file, &error))?;
+    if bytes.is_empty() {
+        let what = format!("{}: the file is empty", shown(file));
+        return Err(Stop::new(what, "begin with `policy NAME { ... }`"));
     }
-    let opened = File::open(file).map_err(failed)?;
-    if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(Stop::new(format_args!("{name} is a directory"), "give a policy file in it"));
-    }
-    opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
 /// The name in messages and the text of an experiment; `help` names a valid input.
 pub(crate) fn text(file: &Path, help: &'static str) -> Result<(String, String), Stop> {
-    let name = shown(file);
-    let mut bytes = Vec::new();
-    let read = if file == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut bytes)
-    } else {
-        File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
-    };
-    read.map_err(|error| Stop::io(format_args!("cannot read {name}"), &error, help))?;
-    let text = wastenot_scenario::text(&name, &bytes)?.to_owned();
-    Ok((name, text))
+    let (name, mut bytes) = (shown(file), Vec::new());
+    let read = once(file, help)?.read_to_end(&mut bytes);
+    read.map_err(|error| unopened(file, &error))?;
+    let text = wastenot_scenario::text(&name, &bytes).map_err(|error| Stop::new(error, help))?;
+    Ok((name.clone(), text.to_owned()))
 }
 
 fn stdin() -> io::Result<Option<Vec<u8>>> {

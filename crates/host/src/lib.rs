@@ -3,11 +3,12 @@
 //! Facts about it are read from the files of its kernel: mounts, cgroups, tasks, and the ways of
 //! tracing that it allows ([`checks`]). Reading them changes nothing. Other crates find three more
 //! things here: a [`store`] of results that survives a kill, the lock on a file that is being
-//! written ([`part`]), and a small HTTP server ([`serve`]).
+//! written ([`part`]), and a small HTTP server ([`serve`]), also for [`metrics`].
 
 mod cgroup;
 mod cgroups;
 pub mod checks;
+pub mod metrics;
 mod mounts;
 pub mod part;
 mod proc;
@@ -19,9 +20,12 @@ pub mod store;
 pub mod tracefs;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::{fs, io};
+use std::path::PathBuf;
+use std::{env, fs, io};
 
 use sha2::{Digest as _, Sha256};
+use wastenot_model::machine::from_sys;
+use wastenot_model::{Cpu, CpuId, CpuSet, Machine};
 
 pub use cgroup::Cgroup;
 pub use cgroups::{Cgroups, Hierarchy};
@@ -50,6 +54,27 @@ pub fn hex(bytes: &[u8]) -> String {
 /// The SHA-256 of `bytes`, in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
+}
+
+/// The user's folder for what a part of the program keeps between runs:
+/// `$XDG_CACHE_HOME/wastenot/PART`, or below `~/.cache`. `None` if the environment names no folder.
+pub fn cache(part: &str) -> Option<PathBuf> {
+    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let caches = named.filter(|folder| folder.is_absolute()).or_else(home)?;
+    Some(caches.join("wastenot").join(part))
+}
+
+/// This machine; if /sys has no information, one with as many CPUs as there can be.
+pub fn machine() -> Machine {
+    let mut machine = from_sys(read).unwrap_or_else(|_| Machine::flat(0));
+    let possible = read("/sys/devices/system/cpu/possible");
+    let possible = possible.and_then(|list| CpuSet::parse(&list));
+    let count = possible.and_then(|cpus| cpus.iter().last()).map_or(1, |last| last.index() + 1);
+    while machine.cpus.len() < count.min(CpuId::LIMIT) {
+        machine.cpus.push(Cpu { online: false, ..Machine::unknown_cpu() });
+    }
+    machine
 }
 
 /// Release and architecture of the kernel: `6.12.1 x86_64`.

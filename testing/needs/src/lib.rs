@@ -59,6 +59,11 @@ pub fn program(test: &str, program: &str, package: &str) -> bool {
     there
 }
 
+/// Whether there is the solver z3, which `test` needs; if not, prints how to get it.
+pub fn z3(test: &str) -> bool {
+    program(test, "z3", "z3")
+}
+
 /// The number of cases that a randomised test runs: `usual`, times the variable `WASTENOT_EFFORT`.
 /// `make test` runs the usual number (1), `make long-soak-NAME` a hundred times as many (100).
 ///

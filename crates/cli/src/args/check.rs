@@ -58,10 +58,10 @@ pub(crate) struct Check {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Which {
-    /// Count only idle time and waits on these CPUs, and draw only these CPUs. Example: 0-3,8
+    /// Count only idle time and waits on these CPUs; a picture shows only them. Example: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Count only waits of these tasks, and draw all other tasks in grey: a tid, or a name with *
+    /// Count only waits of these tasks; a picture shows the others in grey: a tid, or a name with *
     /// and ?; may be repeated
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,

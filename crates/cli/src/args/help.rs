@@ -69,6 +69,11 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
     if let Some(stop) = untested(error, verb, words).or_else(|| forgotten(error, verb, words)) {
         return stop;
     }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && suggestion(error).is_none()
+    {
+        return no_verb(word, verb);
+    }
     let what = first_line(error);
     if let Some(line) = a_command(error, verb, words) {
         return Stop::new(what, format!("put the command after `--`: `{line}`"));
@@ -77,6 +82,19 @@ fn misuse(error: &Error, words: &[OsString]) -> Stop {
         Some(near) => Stop::new(what, format!("did you mean `{near}`? See `{page}`")),
         None => Stop::new(what, format!("see `{page}`")),
     }
+}
+
+/// `wastenot trace.dat`, `wastenot rota explain`: a word in the place of a verb or a subcommand.
+fn no_verb(word: &str, verb: &str) -> Stop {
+    if word != verb {
+        let what = format!("`{verb}` has no subcommand `{word}`");
+        return Stop::new(what, subcommands(verb));
+    }
+    let help = match is_file(word) {
+        true => format!("to read a trace, run `wastenot check {word}`"),
+        false => "list all verbs with `wastenot --help`".to_owned(),
+    };
+    Stop::new(format!("there is no verb `{word}`"), help)
 }
 
 /// `wastenot rota check`, `fmt`, `error` or `emit`: the subcommands of a verb.
@@ -205,6 +223,16 @@ fn without_argument(error: &Error, verb: &str) -> Option<Stop> {
         let line = "run `wastenot run scenarios/seeds/workpile.toml`; docs/reference/scenario.md describes \
                     the format";
         return Some(Stop::new("`run` needs a scenario", line));
+    }
+    if lacks(error, "--exact") {
+        return Some(Stop::new(
+            "`--also`, `--last` and `--memory` need `--exact`",
+            "add `--exact`",
+        ));
+    }
+    if lacks(error, "<POLICY>") {
+        let line = "run `wastenot deploy my.rota`; docs/how-to/deploy.md describes the verb";
+        return Some(Stop::new("`deploy` needs a policy file", line));
     }
     if lacks(error, "<WHAT>") {
         let line = "use `wastenot list schedulers`, `machines`, `workloads`, `claims` or `causes`";

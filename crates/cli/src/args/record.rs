@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use signal_hook::consts::{SIGUSR1, SIGUSR2};
 use wastenot_model::Span;
-use wastenot_model::quantity::{size, some_span, span};
+use wastenot_model::quantity::{size, some_span};
 use wastenot_record::Trigger;
 
 use crate::fail::Stop;
@@ -43,7 +43,7 @@ pub(crate) struct Record {
     pub(crate) force: bool,
     /// Stop after this time (10s, 500ms, 5min), or earlier if the command, the process of --pid, or
     /// the cgroup of --cgroup ends
-    #[arg(long = "for", id = "for", value_name = "TIME", value_parser = span)]
+    #[arg(long = "for", id = "for", value_name = "TIME", value_parser = some_span)]
     pub(crate) span: Option<Span>,
     /// Stop when this process exits
     #[arg(long, value_name = "PID")]
@@ -133,7 +133,8 @@ fn until(text: &str) -> Result<Until, &'static str> {
     match text.trim().trim_start_matches("SIG") {
         "USR1" => Ok(Until::Signal(SIGUSR1)),
         "USR2" => Ok(Until::Signal(SIGUSR2)),
-        _ => text.parse().map(Until::Trigger),
+        text if text.contains('>') => text.parse().map(Until::Trigger),
+        _ => Err("expected `waste > 5ms`, `wait > 20ms`, `task=NAME wait > 1ms`, USR1 or USR2"),
     }
 }
 

@@ -38,7 +38,7 @@ migrations and waste, but no completion times.
 --set changes a key of the scenario in all variants. In NAME, a dot separates
 the name of a table from its key. If NAME is not a key, --set sets the parameter
 NAME. Write VALUE as in TOML; quotes around strings are optional:
-  --set limit=2s   --set costs.switch=1us   --set scheduler.slice=3ms
+  --set limit=2s   --set costs.switch=1us   --set scheduler.hz=1000
 --machine and --scheduler also set keys, and accept files.
 
 Exit codes: 0 success; 2 failure; 1 in these cases:
@@ -57,7 +57,7 @@ Examples:
   wastenot run scenarios/rt-app/player.json --machine smp4 --scheduler osv
   wastenot run scenarios/lab/barrier.toml --on 6.12 --on 7.2 --on sim --repeat 5
   wastenot run scenarios/lab/ --on 7.2 --scheduler-cmd ./scx_foo -o r/
-  wastenot run --on 6.12 --on 7.2 --machine numa:2 -- hackbench -g 2 -l 50")]
+  wastenot run --on 6.12 --on 7.2 --machine smp4 -- hackbench -g 2 -l 50")]
 pub(crate) struct Run {
     /// Scenario (TOML), directory of scenarios, or rt-app file (JSON); `-` is standard input
     #[arg(value_name = "SCENARIO", required_unless_present = "command")]

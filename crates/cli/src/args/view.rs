@@ -26,7 +26,8 @@ pub(crate) struct View {
     #[arg(value_name = "FILE2")]
     pub(crate) with: Option<PathBuf>,
     /// Listen on this port of 127.0.0.1 [default: a free port]
-    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "PORT", default_value = "0", hide_default_value = true)]
+    #[arg(value_parser = port)]
     pub(crate) port: u16,
     /// Print the address, but do not start a browser
     #[arg(long)]
@@ -37,4 +38,8 @@ pub(crate) struct View {
     pub(crate) no_cache: bool,
     #[command(flatten)]
     pub(crate) looking: Looking,
+}
+
+fn port(text: &str) -> Result<u16, &'static str> {
+    text.parse().map_err(|_| "expected a port from 0 to 65535")
 }

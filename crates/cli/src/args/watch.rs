@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use wastenot_model::Span;
-use wastenot_model::quantity::{size, some_span, span};
+use wastenot_model::quantity::{size, some_span};
 
 use super::address::address;
 
@@ -21,6 +21,7 @@ time to confirm the violation. `watch` prints each confirmed violation as one
 line of JSON with the schema wastenot.violation/1 (docs/how-to/watch.md).
 
 Examples:
+  sudo wastenot watch --save /var/lib/wastenot --listen 127.0.0.1:9777
   wastenot watch --for 1s
   wastenot watch --for 1s --save violations --keep 100MB
   wastenot watch --for 1s --listen 127.0.0.1:0
@@ -54,7 +55,7 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', requires = "exact")]
     pub(crate) also: Vec<Also>,
     /// Stop after this time
-    #[arg(long = "for", value_name = "TIME", value_parser = span)]
+    #[arg(long = "for", value_name = "TIME", value_parser = some_span)]
     pub(crate) time: Option<Span>,
     /// Serve /metrics (OpenMetrics) and /healthz at this address; without ADDR, the server listens
     /// on the loopback interface

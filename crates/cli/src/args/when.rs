@@ -82,6 +82,10 @@ impl WindowArgs {
         match trace.clip(from, to) {
             Some((from, to)) => Ok(Window { from, to }),
             None if !self.is_asked() => Ok(trace),
+            None if from > to => Err(Stop::new(
+                format_args!("--from @{from} is after --to @{to}"),
+                "exchange the two times",
+            )),
             None => Err(Stop::new(
                 format_args!("no part of the trace is between --from @{from} and --to @{to}"),
                 format_args!(

@@ -1,6 +1,7 @@
 //! Exports of a History with the findings of `check`: [`picture`]s with marks, a [`page`] of
-//! pictures, and [`tables`] in Parquet.
+//! pictures, and [`tables`] in Parquet. And a History as a [`trace`] file.
 
 pub(crate) mod page;
 pub(crate) mod picture;
 pub(crate) mod tables;
+pub(crate) mod trace;

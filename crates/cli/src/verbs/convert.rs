@@ -1,10 +1,8 @@
 //! `wastenot convert`: writes a trace in another format, as tables, in part, or without names.
 
-use std::io::{self, Write};
-use std::path::Path;
-
 use crate::export::tables;
-use wastenot_model::{History, Missing};
+use crate::export::trace::{by_ending, fill};
+use wastenot_model::Missing;
 use wastenot_read::write;
 
 use crate::args::convert::{Convert, Format};
@@ -76,42 +74,4 @@ impl Output {
     fn holds_cycles(&self) -> bool {
         matches!(self, Output::File(_, Format::Wn))
     }
-}
-
-/// An output file for a History.
-pub(super) struct Kept(Format, Target);
-
-impl Kept {
-    /// The output file of an option.
-    pub(super) fn named(option: &'static str, file: &Path, force: bool) -> Result<Kept, Stop> {
-        let target = Target::named(option, file, force)?;
-        Ok(Kept(by_ending(file, "use .wn, .pftrace, .parquet, .csv or .jsonl")?, target))
-    }
-    pub(super) fn write(self, history: &History) -> Result<(), Stop> {
-        progress::during("writing", || self.1.write(|out| fill(history, self.0, out)))
-    }
-}
-
-/// The format for the extension of `file`. `help` is the help line of the error.
-fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
-    let ending = file.extension().and_then(|ending| ending.to_str());
-    if let Some(format) = ending.and_then(Format::by_ending) {
-        return Ok(format);
-    }
-    let why = ending.map_or("the name has no extension".to_owned(), |ending| {
-        format!("the extension `.{ending}` is unknown")
-    });
-    let what = format!("cannot select a format for {}: {why}", file.display());
-    Err(Stop::new(what, help))
-}
-
-fn fill(history: &History, format: Format, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    let result = match format {
-        Format::Wn => write::wn(history, out),
-        Format::Perfetto => write::perfetto(history, out),
-        Format::Parquet => write::parquet(history, out),
-        Format::Csv => write::csv(history, out),
-        Format::Jsonl => write::jsonl(history, out),
-    };
-    result.map_err(tables::plain)
 }

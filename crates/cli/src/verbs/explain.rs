@@ -6,11 +6,11 @@ use wastenot_check::{Options, stall};
 use wastenot_experiment::confirm::{Plan, Question as Trial, RUNS, Verdict};
 use wastenot_experiment::{Error, Sim};
 
-use super::convert::Kept;
 use super::{check, select, what_if};
 use crate::args::explain::{Explain, Whom};
 use crate::args::scheduler::Under;
 use crate::args::when::cycles;
+use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
 use crate::{open, out, progress};
 
@@ -44,6 +44,9 @@ fn stalled(args: &Explain) -> Result<Answer, Stop> {
     let bytes = open::bytes(&args.file)?;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(16 << 20)]);
     let recorded = || open::history(&args.file, &args.reading).ok();
+    if bytes.is_empty() {
+        open::history(&args.file, &args.reading)?;
+    }
     let Some(dump) = stall::find(&text, recorded) else {
         let file = open::shown(&args.file);
         let what = format!("`explain` needs a task, because {file} contains no dump of sched_ext");
@@ -60,7 +63,7 @@ fn stalled(args: &Explain) -> Result<Answer, Stop> {
 fn confirmed(args: &Explain) -> Result<Answer, Stop> {
     let trial = &args.trial;
     let kept =
-        trial.output.as_ref().map(|file| Kept::named("-o", file, trial.force)).transpose()?;
+        trial.output.as_ref().map(|file| TraceFile::named("-o", file, trial.force)).transpose()?;
     // Check this before reading the trace: a typing error must not cost a minute.
     let under = Under { scheduler: trial.scheduler.clone(), allow_unsafe: false };
     let scheduler = open::scheduler(&under)?;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use std::{fs, path};
 
 use crate::export::picture::{self, Look};
+use crate::export::trace::TraceFile;
 use wastenot_check::Options;
 use wastenot_experiment::{Bench, Error, Sim, is_unsafe};
 use wastenot_host::store::Store;
@@ -17,7 +18,6 @@ use wastenot_hunt::trial::{self, Notes, Seen};
 use wastenot_model::History;
 use wastenot_scenario::scenario::Choice;
 
-use super::convert::Kept;
 use crate::args::hunt::Hunt;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
@@ -179,7 +179,7 @@ impl<'f> Written<'f> {
         Target::new(&file, force)?.write(|to| to.write_all(text.as_bytes()))?;
         // A run that never ends has no History.
         let Some(history) = history(&finding, &self.choice)? else { return Ok(()) };
-        Kept::named("-o", &file.with_extension("wn"), force)?.write(&history)?;
+        TraceFile::named("-o", &file.with_extension("wn"), force)?.write(&history)?;
         let options = Options { marks: true, ..Options::default() };
         let check = wastenot_check::check(&history, &options);
         let (look, marks) = (Look::of(&history), picture::found(&check));

@@ -9,10 +9,10 @@ use wastenot_lab::Host;
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{self, Choice, Instead, Variant};
 
-use super::convert::Kept;
 use super::{lab, signals};
 use crate::args::run::{On, Run};
 use crate::export::page::Pictures;
+use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
 use crate::{open, progress};
@@ -289,7 +289,7 @@ fn kept(
     // Check the output files before the first run.
     for variant in grid.variants() {
         for &seed in grid.seeds() {
-            Kept::named("-o", &file(variant, seed), args.force)?;
+            TraceFile::named("-o", &file(variant, seed), args.force)?;
         }
     }
     let written = AtomicUsize::new(0);
@@ -299,7 +299,7 @@ fn kept(
             return Ok(());
         }
         written.fetch_add(1, Ordering::Relaxed);
-        let kept = Kept::named("-o", &file(variant, seed), args.force);
+        let kept = TraceFile::named("-o", &file(variant, seed), args.force);
         kept.and_then(|kept| kept.write(&run.history)).map_err(|stop| match stop {
             Stop::Failure { what, help, .. } => Error::Bench { what, help },
             Stop::Pipe => Error::Bench { what: "the pipe is closed".into(), help: String::new() },
@@ -312,7 +312,7 @@ fn kept(
 
 /// Runs one cell and writes its History.
 fn one(grid: &Grid<'_>, output: &Path, args: &Run) -> Result<Experiment, Stop> {
-    let kept = Kept::named("-o", output, args.force)?;
+    let kept = TraceFile::named("-o", output, args.force)?;
     if args.on.len() > 1 {
         let help = "use a directory for the traces of all runs: `-o DIR/`";
         return Err(Stop::new(

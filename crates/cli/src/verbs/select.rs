@@ -130,6 +130,8 @@ fn busiest(history: &History) -> String {
     for (id, _) in history.tasks() {
         *counts.entry(history.task_name(id)).or_default() += 1;
     }
+    // What a recorder writes for a task whose name it does not know.
+    counts.remove("<...>");
     let mut names: Vec<(String, usize)> = counts.into_iter().collect();
     names.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let names: Vec<String> =

@@ -6,17 +6,18 @@ use wastenot_experiment::{Error, Question, what_if};
 use wastenot_model::{Help, History};
 use wastenot_read::write::edit;
 
-use super::convert::Kept;
 use super::select;
 use crate::args::input::Reading;
 use crate::args::what_if::WhatIf;
 use crate::args::when::WindowArgs;
+use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
 use crate::{open, progress};
 
 /// Simulates, and reports.
 pub(crate) fn run(args: &WhatIf) -> Result<Answer, Stop> {
-    let kept = args.output.as_ref().map(|file| Kept::named("-o", file, args.force)).transpose()?;
+    let kept =
+        args.output.as_ref().map(|file| TraceFile::named("-o", file, args.force)).transpose()?;
     // Check this before reading the trace: a typing error must not cost a minute.
     let scheduler = open::scheduler(&args.under)?;
     let machine = args.target_machine.as_deref();

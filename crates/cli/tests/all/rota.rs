@@ -158,10 +158,10 @@ fn a_refuted_policy_is_emitted_only_on_request() {
 /// What only solvers refute is refused as well; what nobody proves is written, with a note.
 #[test]
 fn emit_asks_what_prove_asks() {
-    let desk = Desk::laid();
-    if !said(&desk.bash("wastenot doctor")).0.contains("  yes      solvers") {
-        return wastenot_needs::skipped("emit_asks_what_prove_asks", "no solver", "apt install z3");
+    if !wastenot_needs::z3("emit_asks_what_prove_asks") {
+        return;
     }
+    let desk = Desk::laid();
     let with = |term: &str| {
         let text = desk.read("policies/work-stealing.rota");
         let filter = "filter(me, v) = queued(v.ready) >= 1";

@@ -19,9 +19,12 @@ impl FromStr for Budget {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Budget, &'static str> {
-        const FORMS: &str = "expected a share (1%) or CPU time (20ms)";
+        const FORMS: &str = "expected a share from 0% to 100%, or CPU time (20ms)";
         match text.strip_suffix('%') {
-            Some(number) => percent(number).map(Budget::Share).ok_or(FORMS),
+            Some(number) => {
+                let share = percent(number).filter(|share| *share <= 1.0);
+                share.map(Budget::Share).ok_or(FORMS)
+            }
             None => Span::parse(text).map(Budget::CpuTime).ok_or(FORMS),
         }
     }

@@ -1,7 +1,6 @@
 //! Why nothing can be recorded.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use wastenot_model::Help;
@@ -51,13 +50,8 @@ pub enum Error {
         tracefs: Box<Error>,
     },
     /// The metrics of a watch cannot be served.
-    #[error("cannot listen on {address}: {}", why.kind())]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// The kernel's error.
-        why: io::Error,
-    },
+    #[error(transparent)]
+    Listen(#[from] wastenot_host::metrics::ListenError),
     /// An operation that every recording needs failed.
     #[error("cannot {doing}: {why}")]
     Failed {
@@ -120,11 +114,7 @@ impl Help for Error {
             Error::Neither { bpf, .. } if matches!(**bpf, Error::NotAllowed) => return bpf.help(),
             Error::Neither { tracefs, .. } => return tracefs.help(),
             Error::NotAllowed | Error::NotRoot => "run the command as root: `sudo wastenot ...`",
-            Error::Listen { why, .. } if why.kind() == io::ErrorKind::AddrInUse => {
-                "find the program that uses this port with `ss -ltnp`, or use port 0 for any free \
-                 port"
-            }
-            Error::Listen { .. } => "give an address of this machine and a port above 1023",
+            Error::Listen(error) => return error.help(),
             Error::Failed { .. } => "list what this machine supports with `wastenot doctor`",
             Error::Folder { .. } => "give a writable folder: `--save DIR`",
             Error::Write(wastenot_read::Error::Write(error) | wastenot_read::Error::Io(error))

@@ -19,18 +19,6 @@ pub(crate) fn head(machine: Machine, format: &str, carries: Carries) -> Head {
     head
 }
 
-/// This machine; if /sys has no information, one with as many CPUs as there can be.
-pub fn machine() -> Machine {
-    let mut machine = wastenot_model::machine::from_sys(read).unwrap_or_else(|_| Machine::flat(0));
-    let possible = read("/sys/devices/system/cpu/possible");
-    let possible = possible.and_then(|list| CpuSet::parse(&list));
-    let count = possible.and_then(|cpus| cpus.iter().last()).map_or(1, |last| last.index() + 1);
-    while machine.cpus.len() < count.min(CpuId::LIMIT) {
-        machine.cpus.push(Cpu { online: false, ..Machine::unknown_cpu() });
-    }
-    machine
-}
-
 /// Whether the facts that may change while a machine runs are still as in `machine`: which CPUs are
 /// online, and which are isolated. Reading the rest takes thousands of small files on a large
 /// machine. `read` returns the content of a file.
@@ -84,6 +72,6 @@ mod tests {
 
     #[test]
     fn this_machine_is_still_what_it_was_just_now() {
-        assert!(is_still(&machine(), read));
+        assert!(is_still(&wastenot_host::machine(), read));
     }
 }

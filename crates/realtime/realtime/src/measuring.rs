@@ -1,10 +1,8 @@
 //! Measuring: what locks and messages take on this machine, as lines of a table.
 
-use std::fs;
 use std::time::Duration;
 
 use wastenot_measure::{Benchmark, Row, clock, measure, usable};
-use wastenot_model::machine::from_sys;
 use wastenot_model::report::{Unit, counted};
 use wastenot_model::{CpuId, CpuSet, Machine, Report, Span, Table};
 use wastenot_scenario::measured::{Measured, Origin};
@@ -63,18 +61,16 @@ impl Here {
     /// The kernel does not report where this process may run.
     pub fn look() -> Result<Here, Error> {
         let usable = usable()?;
-        let read = |path: &str| fs::read_to_string(path).ok();
-        let machine = from_sys(read).unwrap_or_else(|_| Machine::flat(usable.len()));
-        let uname = rustix::system::uname();
-        let (release, arch) = (uname.release().to_string_lossy(), uname.machine());
-        let arch = arch.to_string_lossy();
-        let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+        let machine = wastenot_host::machine();
+        let kernel = wastenot_host::kernel();
+        let arch = kernel.rsplit(' ').next().unwrap_or_default();
+        let cpuinfo = wastenot_host::read("/proc/cpuinfo").unwrap_or_default();
         let online = machine.cpus.iter().filter(|cpu| cpu.online).count().max(usable.len());
         let origin = Origin {
-            machine: model(&cpuinfo, &arch),
+            machine: model(&cpuinfo, arch),
             machine_cpus: online as u32,
             machine_sockets: machine.count(|cpu| cpu.package).max(1) as u32,
-            kernel: format!("{release} {arch}"),
+            kernel,
             wastenot: env!("CARGO_PKG_VERSION").into(),
         };
         Ok(Here { origin, machine, usable, clock_ns: clock().0 })

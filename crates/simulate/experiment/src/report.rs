@@ -11,6 +11,9 @@ use crate::kernels::{self, Change, Compared};
 use crate::shifts;
 use crate::{Bench as _, Sim, real_time_tables};
 
+/// The end of the verdict on a scenario that ran with other settings.
+const EXPECTATIONS: &str = ", so the expectations in the scenario file do not apply";
+
 impl Experiment {
     /// The answer of `wastenot run`.
     pub fn report(&self) -> Report {
@@ -59,9 +62,10 @@ impl Experiment {
             )
         });
         format!(
-            "{} ran with {}, so the expectations in the scenario file do not apply.{}",
+            "{} ran with {}{}.{}",
             self.scenario,
             listed(&changes),
+            if self.about.is_empty() { "" } else { EXPECTATIONS },
             same.collect::<String>()
         )
     }

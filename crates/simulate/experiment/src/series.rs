@@ -66,8 +66,13 @@ impl Series {
         let figures = self.experiments.iter().flat_map(|it| &it.figures);
         let figures = figures.filter(|it| it.figure.band.is_some() && it.in_band() != Some(true));
         let sentence = |it: &Worked| {
-            let is = if it.value.is_some() { "is out of its band" } else { "is unknown" };
-            format!("figure `{}` {is}", it.figure.name)
+            let is = match (it.value, it.show_band()) {
+                (Some(value), Some(band)) => {
+                    format!("{}, out of its band {band}", it.show(value))
+                }
+                _ => "unknown".to_owned(),
+            };
+            format!("figure `{}` is {is}", it.figure.name)
         };
         figures.map(sentence).collect()
     }

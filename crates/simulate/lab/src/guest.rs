@@ -69,7 +69,7 @@ fn work() -> io::Result<()> {
     let job: Job = serde_json::from_slice(&fs::read(job::FILE)?)?;
     let disk = File::options().write(true).open(job::DISK)?;
     let mut results = tar::Builder::new(disk);
-    let cpus = wastenot_record::machine().len();
+    let cpus = wastenot_host::machine().len();
     say(&format!("up {} {cpus}", wastenot_host::kernel()));
     thread::sleep(SETTLES);
     config_of_kernel();

@@ -35,7 +35,7 @@ impl Host {
         let kernel = wastenot_host::kernel();
         let release = kernel.split(' ').next().unwrap_or_default().to_owned();
         Host {
-            machine: wastenot_record::machine(),
+            machine: wastenot_host::machine(),
             kernel: release,
             is_over: Box::new(is_over),
             notes: Mutex::default(),

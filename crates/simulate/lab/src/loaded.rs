@@ -179,7 +179,7 @@ fn policy(name: &str, text: &str, object: &[u8]) -> Result<By, Error> {
         object: name.into(),
         elf: object.to_owned(),
         program: wastenot_rota::compile(text).map_err(faulty)?,
-        machine: Box::new(wastenot_record::machine),
+        machine: Box::new(wastenot_host::machine),
         partial: false,
     });
     let loaded = scheduler.load()?;

@@ -42,7 +42,7 @@ fn told(args: &Args) -> Result<(String, Vec<Figure>), Stop> {
     let (mut names, mut all) = (Vec::new(), Vec::new());
     for file in &args.files {
         let name = open::shown(file);
-        all.extend(figures(&name, open::table(file, PIPED)?, args.cycles_per_us)?);
+        all.extend(figures(&name, open::once(file, PIPED)?, args.cycles_per_us)?);
         names.push(name);
     }
     for (cpus, span) in &args.points {

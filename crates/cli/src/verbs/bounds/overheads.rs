@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
 /// Reads a table. `piped` is the help if standard input is a terminal.
 pub(super) fn read(file: &Path, piped: &'static str) -> Result<Measured, Stop> {
     let name = open::shown(file);
-    let table = table::read(&name, open::table(file, piped)?)?;
+    let table = table::read(&name, open::once(file, piped)?)?;
     Ok(Measured { name, table })
 }
 

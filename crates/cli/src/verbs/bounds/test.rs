@@ -27,7 +27,7 @@ pub(super) fn run(args: &Test) -> Result<Answer, Stop> {
     let table = args.overheads.as_deref().map(|file| overheads::read(file, TABLE_PIPED));
     let table = table.transpose()?;
     let name = open::shown(&args.file);
-    let tasks = task_set::read(&name, open::table(&args.file, PIPED)?)?;
+    let tasks = task_set::read(&name, open::once(&args.file, PIPED)?)?;
     let request = Request {
         cpus: args.cpus,
         cluster: args.cluster,

@@ -16,10 +16,10 @@ use wastenot_rota::steps::Log;
 
 use self::scheduling::{Scheduled, Shown, schedule};
 use super::child::OWN_FAILURE;
-use super::convert::Kept;
 use super::length::Length;
 use super::rota::emit::{Doubt, emitted};
 use crate::args::deploy::Deploy;
+use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop, reason};
 use crate::{open, out, progress};
 
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Deploy) -> Result<Answer, Stop> {
 fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     let partial = !args.command.is_empty();
     let machine = machine(args)?;
-    let here = || Ok(machine.clone().unwrap_or_else(wastenot_record::machine));
+    let here = || Ok(machine.clone().unwrap_or_else(wastenot_host::machine));
     let source = match parts::source(&args.policies, &here)? {
         Ok(source) => source,
         Err(answer) => return Ok(answer),
@@ -52,7 +52,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
     if !args.dry_run && !args.ignore_cgroups {
         no_shares(partial)?;
     }
-    let kept = args.steps.as_ref().map(|file| Kept::named("--steps", file, args.force));
+    let kept = args.steps.as_ref().map(|file| TraceFile::named("--steps", file, args.force));
     let kept = kept.transpose()?;
     let length = Length::of_command(&args.command, in_class, args.span.or(default_span(partial)));
     let signals = length.listen(None)?;
@@ -60,7 +60,7 @@ fn deploy(args: &Deploy) -> Result<Answer, Stop> {
         object: args.object.clone().unwrap_or_else(|| source.name.clone().into()),
         elf: object(args, &emitted.text)?,
         program: emitted.program,
-        machine: Box::new(move || machine.clone().unwrap_or_else(wastenot_record::machine)),
+        machine: Box::new(move || machine.clone().unwrap_or_else(wastenot_host::machine)),
         partial,
     };
     let loaded = progress::during("verifying", || scheduler.load()).map_err(failed)?;
@@ -187,7 +187,7 @@ fn verified(report: &mut Report, loaded: &Loaded) {
 }
 
 /// Writes the log of steps as a History without events.
-fn keep(to: Kept, machine: Machine, mut log: Log) -> Result<(), Stop> {
+fn keep(to: TraceFile, machine: Machine, mut log: Log) -> Result<(), Stop> {
     log.order();
     let mut history = Builder::new(Head::new(machine)).finish();
     history.annexes.extend(log.annexes());

@@ -6,8 +6,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use wastenot_deploy::{Error, Exit, Running, Scheduler, Seen};
+use wastenot_host::metrics::{self, Source};
 use wastenot_host::sched_ext::events;
-use wastenot_record::{Server, Source};
+use wastenot_host::serve::Server;
 use wastenot_rota::steps::Log;
 
 use crate::fail::Stop;
@@ -98,7 +99,7 @@ impl Shown {
     pub(super) fn new(name: &str, listen: Option<SocketAddr>, line: bool) -> Result<Shown, Stop> {
         let seen = Seen { name: name.to_owned(), ..Seen::default() };
         let scraped = Arc::new(Mutex::new((seen.clone(), Instant::now())));
-        let serve = |address| wastenot_record::serve(address, Scraped(Arc::clone(&scraped)));
+        let serve = |address| metrics::serve(address, Scraped(Arc::clone(&scraped)));
         let server = listen.map(serve).transpose()?;
         if let Some(server) = &server {
             out::note(&format!("serving http://{}/metrics", server.address()));
@@ -136,7 +137,7 @@ struct Scraped(Arc<Mutex<(Seen, Instant)>>);
 const LATE: Duration = Duration::from_secs(10);
 
 impl Source for Scraped {
-    fn metrics(&self) -> Result<String, wastenot_record::Error> {
+    fn metrics(&self) -> Result<String, String> {
         Ok(lock(&self.0).0.metrics())
     }
 

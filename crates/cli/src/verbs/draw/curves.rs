@@ -18,7 +18,7 @@ const PIPED: &str = "run `wastenot bounds sweep E.toml -o - | wastenot draw curv
 pub(super) fn run(args: &Args) -> Result<Answer, Stop> {
     let file = File::new(args.output.as_ref(), args.force)?;
     let shown = open::shown(&args.file);
-    let read = open::table(&args.file, PIPED)?;
+    let read = open::once(&args.file, PIPED)?;
     let all = progress::during(&format!("reading {shown}"), || results(&shown, read))?;
     let chart = chart(&name(&args.file), &all, &args.only, args.over)?;
     match file {

@@ -17,9 +17,9 @@ use wastenot_rota::{compile, line_and_column};
 use self::next::next;
 pub(super) use self::solvers::{cache, first_solver};
 use self::solvers::{options, solvers};
-use super::convert::Kept;
 use super::policy::Source;
 use crate::args::prove::Prove;
+use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
 use crate::{out, progress};
 
@@ -41,7 +41,8 @@ fn prove(file: &Path, args: &Prove) -> Result<Answer, Stop> {
     let program = meaning(&source)?;
     let chosen = choose(&program, &args.claim, args.allow_unsafe);
     let chosen = chosen.map_err(|error| about(&source.name, &error))?;
-    let kept = args.cex.as_ref().map(|path| Kept::named("--cex", path, args.force)).transpose()?;
+    let kept =
+        args.cex.as_ref().map(|path| TraceFile::named("--cex", path, args.force)).transpose()?;
     if let Some(folder) = args.certificate.as_ref().filter(|folder| folder.exists()) {
         let what = format!("{} already exists", folder.display());
         return Err(Stop::new(what, "give a new directory; certificates are never overwritten"));

@@ -1,6 +1,5 @@
 //! The solvers to run, their time limit, and the cache of their answers.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use wastenot_prove::Options;
@@ -53,13 +52,5 @@ pub(in crate::verbs) fn first_solver() -> Result<Vec<Solver>, Stop> {
 
 /// The cache of answers. Without a cache directory, every query runs again.
 pub(in crate::verbs) fn cache() -> Option<Cache> {
-    cache_folder().and_then(|folder| Cache::open(&folder).ok())
-}
-
-/// `$XDG_CACHE_HOME/wastenot/proofs`
-fn cache_folder() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = named.filter(|folder| folder.is_absolute());
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    Some(cache.or_else(home)?.join("wastenot").join("proofs"))
+    wastenot_host::cache("proofs").and_then(|folder| Cache::open(&folder).ok())
 }

@@ -73,14 +73,13 @@ impl<'f, 't> Kept<'f, 't> {
         }
     }
 
-    /// Writes the remaining events of a recording of length `span`. Returns the kept time and the
-    /// number of kept events.
-    pub(super) fn finish(self, span: Duration) -> Result<(Span, u64), Error> {
+    /// Writes the remaining events. Returns the kept time and the number of kept events.
+    pub(super) fn finish(self) -> Result<(Span, u64), Error> {
         match self {
             Kept::All { writer, .. } => {
-                let events = writer.events();
+                let kept = (writer.span(), writer.events());
                 writer.finish()?;
-                Ok((Span(span.as_nanos() as u64), events))
+                Ok(kept)
             }
             Kept::Last { mut flight, file, .. } => {
                 flight.turn();

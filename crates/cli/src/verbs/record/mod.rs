@@ -2,7 +2,6 @@
 
 mod kept;
 
-use std::time::Instant;
 
 use wastenot_model::Span;
 use wastenot_record::{Begun, Error, Options, Way};
@@ -59,7 +58,6 @@ fn record(args: &Record) -> Result<Answer, Stop> {
             return Err(stop);
         }
     };
-    let begun = Instant::now();
     let mut has_fired = false;
     while !running.is_over() {
         recording.wait(TURN);
@@ -78,11 +76,10 @@ fn record(args: &Record) -> Result<Answer, Stop> {
             }
         }
     }
-    let span = begun.elapsed();
     let summary = recording.finish(kept.sink());
     // Stop recording here: the command may run for a long time.
     drop(recording);
-    let (span, events) = match kept.finish(span) {
+    let (span, events) = match kept.finish() {
         Ok(kept) => kept,
         Err(error) => return unwritten_beside(running, unwritten(&target, error)),
     };

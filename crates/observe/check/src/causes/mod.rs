@@ -25,7 +25,7 @@ mod watch;
 
 use std::collections::BTreeMap;
 
-use wastenot_model::{CpuId, Report, Table, TaskId, Value, Window};
+use wastenot_model::{CpuId, Report, Table, TaskId, Value, Window, nearest};
 
 pub use self::evidence::LostTime;
 pub(crate) use self::evidence::{Ahead, Balancing, Evidence, Onset, Rules};
@@ -104,18 +104,23 @@ impl PartialEq for Cause {
 /// The node `path` of the tree: a cause, or a node above causes.
 ///
 /// # Errors
-/// The tree has no such node. The message names the causes that share a word with `path`.
+/// The tree has no such node. The message names the nearest node.
 pub fn node(path: &str) -> Result<&'static str, String> {
     let path = path.trim_matches('/');
     if let Some(cause) = TREE.iter().find(|cause| !path.is_empty() && cause.is_within(path)) {
         return Ok(&cause.path[..path.len()]);
     }
-    let has = |cause: &&&Cause| path.split('/').any(|it| cause.path.split('/').any(|of| of == it));
-    let near: Vec<&str> = TREE.iter().filter(has).map(|cause| cause.path).collect();
-    Err(match near.is_empty() {
-        true => "there is no such cause; `wastenot list causes` lists all causes".to_owned(),
-        false => format!("there is no such cause; similar causes are {}", near.join(", ")),
-    })
+    let nodes = || TREE.iter().flat_map(|cause| nodes(cause.path));
+    let last = |node: &&str| node.rsplit('/').next() == Some(path);
+    let near = nodes().find(last).or_else(|| nearest(path, nodes()));
+    let meant = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    Err(format!("there is no such cause; {meant}`wastenot list causes` lists all causes"))
+}
+
+/// A cause and the nodes above it, from the root.
+fn nodes(path: &str) -> impl Iterator<Item = &str> {
+    let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    above.chain([path])
 }
 
 /// The tree as a Report.

@@ -9,7 +9,7 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, Schema};
 use wastenot_model::{
     Annex, Carries, Change, CpuMode, CpuSet, Entry, Event, Head, History, Loss, MaskId, NameId,
-    Past, Sink, Start, Task, TaskId, Time, Window,
+    Past, Sink, Span, Start, Task, TaskId, Time, Window,
 };
 
 use super::columns::{Record, Rows, fields};
@@ -88,6 +88,11 @@ impl<W: Write> Writer<W> {
     /// Events pushed so far: as many as a reader of the file finds.
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// The length of what was pushed so far: as long as a reader of the file finds.
+    pub fn span(&self) -> Span {
+        self.window.to - self.window.from.min(self.window.to)
     }
 
     /// Hands everything that was pushed so far to the output.

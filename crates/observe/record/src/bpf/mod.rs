@@ -120,7 +120,7 @@ fn is_eperm(error: &libbpf_rs::Error) -> bool {
 /// Whether this machine allows recording with BPF; loads the programs to find out. Those that
 /// record decisions may be refused when they are attached, so that is tried, too.
 pub(crate) fn probe(options: &Options) -> Result<(), Error> {
-    let (skel, _) = load(options, &Hierarchy::here(), &online(&host::machine()))?;
+    let (skel, _) = load(options, &Hierarchy::here(), &online(&wastenot_host::machine()))?;
     decisions::attach(&skel).map(drop)
 }
 
@@ -209,7 +209,7 @@ impl Bpf {
     /// Prepares a recording.
     pub(crate) fn load(options: &Options) -> Result<Bpf, Error> {
         let hierarchy = Hierarchy::here();
-        let machine = host::machine();
+        let machine = wastenot_host::machine();
         let online = online(&machine);
         let cpus = online.len();
         let (mut skel, carries) = load(options, &hierarchy, &online)?;
@@ -410,7 +410,7 @@ impl Recording for Bpf {
 impl Anew for Bpf {
     fn begin(&mut self) -> Result<Head, Error> {
         if !host::is_still(&self.head.machine, wastenot_host::read) {
-            self.head = host::head(host::machine(), FORMAT, self.carries);
+            self.head = host::head(wastenot_host::machine(), FORMAT, self.carries);
             self.online = online(&self.head.machine);
         }
         self.links.clear();

@@ -61,7 +61,7 @@ impl Tracefs {
         let instance = Instance::create(&tracefs)?;
         let decoder = configure(&instance, options)?;
         let (format, carries) = ("wastenot record (tracefs)", decoder.carries());
-        let mut head = host::head(host::machine(), format, carries);
+        let mut head = host::head(wastenot_host::machine(), format, carries);
         let lanes = Lanes::open(&instance, decoder.page_size())?;
         let proc = Proc::mounted();
         let (names, processes) = proc.tasks();

@@ -12,7 +12,7 @@ use wastenot_model::{Span, Time};
 
 use super::sight::{Figures, Rhythm, Run};
 use crate::bpf::{Kernel, failed, iterate};
-use crate::{Error, clock, host};
+use crate::{Error, clock};
 
 mod skeleton {
     #![allow(warnings, unsafe_code, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -39,7 +39,7 @@ impl Looks {
         let mut open =
             WatchSkelBuilder::default().open(place).map_err(failed("open the BPF programs"))?;
         if let Some(set) = open.maps.rodata_data.as_mut() {
-            set.cpus = host::machine().cpus.len() as u32;
+            set.cpus = wastenot_host::machine().cpus.len() as u32;
             set.queues_listed = u32::from(listed);
             set.look_ns = rhythm.look.0;
             set.period_ns = rhythm.period.0;

@@ -31,6 +31,8 @@ use std::sync::Arc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use wastenot_check::sanity::Rules;
+use wastenot_host::metrics::serve;
+use wastenot_host::serve::Server;
 use wastenot_model::{History, Span, Time};
 
 use self::exact::Exact;
@@ -42,8 +44,7 @@ pub use self::shelf::{Fate, Limits, Shelf};
 use self::sight::Rhythm;
 pub use self::sight::{Figures, Run};
 pub use self::violation::{Actor, Kind, Violation};
-use crate::server::serve;
-use crate::{Error, Server};
+use crate::Error;
 
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +197,7 @@ impl Watch {
             By::Looks(sampled) => Pulse::Looks(sampled.gauge()?),
             By::Events(exact) => Pulse::Events(exact.figures()),
         };
-        serve(address, Scraped { metrics: Arc::clone(&self.metrics), pulse })
+        Ok(serve(address, Scraped { metrics: Arc::clone(&self.metrics), pulse })?)
     }
 
     /// Waits for the next violation. `None` if `interrupt` becomes readable or at `until`.

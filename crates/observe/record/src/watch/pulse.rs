@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use wastenot_host::metrics::Source;
 use wastenot_model::Span;
 
 use super::looks::Gauge;
 use super::{Figures, Metrics};
-use crate::server::Source;
 use crate::{Error, clock};
 
 /// Figures that can be read from another thread.
@@ -48,8 +48,9 @@ pub(super) struct Scraped {
 }
 
 impl Source for Scraped {
-    fn metrics(&self) -> Result<String, Error> {
-        self.metrics.look(&self.pulse.read()?, clock::own_cpu());
+    fn metrics(&self) -> Result<String, String> {
+        let figures = self.pulse.read().map_err(|error| error.to_string())?;
+        self.metrics.look(&figures, clock::own_cpu());
         Ok(self.metrics.text())
     }
 

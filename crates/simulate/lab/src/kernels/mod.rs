@@ -13,7 +13,6 @@ mod tool;
 mod version;
 
 use std::cmp::Reverse;
-use std::env;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -58,11 +57,7 @@ impl Kernels {
     /// # Errors
     /// The environment names no folder.
     pub fn of_user() -> Result<Kernels, Error> {
-        let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-        let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-        let cache = named.filter(|folder| folder.is_absolute()).or_else(home);
-        let cache = cache.ok_or(Error::NoFolder)?;
-        Ok(Kernels::open(cache.join("wastenot").join("kernels")))
+        wastenot_host::cache("kernels").map(Kernels::open).ok_or(Error::NoFolder)
     }
 
     /// The kernels in a folder. It is made when the first is fetched.
