@@ -1,23 +1,13 @@
-//! `cargo xtask seeds`: runs every scenario of the seeds and writes docs/results/seeds.md; `cargo
-//! xtask policies`: runs policies in Rota on them and writes docs/results/rota-simulated.md; `cargo
-//! xtask mutants`: makes policies wrong, judges what comes of it and writes
-//! docs/results/mutants.md; `cargo xtask messages`: judges task sets under simulated overheads and
-//! writes into docs/results/message-passing.md; `cargo xtask ambient`: derives the table of ambient
-//! load from the recordings; `cargo xtask beside`: holds it against them and writes into
-//! docs/results/ambient.md; `cargo xtask causes`: plants faults, holds the causes that `check`
-//! finds against what they took, and writes docs/results/causes.md; `cargo xtask power`: judges
-//! which wrong policies a replay of their steps finds out, and writes into
-//! docs/results/conformance.md; `cargo xtask kernels`: runs workloads in real kernels, in guests,
-//! and writes into docs/results/kernels.md; `cargo xtask hunt`: hunts for the published faults and
-//! writes into docs/results/hunt.md; `cargo xtask scoreboard`: runs what was found under all
-//! schedulers and writes docs/results/scoreboard.md; `cargo xtask emitted`: writes the schedulers
-//! that kernels must verify into a folder.
+//! Makes what takes long: the pages in docs/results, the table of ambient load, and the schedulers
+//! that kernels must verify. `USAGE` lists the work, and .ci/long.toml says which page comes from
+//! which.
 
 mod ambient;
 mod beside;
 mod causes;
 mod elsewhere;
 mod emitted;
+mod guests;
 mod hunts;
 mod kernels;
 mod knobs;

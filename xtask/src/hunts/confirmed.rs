@@ -8,11 +8,10 @@ use wastenot_check::causes::is_within;
 use wastenot_experiment::{Bench, Cell, Grid, Options, Sim, resolve};
 use wastenot_hunt::finding::LEFT;
 use wastenot_hunt::oracle::RECURS;
-use wastenot_lab::kernels::{Kernels, Lists};
-use wastenot_lab::{Guests, Qemu};
 use wastenot_scenario::scenario::{Choice, Scenario};
 
 use super::{read, wasted};
+use crate::guests;
 use crate::parts::put;
 
 /// The kernel: the newest that takes policies.
@@ -27,7 +26,7 @@ const MOST: f64 = 0.5;
 pub(crate) fn write(folder: &Path, policy: &Path, page: &Path) -> Result<String, String> {
     let mut choice = Choice::named(&policy.display().to_string());
     resolve(&mut choice, Path::new("")).map_err(|error| error.to_string())?;
-    let (guests, version) = guests()?;
+    let (guests, version) = guests::of(KERNEL, 1, &|_| ())?;
     let policy = policy.file_stem().unwrap_or_default().to_string_lossy();
     let mut text = format!(
         "| scenario | cause | simulated | control | Linux {version} | by this cause | under \
@@ -64,26 +63,6 @@ pub(crate) fn write(folder: &Path, policy: &Path, page: &Path) -> Result<String,
     }
     put(page, &[("kernel", text)])?;
     Ok(format!("{}: {confirmed} of {} findings are confirmed", page.display(), scenarios.len()))
-}
-
-/// Guests of the kernel, and its version.
-fn guests() -> Result<(Guests, String), String> {
-    let kernels = Kernels::of_user().map_err(|error| error.to_string())?;
-    let kernel = kernels.fetch(KERNEL, Lists::Kept, &|_| ()).map_err(|error| error.to_string())?;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let qemu = Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) };
-    let version = kernel.version().to_owned();
-    let of = wastenot_lab::Options {
-        version: version.clone(),
-        kernel: kernel.image.path().to_owned(),
-        shift: 1,
-        command: Vec::new(),
-        called: None,
-        config: None,
-        steps: false,
-    };
-    let guests = Guests::new(of, qemu, || false).map_err(|error| error.to_string())?;
-    Ok((guests, version))
 }
 
 fn cells(

@@ -15,13 +15,12 @@ use std::time::Duration;
 
 use wastenot_model::workload::Random;
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::solver::{Kind, Places};
 use wastenot_prove::{Conclusion, Options, choose, judge_program};
 use wastenot_scenario::scenario::Choice;
 
 use super::hunt;
 use super::policies::{question, row};
-use crate::parts::{files, put};
+use crate::parts::{files, put, z3};
 
 /// How many are made.
 const COUNT: usize = 50;
@@ -80,8 +79,7 @@ struct Mutant {
 /// a line.
 pub(crate) fn write(folder: &Path, page: &Path) -> Result<String, String> {
     let told = |error: wastenot_prove::Error| error.to_string();
-    let solver = Places::from_environment().find(Kind::Z3).map_err(told)?;
-    let solver = solver.ok_or_else(|| format!("there is no z3: {}", Kind::Z3.recipe()))?;
+    let solver = z3()?;
     let (solvers, cache) = (vec![solver], None);
     let options = Options { solvers, cache, patience: PATIENCE, bounds: Bounds::default() };
     let mutants = chosen(folder)?;

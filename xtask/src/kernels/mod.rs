@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use self::rows::Rows;
 use self::runs::Runs;
+use crate::parts::put;
 
 /// Where rows are while there are more to come, and a History of each workload.
 const WORK: &str = "target/kernels";
@@ -34,12 +35,6 @@ pub(crate) fn run(scenarios: &Path, policies: &Path, table: &Path) -> Result<Str
 /// Writes the tables of `page` from `table`. The verdict in a line.
 pub(crate) fn write(table: &Path, page: &Path) -> Result<String, String> {
     let rows = Rows::read(table)?;
-    let failed = |error: std::io::Error| format!("{}: {error}", page.display());
-    let mut text = fs::read_to_string(page).map_err(failed)?;
-    for (name, made) in page::parts(&rows.all)? {
-        text = wastenot_golden::with_part(&text, name, &made)
-            .ok_or_else(|| format!("{}: has no <!-- {name} -->", page.display()))?;
-    }
-    fs::write(page, &text).map_err(failed)?;
+    put(page, &page::parts(&rows.all)?)?;
     Ok(format!("{}: {} runs", page.display(), rows.all.len()))
 }

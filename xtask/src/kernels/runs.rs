@@ -10,14 +10,13 @@ use std::time::Instant;
 use std::{fs, thread};
 
 use wastenot_experiment::{Bench, Run, Sim};
-use wastenot_lab::kernels::{Kernels, Lists};
-use wastenot_lab::{Guests, Qemu};
 use wastenot_model::{CpuId, History, Time};
 use wastenot_scenario::Scenario;
 use wastenot_scenario::scenario::{Choice, Instead, Setting, Variant};
 use wastenot_sim::Options;
 
 use super::rows::{Figures, OWN, Row, Rows, SIM, is_of};
+use crate::guests;
 use crate::parts::files;
 
 /// Rows that several guests add to.
@@ -286,7 +285,7 @@ impl Runs {
 
     /// Boots a kernel until all of a boot's runs are there.
     fn boot(&self, boot: &Boot<'_>, rows: &Shared) -> Result<(), String> {
-        let (bench, version) = bench(boot)?;
+        let (bench, version) = guests::of(boot.wanted, boot.shift, &say)?;
         let own = Policy { name: OWN.to_owned(), choice: Choice::default() };
         let mut cells: Vec<(Row, Variant, Options)> = Vec::new();
         for workload in &self.workloads {
@@ -415,27 +414,6 @@ fn scan(rows: &[Row], kernel: &str, workload: &str) -> Option<u64> {
     all.retain(|ns| *ns > 0);
     all.sort_unstable();
     all.get(all.len() / 2).copied()
-}
-
-/// The guests of a boot, and the version of their kernel.
-fn bench(boot: &Boot<'_>) -> Result<(Guests, String), String> {
-    let kernels = Kernels::of_user().map_err(|error| error.to_string())?;
-    let kernel = kernels.fetch(boot.wanted, Lists::Kept, &say).map_err(|e| e.to_string())?;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let qemu = Qemu { starter: (program, ["lab", "qemu", "--"].map(str::to_owned).into()) };
-    let image = kernel.image.path().to_owned();
-    let version = kernel.version().to_owned();
-    let of = wastenot_lab::Options {
-        version: version.clone(),
-        kernel: image,
-        shift: boot.shift,
-        command: Vec::new(),
-        called: None,
-        config: None,
-        steps: false,
-    };
-    let guests = Guests::new(of, qemu, || false).map_err(|error| error.to_string())?;
-    Ok((guests, version))
 }
 
 /// Tells how far it is.

@@ -10,11 +10,10 @@ use indicatif::ProgressBar;
 use wastenot_prove::Options;
 use wastenot_prove::cache::Cache;
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::solver::{Kind, Places};
 use wastenot_rota::ir::Policy;
 
 use super::{ARGUMENTS, By, Family, OPERATORS, Standing, fates, mutants, standing};
-use crate::parts::files;
+use crate::parts::{files, z3};
 
 /// How long a solver may think about a question.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,9 +45,7 @@ struct Found {
 /// error, but with the page written, if a mutant is not explained, or an argument is for nobody.
 pub(crate) fn write(folder: &Path, output: &Path) -> Result<String, String> {
     let told = |error: wastenot_prove::Error| error.to_string();
-    let places = Places::from_environment();
-    let solver = places.find(Kind::Z3).map_err(told)?;
-    let solver = solver.ok_or_else(|| format!("there is no z3: {}", Kind::Z3.recipe()))?;
+    let solver = z3()?;
     let answers = tempfile::tempdir().map_err(|error| error.to_string())?;
     let cache = Some(Cache::open(answers.path()).map_err(told)?);
     let solvers = vec![solver];

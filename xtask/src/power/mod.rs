@@ -15,12 +15,11 @@ use wastenot_prove::Options;
 use wastenot_prove::cache::Cache;
 use wastenot_prove::conforms::Rule;
 use wastenot_prove::explore::Bounds;
-use wastenot_prove::solver::{Kind, Places};
 use wastenot_rota::emit::emit;
 use wastenot_rota::ir::Program;
 
 use crate::mutants::{Mutant, mutants, refuted};
-use crate::parts::files;
+use crate::parts::{files, z3};
 
 /// Runs until a mutant counts as not found.
 const RUNS: u64 = 200;
@@ -67,8 +66,7 @@ fn all(folder: &Path) -> Result<Vec<Judged>, String> {
     if !wastenot_needs::has("cc") {
         return Err("there is no C compiler: apt install gcc".to_owned());
     }
-    let solver = Places::from_environment().find(Kind::Z3).map_err(told)?;
-    let solver = solver.ok_or_else(|| format!("there is no z3: {}", Kind::Z3.recipe()))?;
+    let solver = z3()?;
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let cache = Some(Cache::open(scratch.path()).map_err(told)?);
     let solvers = vec![solver];

@@ -259,7 +259,9 @@ fn what_was_once_found_stays_found() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/finds");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "find".into());
     let pool = pool.build().expect("a thread");
-    for file in std::fs::read_dir(folder).expect("fuzz/finds is there") {
+    let finds: Vec<_> = std::fs::read_dir(folder).expect("fuzz/finds is there").collect();
+    assert!(!finds.is_empty(), "{folder} is empty");
+    for file in finds {
         let bytes = std::fs::read(file.expect("a file").path()).expect("readable");
         let targets =
             [read_and_measure as fn(&[u8]), wastenot_scenario::fuzz_one, wastenot_rota::fuzz_one];

@@ -2,7 +2,6 @@
 
 mod kept;
 
-
 use wastenot_model::Span;
 use wastenot_record::{Begun, Error, Options, Way};
 

@@ -22,10 +22,6 @@ pub struct Useless {
     pub from: CpuId,
     /// Where it was moved.
     pub to: CpuId,
-    /// The load it came from, it counted. Nice 0 is 1024.
-    pub from_load: u64,
-    /// The load it came to, it not counted.
-    pub to_load: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -79,6 +75,6 @@ fn judge(
     let own = weights::of(now)?;
     let from_load = weights::on(state, from)? + own;
     let to_load = weights::on(state, to)?.saturating_sub(own);
-    let found = Useless { time: state.now(), task, from, to, from_load, to_load };
+    let found = Useless { time: state.now(), task, from, to };
     (from_load <= to_load).then_some(found)
 }
