@@ -6,16 +6,19 @@
 //! too: [`together`]. A [`sample`] of the grammar parses, but need not compile.
 
 mod attempts;
+pub mod grammar;
 mod profile;
 mod sample;
 pub mod together;
 mod wide;
+mod worst;
 
 pub use attempts::{Attempts, attempts};
 pub use profile::profile;
 pub use sample::sample;
 use wastenot_model::workload::Random;
 pub use wide::program;
+pub use worst::Worst;
 
 /// A random text, which may or may not compile. It makes every claim that can be made about it.
 pub fn policy(random: &mut Random) -> String {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use wastenot_model::workload::Random;
-use wastenot_rota::syntax::grammar::RULES;
 use wastenot_rota::syntax::words;
+
+use crate::grammar::RULES;
 
 /// Below this depth every choice takes the alternative that ends soonest.
 const DEPTH: usize = 14;

@@ -12,7 +12,7 @@ use wastenot_model::workload::Random;
 use wastenot_prove::conforms::{Conformance, conforms, report};
 use wastenot_rota::emit::{Options, Tables, emit_with};
 use wastenot_rota::ir::Program;
-use wastenot_rota::steps::{Log, Step};
+use wastenot_rota::step_log::{Log, Step};
 use wastenot_rota::{Tree, partitions};
 
 /// Wakeups in a run.

@@ -3,15 +3,15 @@
 //! real runner execute the same Workload.
 
 mod class;
-mod nature;
+mod natures;
 mod program;
-mod told;
+mod programs;
 mod variate;
 
 pub use class::Class;
-pub use nature::{Nature, Natures, Synchrony};
+pub use natures::{Nature, Natures, Synchrony};
 pub use program::{MAX_DEPTH, Program, Step, Unbalanced};
-pub use told::Programs;
+pub use programs::Programs;
 pub use variate::{Random, Variate};
 
 use crate::{CpuId, CpuSet, Span, Time};

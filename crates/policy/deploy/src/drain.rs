@@ -1,7 +1,7 @@
 //! The log of steps of a scheduler that was emitted with it.
 
 use libbpf_rs::{MapCore as _, RingBufferBuilder};
-use wastenot_rota::steps::{Log, Step};
+use wastenot_rota::step_log::{Log, Step};
 
 use crate::Error;
 use crate::running::Running;

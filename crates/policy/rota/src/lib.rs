@@ -4,6 +4,7 @@
 //! emitter makes BPF C of it for sched_ext, and the prover (`wastenot-prove`) shows that no CPU
 //! goes idle while a task waits that the CPU may run, or finds an execution in which one does.
 
+pub mod attempt;
 mod claims;
 pub mod codes;
 mod diagnostic;
@@ -15,8 +16,7 @@ mod lower;
 pub mod partitions;
 pub mod paths;
 mod render;
-pub mod step;
-pub mod steps;
+pub mod step_log;
 pub mod syntax;
 mod tree;
 

@@ -13,7 +13,7 @@ use crate::runner::Told;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use wastenot_model::{Help, History};
-use wastenot_rota::steps::Log;
+use wastenot_rota::step_log::Log;
 
 use crate::job::{self, Cell, Done, Evidence, Job, say};
 use crate::loaded::Loaded;

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use wastenot_deploy::{Running, Scheduler, Verified};
 use wastenot_host::sched_ext::is_enabled;
 use wastenot_model::Help;
-use wastenot_rota::steps;
+use wastenot_rota::step_log;
 
 use crate::Error;
 use crate::job::{self, Evidence, How, say};
@@ -126,7 +126,7 @@ impl Loaded {
     }
 
     /// Takes out what it logged of its steps since the last time.
-    pub(crate) fn drain(&self, log: &mut steps::Log) -> Result<(), Error> {
+    pub(crate) fn drain(&self, log: &mut step_log::Log) -> Result<(), Error> {
         match &self.by {
             By::Us { running: Ok(running), .. } => Ok(running.drain(log)?),
             _ => Ok(()),

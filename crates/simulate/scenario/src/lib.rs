@@ -19,7 +19,6 @@
 
 pub mod ambient;
 mod error;
-mod grid;
 mod hwloc;
 pub mod listing;
 mod lscpu;
@@ -27,6 +26,7 @@ pub mod measured;
 pub mod overheads;
 mod preset;
 pub mod profile;
+mod regular;
 mod rtapp;
 pub mod scenario;
 pub mod sweep;

@@ -3,7 +3,7 @@
 use wastenot_model::{Machine, shortened};
 
 use crate::error::Error;
-use crate::grid::{Grid, ONE};
+use crate::regular::{ONE, Regular};
 use wastenot_model::nearest;
 
 /// A named machine, or a named family of machines.
@@ -17,7 +17,7 @@ pub struct Preset {
     pub about: &'static str,
     /// The source of its numbers.
     pub source: &'static str,
-    make: fn(&[usize]) -> Grid,
+    make: fn(&[usize]) -> Regular,
 }
 
 impl Preset {
@@ -50,7 +50,7 @@ const PRESETS: &[Preset] = &[
         about: "64 CPUs: 8 nodes of 4 core pairs, with the 20 published links of the AMD Opteron \
                 6272",
         source: WASTED_CORES,
-        make: |_| Grid { links: BULLDOZER_LINKS, far: &[10, 16, 22], ..BULLDOZER },
+        make: |_| Regular { links: BULLDOZER_LINKS, far: &[10, 16, 22], ..BULLDOZER },
     },
     Preset {
         name: "bulldozer64-slit",
@@ -58,14 +58,14 @@ const PRESETS: &[Preset] = &[
         about: "like bulldozer64, but with the distances from the firmware table, which has 18 \
                 pairs of neighbouring nodes",
         source: "firmware table of an Opteron 6272 in the topology tests of XenServer",
-        make: |_| Grid { slit: BULLDOZER_SLIT, ..BULLDOZER },
+        make: |_| Regular { slit: BULLDOZER_SLIT, ..BULLDOZER },
     },
     Preset {
         name: "magny48",
         arguments: &[],
         about: "48 CPUs: 8 nodes of 6 cores, AMD Opteron (Magny-Cours)",
         source: "firmware table of a 48-core Opteron in the topology tests of XenServer",
-        make: |_| Grid { packages: 4, nodes: 2, cores: 6, slit: MAGNY_SLIT, ..ONE },
+        make: |_| Regular { packages: 4, nodes: 2, cores: 6, slit: MAGNY_SLIT, ..ONE },
     },
     Preset {
         name: "xeon6130x4",
@@ -73,7 +73,7 @@ const PRESETS: &[Preset] = &[
         about: "128 CPUs: 4 sockets of 16 cores x 2 threads, one node and one cache per socket; \
                 Xeon Gold 6130",
         source: WAKE_AFFINE,
-        make: |_| Grid { packages: 4, cores: 16, threads: 2, far: &[10, 21], ..THREADS_APART },
+        make: |_| Regular { packages: 4, cores: 16, threads: 2, far: &[10, 21], ..THREADS_APART },
     },
     Preset {
         name: "e7-8870x4",
@@ -81,21 +81,21 @@ const PRESETS: &[Preset] = &[
         about: "160 CPUs: 4 sockets of 20 cores x 2 threads, one node and one cache per socket; \
                 Xeon E7-8870 v4",
         source: "commit d8fcb81f1acf of Linux",
-        make: |_| Grid { packages: 4, cores: 20, threads: 2, far: &[10, 21], ..THREADS_APART },
+        make: |_| Regular { packages: 4, cores: 20, threads: 2, far: &[10, 21], ..THREADS_APART },
     },
     Preset {
         name: "smp4",
         arguments: &[],
         about: "4 CPUs that share no cache: Alpha EV6, Pentium III",
         source: GANG,
-        make: |_| Grid { packages: 4, one_node: true, ..ONE },
+        make: |_| Regular { packages: 4, one_node: true, ..ONE },
     },
     Preset {
         name: "xeon4ht",
         arguments: &[],
         about: "8 CPUs: 4 single-core Xeons with 2 threads each",
         source: GANG,
-        make: |_| Grid { packages: 4, threads: 2, one_node: true, ..ONE },
+        make: |_| Regular { packages: 4, threads: 2, one_node: true, ..ONE },
     },
     Preset { name: "up1", arguments: &[], about: "one CPU", source: GANG, make: |_| ONE },
     Preset {
@@ -103,14 +103,14 @@ const PRESETS: &[Preset] = &[
         arguments: &[],
         about: "2 CPUs of a virtual machine",
         source: "the scheduler tests of OSv",
-        make: |_| Grid { cores: 2, ..ONE },
+        make: |_| Regular { cores: 2, ..ONE },
     },
     Preset {
         name: "ring4",
         arguments: &[],
         about: "4 CPUs in a ring, each in its own node",
         source: KERNEL,
-        make: |_| Grid { packages: 4, links: RING_LINKS, far: &[10, 20, 30], ..ONE },
+        make: |_| Regular { packages: 4, links: RING_LINKS, far: &[10, 20, 30], ..ONE },
     },
     Preset {
         name: "line4",
@@ -118,7 +118,7 @@ const PRESETS: &[Preset] = &[
         about: "4 CPUs in a line, each in its own node; the first and the last node are 3 hops \
                 apart",
         source: KERNEL,
-        make: |_| Grid { packages: 4, links: LINE_LINKS, far: &[10, 20, 30, 40], ..ONE },
+        make: |_| Regular { packages: 4, links: LINE_LINKS, far: &[10, 20, 30, 40], ..ONE },
     },
     Preset {
         name: "mesh-asym4",
@@ -126,35 +126,41 @@ const PRESETS: &[Preset] = &[
         about: "4 CPUs, each in its own node; all nodes are neighbours except the first and the \
                 last",
         source: KERNEL,
-        make: |_| Grid { packages: 4, links: MESH_LINKS, far: &[10, 20, 30], ..ONE },
+        make: |_| Regular { packages: 4, links: MESH_LINKS, far: &[10, 20, 30], ..ONE },
     },
     Preset {
         name: "t4x4",
         arguments: &[],
         about: "16 CPUs: 4 nodes of 4 cores",
         source: RECORDED,
-        make: |_| Grid { packages: 4, cores: 4, far: &[10, 20], ..ONE },
+        make: |_| Regular { packages: 4, cores: 4, far: &[10, 20], ..ONE },
     },
     Preset {
         name: "b8x2",
         arguments: &[],
         about: "16 CPUs: 8 nodes of 2 cores, 17 links",
         source: RECORDED,
-        make: |_| Grid { packages: 8, cores: 2, links: B8X2_LINKS, far: &[10, 16, 22], ..ONE },
+        make: |_| Regular { packages: 8, cores: 2, links: B8X2_LINKS, far: &[10, 16, 22], ..ONE },
     },
     Preset {
         name: "k920",
         arguments: &[],
         about: "16 CPUs: 4 nodes of 4 cores, with the distances of a Kunpeng 920",
         source: RECORDED,
-        make: |_| Grid { packages: 4, cores: 4, slit: K920_SLIT, ..ONE },
+        make: |_| Regular { packages: 4, cores: 4, slit: K920_SLIT, ..ONE },
     },
     Preset {
         name: "b8x8",
         arguments: &[],
         about: "64 CPUs: 8 nodes of 8 cores, with the 20 links of bulldozer64",
         source: RECORDED,
-        make: |_| Grid { packages: 8, cores: 8, links: BULLDOZER_LINKS, far: &[10, 16, 22], ..ONE },
+        make: |_| Regular {
+            packages: 8,
+            cores: 8,
+            links: BULLDOZER_LINKS,
+            far: &[10, 16, 22],
+            ..ONE
+        },
     },
     Preset {
         name: "s4x16x2",
@@ -162,35 +168,35 @@ const PRESETS: &[Preset] = &[
         about: "128 CPUs: 4 sockets of 16 cores x 2 threads, one node and one cache per socket; \
                 siblings have adjacent numbers",
         source: RECORDED,
-        make: |_| Grid { packages: 4, cores: 16, threads: 2, far: &[10, 20], ..ONE },
+        make: |_| Regular { packages: 4, cores: 16, threads: 2, far: &[10, 20], ..ONE },
     },
     Preset {
         name: "flat",
         arguments: &["nodes", "cores"],
         about: "nodes at equal distances; each node has one cache and single-threaded cores",
         source: FAMILY,
-        make: |n| Grid { packages: n[0], cores: n[1], far: &[10, 20], ..ONE },
+        make: |n| Regular { packages: n[0], cores: n[1], far: &[10, 20], ..ONE },
     },
     Preset {
         name: "smt",
         arguments: &["cores"],
         about: "one node; each core has two threads",
         source: FAMILY,
-        make: |n| Grid { cores: n[0], threads: 2, ..ONE },
+        make: |n| Regular { cores: n[0], threads: 2, ..ONE },
     },
     Preset {
         name: "chiplet",
         arguments: &["nodes", "caches", "cores"],
         about: "nodes with several last-level caches and single-threaded cores",
         source: FAMILY,
-        make: |n| Grid { packages: n[0], llcs: n[1], cores: n[2], far: &[10, 32], ..ONE },
+        make: |n| Regular { packages: n[0], llcs: n[1], cores: n[2], far: &[10, 32], ..ONE },
     },
     Preset {
         name: "chiplet",
         arguments: &[],
         about: "128 CPUs: 2 nodes with 8 caches each; 8 cores share a cache",
         source: FAMILY,
-        make: |_| Grid { packages: 2, llcs: 8, cores: 8, far: &[10, 32], ..ONE },
+        make: |_| Regular { packages: 2, llcs: 8, cores: 8, far: &[10, 32], ..ONE },
     },
 ];
 
@@ -227,9 +233,9 @@ pub(crate) fn find(text: &str) -> Result<Machine, Error> {
 }
 
 /// Xeons, numbered as in the slides.
-const THREADS_APART: Grid = Grid { threads_apart: true, ..ONE };
+const THREADS_APART: Regular = Regular { threads_apart: true, ..ONE };
 /// A pair of cores (a module) shares its front end, FPU and L2; the kernel treats it as SMT.
-const BULLDOZER: Grid = Grid { packages: 4, nodes: 2, cores: 4, threads: 2, ..ONE };
+const BULLDOZER: Regular = Regular { packages: 4, nodes: 2, cores: 4, threads: 2, ..ONE };
 
 /// Figure 4 of the paper: the neighbours of each node.
 const BULLDOZER_LINKS: &[&[u32]] = &[

@@ -5,13 +5,14 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use rayon::prelude::*;
+use wastenot_chance::Worst;
 use wastenot_model::Span;
 use wastenot_realtime::calibrate::{Fit, Point, Setting, Statistic, overheads};
 use wastenot_realtime::overheads::curves;
 use wastenot_realtime::sweep::{NAMES, Outcome, Plan, Wanted, Working};
 use wastenot_scenario::overheads::read;
 use wastenot_scenario::sweep::{Criterion, Curve, sweep};
-use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Rules, Server, Worst};
+use wastenot_sim::edf::{Design, Mailboxes, Overheads, Profile, Rules, Server};
 use wastenot_sim::{Overhead, Spin};
 
 /// How often a waiter for a ticket lock fetches its line when it is handed on: not published.

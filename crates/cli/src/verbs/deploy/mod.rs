@@ -12,7 +12,7 @@ use wastenot_host::{Hierarchy, Share, sched_ext};
 use wastenot_lab::runner::class;
 use wastenot_model::{Builder, Head, Help, Machine, Report, Span, Table, Unit};
 use wastenot_rota::emit::{Options, digest};
-use wastenot_rota::steps::Log;
+use wastenot_rota::step_log::Log;
 
 use self::scheduling::{Scheduled, Shown, schedule};
 use super::child::OWN_FAILURE;

@@ -9,7 +9,7 @@ use wastenot_deploy::{Error, Exit, Running, Scheduler, Seen};
 use wastenot_host::metrics::{self, Source};
 use wastenot_host::sched_ext::events;
 use wastenot_host::serve::Server;
-use wastenot_rota::steps::Log;
+use wastenot_rota::step_log::Log;
 
 use crate::fail::Stop;
 use crate::out;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wastenot_model::LossKind;
 use wastenot_prove::conforms::{conforms, is_conforming, report};
-use wastenot_rota::steps::Log;
+use wastenot_rota::step_log::Log;
 
 use super::super::policy::Source;
 use super::meaning;

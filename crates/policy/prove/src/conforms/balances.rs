@@ -11,7 +11,7 @@ use wastenot_model::CpuId;
 use wastenot_rota::Tree;
 use wastenot_rota::eval::{At, Frame, Leaf, Look};
 use wastenot_rota::ir::{Attempt, Balance, Bool, Choose, Level, Num};
-use wastenot_rota::steps::{QueueNumber, Step, What};
+use wastenot_rota::step_log::{QueueNumber, Step, What};
 
 use super::model::{Model, Part, is_around};
 use super::stays::{Stay, Stays};

@@ -1,6 +1,6 @@
 //! Idle flags: since when one is surely set, and who may claim it.
 
-use wastenot_rota::steps::{Step, What};
+use wastenot_rota::step_log::{Step, What};
 
 use super::model::Model;
 use super::{Conformance, Rule, is_search};

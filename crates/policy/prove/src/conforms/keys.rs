@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use wastenot_model::CpuId;
 use wastenot_rota::ir::{Event, Policy, Stmt, Visitor, visit_block};
-use wastenot_rota::steps::{QueueNumber, Step, What};
+use wastenot_rota::step_log::{QueueNumber, Step, What};
 
 use super::model::{Model, Part};
 use super::numbers::Known;

@@ -25,7 +25,7 @@ mod words;
 
 use wastenot_model::Machine;
 use wastenot_rota::ir::Program;
-use wastenot_rota::steps::{Log, What};
+use wastenot_rota::step_log::{Log, What};
 
 use self::flags::Flags;
 use self::model::Model;

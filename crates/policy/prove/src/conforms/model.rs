@@ -7,7 +7,7 @@ use wastenot_rota::ir::visit_block;
 use wastenot_rota::ir::{
     Attempt, Event, Level, Periodic, Place, Policy, Program, Put, Stmt, Visitor,
 };
-use wastenot_rota::steps::QueueNumber;
+use wastenot_rota::step_log::QueueNumber;
 use wastenot_rota::{Tree, partitions};
 
 /// The model of a program on a machine.

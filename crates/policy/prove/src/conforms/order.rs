@@ -1,6 +1,6 @@
 //! Queues are taken from in their order, and looks that find nothing found nothing.
 
-use wastenot_rota::steps::{QueueNumber, Step, What};
+use wastenot_rota::step_log::{QueueNumber, Step, What};
 
 use super::model::Model;
 use super::stays::{Stay, Stays};

@@ -3,7 +3,7 @@
 use wastenot_model::report::Unit;
 use wastenot_model::{Machine, Report, Table};
 use wastenot_rota::ir::Program;
-use wastenot_rota::steps::Log;
+use wastenot_rota::step_log::Log;
 
 use super::model::Model;
 use super::words::words;

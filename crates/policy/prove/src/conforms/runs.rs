@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use wastenot_model::{CpuId, CpuSet};
-use wastenot_rota::steps::{QueueNumber, Step, What};
+use wastenot_rota::step_log::{QueueNumber, Step, What};
 
 use super::model::Model;
 use super::stays::Mask;

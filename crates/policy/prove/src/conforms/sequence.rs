@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wastenot_rota::steps::{Step, What};
+use wastenot_rota::step_log::{Step, What};
 
 use super::model::Model;
 use super::{Conformance, Rule};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wastenot_rota::ir::{Event, Num, Policy, Put, Stmt, Visitor, visit_block};
-use wastenot_rota::steps::{Step, What};
+use wastenot_rota::step_log::{Step, What};
 
 use super::model::Model;
 use super::numbers::Known;

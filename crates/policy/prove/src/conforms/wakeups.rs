@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wastenot_rota::steps::{Step, What};
+use wastenot_rota::step_log::{Step, What};
 
 use super::flags::Flags;
 use super::model::Model;

@@ -1,6 +1,6 @@
 //! Steps in words.
 
-use wastenot_rota::steps::{QueueNumber, Step, What};
+use wastenot_rota::step_log::{QueueNumber, Step, What};
 
 use super::model::Model;
 

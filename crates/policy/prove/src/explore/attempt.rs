@@ -5,9 +5,9 @@
 //! (docs/explain/proofs.md).
 
 use wastenot_model::CpuId;
+use wastenot_rota::attempt::{Next, Places, Progress};
 use wastenot_rota::eval::{At, Frame};
 use wastenot_rota::ir::{Balance, Event, QueueAt};
-use wastenot_rota::step::{Next, Places, Progress};
 
 use super::handler::{self, Woken};
 use super::periodic::{self, Moved, What};

@@ -2,9 +2,9 @@
 //! order.
 
 use wastenot_model::CpuId;
+use wastenot_rota::attempt::{Next, Progress};
 use wastenot_rota::interpret::{Found, Read};
 use wastenot_rota::ir::{Balance, Num};
-use wastenot_rota::step::{Next, Progress};
 
 use super::Otherwise;
 use super::stage::Stage;

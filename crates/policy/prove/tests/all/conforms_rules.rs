@@ -2,7 +2,7 @@
 
 use wastenot_model::Machine;
 use wastenot_prove::conforms::{Conformance, Kind, Rule, conforms, is_conforming};
-use wastenot_rota::steps::{Log, Step, What};
+use wastenot_rota::step_log::{Log, Step, What};
 
 /// Work stealing on two CPUs, written step by step.
 struct Script {

@@ -42,7 +42,7 @@ pub fn digest(text: &str) -> u64 {
 /// What is emitted beside the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Each step of the protocol is recorded ([`crate::steps`]).
+    /// Each step of the protocol is recorded ([`crate::step_log`]).
     pub steps: bool,
 }
 

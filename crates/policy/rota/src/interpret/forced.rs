@@ -12,9 +12,9 @@ use super::balance::Gives;
 use super::handler::{self, at};
 use super::scheduler::Scheduler;
 use super::state::Seen;
+use crate::attempt::Places;
 use crate::eval::{At, Frame};
 use crate::ir::{Event, Num, Policy, QueueAt};
-use crate::step::Places;
 
 /// A queue of the text, and the group that has it.
 pub type QueueOf = (usize, usize);

@@ -13,8 +13,8 @@ use super::Interpreter;
 use super::forced::Looks;
 use super::handler::{Decision, Placed, at};
 use super::scheduler::{PUTS, Scheduler};
+use crate::attempt::{Next, Progress};
 use crate::ir::{Event, Level};
-use crate::step::{Next, Progress};
 
 /// What a CPU has begun.
 #[derive(Debug)]

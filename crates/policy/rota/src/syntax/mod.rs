@@ -2,7 +2,6 @@
 
 pub mod ast;
 mod format;
-pub mod grammar;
 mod lexer;
 mod number;
 mod parser;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wastenot_rota::syntax::grammar::{RULES, TOKENS};
+use wastenot_chance::grammar::{RULES, TOKENS};
 use wastenot_rota::syntax::vocabulary::{self, CALLS, CLAIMS, EVENTS, Entry, PLACES, PROTOCOL};
 use wastenot_rota::{codes, compile, format};
 

@@ -12,16 +12,14 @@ mod plain;
 mod run;
 mod sporadic;
 mod tournament;
-mod worst;
 
 pub use self::core::{Core, Key, Link, Order, Rule, Tie};
 pub use falsify::{Missed, Tried, falsify};
 pub use jobs::Pending;
 pub use messages::Mailboxes;
 pub use overheads::Overheads;
-pub use per_cpu::{Rules, Server};
+pub use per_cpu::{Rules, SPIN, Server, TRIES};
 pub use plain::{Done, gedf, synchronous};
 pub use run::{Design, Ran, Real, fits, run, run_workload};
 pub use sporadic::NotSporadic;
 pub use wastenot_model::machine::{Profile, Section};
-pub use worst::Worst;

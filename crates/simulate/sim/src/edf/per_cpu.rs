@@ -22,7 +22,7 @@ use crate::mechanism::{LineId, LockId, Overhead, Step, Trigger};
 use crate::{Kernel, Leaves};
 
 /// How often a push looks for another CPU (DL_MAX_TRIES).
-pub(super) const TRIES: u8 = 3;
+pub const TRIES: u8 = 3;
 
 /// How a task finds another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum Rules {
 }
 
 /// How long a CPU checks whether a task has left another CPU.
-pub(super) const SPIN: Span = Span(50);
+pub const SPIN: Span = Span(50);
 
 /// The queue of a CPU.
 #[derive(Debug)]

@@ -7,9 +7,11 @@ use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
 use wastenot_sim::edf::{
     Design, Done, Mailboxes, Order, Overheads, Profile, Real, Rule, Rules, Section, Server, Tie,
-    Worst, gedf, run,
+    gedf, run,
 };
 use wastenot_sim::{End, Options, Overhead, checkers};
+
+use wastenot_chance::Worst;
 
 const UNTIL_US: u64 = 500;
 

@@ -3,12 +3,11 @@
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Launch, Program, Random, Step, Template, Waiting};
 use wastenot_model::{CpuId, Help, Machine, Span, Time, Workload};
-use wastenot_sim::edf::{
-    Design, Mailboxes, Profile, Ran, Real, Rule, Rules, Server, Worst, run_workload,
-};
+use wastenot_sim::edf::{Design, Mailboxes, Profile, Ran, Real, Rule, Rules, Server, run_workload};
 use wastenot_sim::{Options, Overhead, checkers};
 
 use crate::made::{self, END, launch, sleep, template};
+use wastenot_chance::Worst;
 
 /// A kind of task: it computes, sleeps, and computes again, in us.
 #[derive(Clone, Copy, Debug)]

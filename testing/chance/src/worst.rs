@@ -7,8 +7,8 @@
 use wastenot_model::Span;
 use wastenot_model::machine::{Profile, Section};
 
-use super::per_cpu::{Rules, SPIN, TRIES};
-use crate::mechanism::Spin;
+use wastenot_model::machine::Spin;
+use wastenot_sim::edf::{Rules, SPIN, TRIES};
 
 /// What the bounds depend on.
 #[derive(Clone, Copy, Debug)]

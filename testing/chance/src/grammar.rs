@@ -1,5 +1,5 @@
 //! The grammar as data. docs/reference/rota.md is generated from it, and so are random texts
-//! ([`super::sample`]), which the parser must accept; so neither can drift from the parser.
+//! ([`crate::sample`]), which the parser must accept; so neither can drift from the parser.
 //!
 //! Notation: `"word"` stands for itself, `CAPITALS` for a kind of token, `[ ]` for an optional
 //! part, `{ }` for a part that occurs any number of times or not at all, `|` for a choice.

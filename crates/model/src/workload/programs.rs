@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::nature::number;
+use super::natures::number;
 use super::{
     AffinityId, Barrier, BarrierId, ConditionId, Lock, LockId, MarkId, Pipe, PipeId, Program,
     Random, Step, Template, TemplateId, Variate, Waiting,

@@ -8,7 +8,7 @@ use wastenot_model::machine::draft::{DistanceRows, Draft, Place};
 
 /// A machine in which all parts of a kind are alike. CPUs are numbered by package, node, cache,
 /// core and thread, in this order.
-pub(crate) struct Grid {
+pub(crate) struct Regular {
     pub(crate) packages: usize,
     /// Per package.
     pub(crate) nodes: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Grid {
 }
 
 /// A machine of one CPU.
-pub(crate) const ONE: Grid = Grid {
+pub(crate) const ONE: Regular = Regular {
     packages: 1,
     nodes: 1,
     llcs: 1,
@@ -45,7 +45,7 @@ pub(crate) const ONE: Grid = Grid {
     slit: &[],
 };
 
-impl Grid {
+impl Regular {
     /// The machine, called `name`.
     pub(crate) fn machine(&self, name: &str) -> Result<Machine, Error> {
         let too_large = || Error::TooLarge { what: shortened(name), unit: "CPUs" };
