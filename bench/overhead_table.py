@@ -3,15 +3,15 @@
 import random
 import statistics
 
+from table import origin
 
 BEGIN, END = "<!-- latest overhead -->", "<!-- end of latest overhead -->"
 
 
 def table(result):
     machine = result["machine"]
-    load = ", ".join(f"{value:.1f}" for value in (result["load_before"][0], result["load_after"][0]))
-    changed = " with changes" if result["changed_since"] else ""
-    lines = [f"{result['date'][:10]}, commit {result['commit']}{changed}. {machine['cpu']}, "
+    measured, load = origin(result)
+    lines = [f"{measured}. {machine['cpu']}, "
              f"{machine['cpus']} CPUs, Linux {machine['kernel']}, load before and after: {load}. "
              f"{result['tools']['perf']}. {result['rounds']} rounds; medians, and of slow-downs the 95 % "
              f"confidence interval of the median (bootstrap).", ""]

@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use wastenot_model::machine::Profile;
@@ -132,11 +133,11 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
     }
     let mut opened = File::open(file).map_err(failed)?;
     let meta = opened.metadata().map_err(failed)?;
-    if meta.is_dir() {
-        let help =
-            "give one trace file; wastenot cannot read directories of `perf record --threads`";
-        return Err(Stop::new(format_args!("{name} is a directory"), help));
-    }
+    ends(
+        file,
+        &meta,
+        "give one trace file; wastenot cannot read directories of `perf record --threads`",
+    )?;
     if meta.is_file() && meta.len() > 0 {
         return Bytes::map(&opened).map_err(failed);
     }
@@ -148,6 +149,11 @@ pub(crate) fn bytes(file: &Path) -> Result<Bytes, Stop> {
 /// A file that is read once, as far as the caller wants. `piped` is the help if standard input is a
 /// terminal.
 pub(crate) fn once(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, Stop> {
+    opened(file, piped, UNREADABLE)
+}
+
+/// The same; `help` is the help if the file cannot be opened.
+fn opened(file: &Path, piped: &str, help: &str) -> Result<Box<dyn Read>, Stop> {
     if file == Path::new("-") {
         let stdin = io::stdin();
         if stdin.is_terminal() {
@@ -155,16 +161,29 @@ pub(crate) fn once(file: &Path, piped: &'static str) -> Result<Box<dyn Read>, St
         }
         return Ok(Box::new(stdin));
     }
-    let opened = File::open(file).map_err(|error| unopened(file, &error))?;
-    if opened.metadata().map_err(|error| unopened(file, &error))?.is_dir() {
-        let what = format!("{} is a directory", file.display());
-        return Err(Stop::new(what, "give a file in it"));
-    }
+    let opened = File::open(file).map_err(|error| unopened(file, &error, help))?;
+    let meta = opened.metadata().map_err(|error| unopened(file, &error, help))?;
+    ends(file, &meta, "give a file in it")?;
     Ok(Box::new(opened))
 }
 
-fn unopened(file: &Path, error: &io::Error) -> Stop {
-    let help = "check the path and its permissions";
+/// Refuses a directory, and a device, which may go on for ever. `inside` is the help for a
+/// directory.
+fn ends(file: &Path, meta: &Metadata, inside: &str) -> Result<(), Stop> {
+    let name = file.display();
+    match meta.file_type() {
+        kind if kind.is_dir() => Err(Stop::new(format!("{name} is a directory"), inside)),
+        kind if kind.is_char_device() => {
+            Err(Stop::new(format!("{name} is a device"), "give a file"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The help if a file cannot be opened.
+const UNREADABLE: &str = "check the path and its permissions";
+
+fn unopened(file: &Path, error: &io::Error, help: &str) -> Stop {
     Stop::io(format_args!("cannot open {}", shown(file)), error, help)
 }
 
@@ -173,7 +192,8 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
     let opened = once(file, "pipe a policy into wastenot: `... | wastenot rota check -`")?;
     let mut bytes = Vec::new();
     let limit = wastenot_rota::syntax::BYTES as u64 + 1;
-    opened.take(limit).read_to_end(&mut bytes).map_err(|error| unopened(file, &error))?;
+    let read = opened.take(limit).read_to_end(&mut bytes);
+    read.map_err(|error| unopened(file, &error, UNREADABLE))?;
     if bytes.is_empty() {
         let what = format!("{}: the file is empty", shown(file));
         return Err(Stop::new(what, "begin with `policy NAME { ... }`"));
@@ -184,8 +204,8 @@ pub(crate) fn policy(file: &Path) -> Result<Vec<u8>, Stop> {
 /// The name in messages and the text of an experiment; `help` names a valid input.
 pub(crate) fn text(file: &Path, help: &'static str) -> Result<(String, String), Stop> {
     let (name, mut bytes) = (shown(file), Vec::new());
-    let read = once(file, help)?.read_to_end(&mut bytes);
-    read.map_err(|error| unopened(file, &error))?;
+    let read = opened(file, help, help)?.read_to_end(&mut bytes);
+    read.map_err(|error| unopened(file, &error, help))?;
     let text = wastenot_scenario::text(&name, &bytes).map_err(|error| Stop::new(error, help))?;
     Ok((name.clone(), text.to_owned()))
 }

@@ -61,8 +61,8 @@ pub(crate) struct Which {
     /// Count only idle time and waits on these CPUs; a picture shows only them. Example: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Count only waits of these tasks; a picture shows the others in grey: a tid, or a name with *
-    /// and ?; may be repeated
+    /// Count only waits of these tasks (a tid, or a name with * and ?); a picture shows the others
+    /// in grey; may be repeated
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Vec<String>,
 }

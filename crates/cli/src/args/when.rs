@@ -82,7 +82,7 @@ impl WindowArgs {
         match trace.clip(from, to) {
             Some((from, to)) => Ok(Window { from, to }),
             None if !self.is_asked() => Ok(trace),
-            None if from > to => Err(Stop::new(
+            None if from > to && self.from.is_some() && self.to.is_some() => Err(Stop::new(
                 format_args!("--from @{from} is after --to @{to}"),
                 "exchange the two times",
             )),

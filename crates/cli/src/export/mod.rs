@@ -1,7 +1,6 @@
 //! Exports of a History with the findings of `check`: [`picture`]s with marks, a [`page`] of
-//! pictures, and [`tables`] in Parquet. And a History as a [`trace`] file.
+//! pictures, and [`tables`] in Parquet.
 
 pub(crate) mod page;
 pub(crate) mod picture;
 pub(crate) mod tables;
-pub(crate) mod trace;

@@ -1,7 +1,7 @@
 //! `wastenot convert`: writes a trace in another format, as tables, in part, or without names.
 
 use crate::export::tables;
-use crate::export::trace::{by_ending, fill};
+use crate::verbs::trace_file::{by_ending, fill};
 use wastenot_model::Missing;
 use wastenot_read::write;
 

@@ -10,8 +10,8 @@ use super::{check, select, what_if};
 use crate::args::explain::{Explain, Whom};
 use crate::args::scheduler::Under;
 use crate::args::when::cycles;
-use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
+use crate::verbs::trace_file::TraceFile;
 use crate::{open, out, progress};
 
 /// Explains.

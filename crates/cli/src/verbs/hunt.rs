@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{fs, path};
 
 use crate::export::picture::{self, Look};
-use crate::export::trace::TraceFile;
+use crate::verbs::trace_file::TraceFile;
 use wastenot_check::Options;
 use wastenot_experiment::{Bench, Error, Sim, is_unsafe};
 use wastenot_host::store::Store;

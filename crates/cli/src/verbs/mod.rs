@@ -24,6 +24,7 @@ mod run;
 mod select;
 mod shell;
 mod signals;
+mod trace_file;
 mod view;
 mod watch;
 mod what_if;

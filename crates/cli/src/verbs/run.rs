@@ -12,9 +12,9 @@ use wastenot_scenario::scenario::{self, Choice, Instead, Variant};
 use super::{lab, signals};
 use crate::args::run::{On, Run};
 use crate::export::page::Pictures;
-use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
 use crate::out::{self, Target};
+use crate::verbs::trace_file::TraceFile;
 use crate::{open, progress};
 
 /// The default machine for commands.

@@ -10,8 +10,8 @@ use super::select;
 use crate::args::input::Reading;
 use crate::args::what_if::WhatIf;
 use crate::args::when::WindowArgs;
-use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
+use crate::verbs::trace_file::TraceFile;
 use crate::{open, progress};
 
 /// Simulates, and reports.

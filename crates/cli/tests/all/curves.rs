@@ -125,7 +125,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
             ("no.csv", "cannot open no.csv: no such file", "path"),
             (
                 "tasks.csv",
-                "tasks.csv:2: the file is not a result of a sweep: there is no column `wcet_us`",
+                "tasks.csv:2: the file is not a result of a sweep: unknown column `wcet_us`",
                 "docs/reference/sweep.md",
             ),
             ("empty.csv", "not a result of a sweep: the file is empty", "bounds sweep"),

@@ -82,7 +82,7 @@ fn what_cannot_be_measured_is_told_with_what_to_do() {
             ("--design message", "did you mean `messages`?", "bounds measure --help"),
             ("-o here.txt", "here.txt does not end in .csv", ".csv"),
             ("--append", "--output", ""),
-            ("-o other.csv --append", "other.csv:1: there is no column `at`", ""),
+            ("-o other.csv --append", "other.csv:1: unknown column `at`", ""),
             ("-o turned.csv --append", "the wrong order", "machine,machine_cpus"),
         ],
     );

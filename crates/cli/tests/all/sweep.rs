@@ -138,7 +138,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         "wastenot bounds sweep",
         &[
             ("", "`sweep` needs an experiment", "docs/reference/sweep.md"),
-            ("no.toml", "cannot read no.toml: no such file", "scenarios/sweeps"),
+            ("no.toml", "cannot open no.toml: no such file", "scenarios/sweeps"),
             ("wrong.toml", "wrong.toml:18: there is no implementation `gedf-m`", "`gedf-mp`"),
             ("lost.toml", "nowhere/2.csv", "path"),
             ("most.toml", "tables/most.csv: the table of overheads has no averages", "criteria"),

@@ -19,8 +19,8 @@ use super::child::OWN_FAILURE;
 use super::length::Length;
 use super::rota::emit::{Doubt, emitted};
 use crate::args::deploy::Deploy;
-use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop, reason};
+use crate::verbs::trace_file::TraceFile;
 use crate::{open, out, progress};
 
 /// Verifies the policy, and runs it for a time.

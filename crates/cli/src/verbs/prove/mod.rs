@@ -19,8 +19,8 @@ pub(super) use self::solvers::{cache, first_solver};
 use self::solvers::{options, solvers};
 use super::policy::Source;
 use crate::args::prove::Prove;
-use crate::export::trace::TraceFile;
 use crate::fail::{Answer, Stop};
+use crate::verbs::trace_file::TraceFile;
 use crate::{out, progress};
 
 /// Proves claims, rechecks a certificate, or replays a counterexample or a log of steps.

@@ -371,7 +371,9 @@ fn who_asks_for_a_cause_gets_its_stretches() {
     assert_eq!(of("scheduler/placement")[0][0], Value::from("b"));
     assert!(of("scheduler/balancing").is_empty() && of("host").is_empty());
     let error = node("placement").expect_err("no root");
-    assert!(error.contains("scheduler/placement/previous-idle"), "{error}");
+    assert!(error.contains("did you mean `scheduler/placement`?"), "{error}");
+    let error = node("scheduler/balancng").expect_err("a typo");
+    assert!(error.contains("did you mean `scheduler/balancing`?"), "{error}");
     assert!(node("nonsense").expect_err("nothing").contains("list causes"));
 }
 

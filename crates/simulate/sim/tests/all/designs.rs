@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use wastenot_chance::Worst;
 use wastenot_model::sporadic::{Sporadic, TaskSet};
 use wastenot_model::workload::Random;
 use wastenot_model::{History, Machine, Span, Time};
@@ -10,8 +11,6 @@ use wastenot_sim::edf::{
     gedf, run,
 };
 use wastenot_sim::{End, Options, Overhead, checkers};
-
-use wastenot_chance::Worst;
 
 const UNTIL_US: u64 = 500;
 

@@ -1,5 +1,6 @@
 //! Real-time designs under workloads whose tasks suspend, hold locks, come late, leave, or overrun.
 
+use wastenot_chance::Worst;
 use wastenot_model::machine::Costs;
 use wastenot_model::workload::{Launch, Program, Random, Step, Template, Waiting};
 use wastenot_model::{CpuId, Help, Machine, Span, Time, Workload};
@@ -7,8 +8,6 @@ use wastenot_sim::edf::{Design, Mailboxes, Profile, Ran, Real, Rule, Rules, Serv
 use wastenot_sim::{Options, Overhead, checkers};
 
 use crate::made::{self, END, launch, sleep, template};
-use wastenot_chance::Worst;
-
 /// A kind of task: it computes, sleeps, and computes again, in us.
 #[derive(Clone, Copy, Debug)]
 struct Kind {

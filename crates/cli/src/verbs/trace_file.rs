@@ -6,28 +6,32 @@ use std::path::Path;
 use wastenot_model::History;
 use wastenot_read::write;
 
-use super::tables;
 use crate::args::convert::Format;
+use crate::export::tables;
 use crate::fail::Stop;
 use crate::out::Target;
 use crate::progress;
 
 /// A trace file that is to be written.
-pub(crate) struct TraceFile(Format, Target);
+pub(in crate::verbs) struct TraceFile(Format, Target);
 
 impl TraceFile {
     /// The output file of an option.
-    pub(crate) fn named(option: &'static str, file: &Path, force: bool) -> Result<TraceFile, Stop> {
+    pub(in crate::verbs) fn named(
+        option: &'static str,
+        file: &Path,
+        force: bool,
+    ) -> Result<TraceFile, Stop> {
         let target = Target::named(option, file, force)?;
         Ok(TraceFile(by_ending(file, "use .wn, .pftrace, .parquet, .csv or .jsonl")?, target))
     }
-    pub(crate) fn write(self, history: &History) -> Result<(), Stop> {
+    pub(in crate::verbs) fn write(self, history: &History) -> Result<(), Stop> {
         progress::during("writing", || self.1.write(|out| fill(history, self.0, out)))
     }
 }
 
 /// The format for the extension of `file`. `help` is the help line of the error.
-pub(crate) fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
+pub(in crate::verbs) fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if let Some(format) = ending.and_then(Format::by_ending) {
         return Ok(format);
@@ -40,7 +44,7 @@ pub(crate) fn by_ending(file: &Path, help: &'static str) -> Result<Format, Stop>
 }
 
 /// Writes `history` to `out`.
-pub(crate) fn fill(
+pub(in crate::verbs) fn fill(
     history: &History,
     format: Format,
     out: &mut (dyn Write + Send),
