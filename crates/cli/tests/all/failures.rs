@@ -267,7 +267,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "same kernel",
     ),
     ("wastenot check - < empty.dat", "standard input: the file is empty", ""),
-    ("wastenot check trace.dat --from 200ms --to 100ms", "--from @6.69", "exchange the two times"),
+    (
+        "wastenot check trace.dat --from 200ms --to 100ms",
+        "--from @6.439970827 is after",
+        "exchange the two times",
+    ),
     ("wastenot check trace.dat --from 5", "no part of the trace is between", "a time between @"),
     ("wastenot check trace.dat --from yesterday", "'yesterday' for '--from <TIME>'", "--help"),
     ("wastenot check trace.dat --longer-than five", "expected a duration", "--help"),

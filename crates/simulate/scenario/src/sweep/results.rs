@@ -272,7 +272,7 @@ mod tests {
         let other = results("t.csv", "wcet_us,period_us\n1,2\n".as_bytes()).expect_err("tasks");
         let said = other.to_string();
         assert!(
-            said.starts_with("t.csv:1: the file is not a result of a sweep: there is no column"),
+            said.starts_with("t.csv:1: the file is not a result of a sweep: unknown column"),
             "{said}"
         );
         assert!(other.help().contains("bounds sweep"), "{}", other.help());

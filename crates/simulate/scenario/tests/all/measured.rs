@@ -50,7 +50,7 @@ fn what_is_wrong_with_a_table_is_told_with_its_line() {
     };
     for (text, line, what) in [
         (String::new(), 1, "the file is empty"),
-        (of("median_ns", "middle_ns"), 1, "no column `middle_ns`"),
+        (of("median_ns", "middle_ns"), 1, "unknown column `middle_ns`"),
         (of(",median_ns", ""), 1, "no column `median_ns`"),
         (of("m,4,2,", "m,4,0,"), 2, "machine_sockets: `0` is not a whole number from 1 to 4"),
         (of("coarse-ticket,2,1,", "coarse-ticket,5,1,"), 2, "cpus: `5`"),
