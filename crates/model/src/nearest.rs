@@ -1,5 +1,5 @@
-//! Finds the name that was probably meant: the known name that takes the fewest edits. The help line
-//! of an error names it.
+//! Finds the name that was probably meant: the known name that takes the fewest edits. Errors name
+//! it in their help.
 
 /// Longer names are compared by their beginning, so that a message costs little.
 const CHARS: usize = 64;
