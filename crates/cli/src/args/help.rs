@@ -141,13 +141,23 @@ fn untested(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     };
     let is_word = word.is_some_and(|word| is_file(word) || suggestion(error).is_none());
     let is_option = error.kind() == ErrorKind::UnknownArgument
-        && words.get(2).is_some_and(|word| word.to_string_lossy().starts_with('-'));
+        && words.get(2).is_some_and(|word| is_of_test(&word.to_string_lossy()));
     if verb != "bounds" || !(is_word || is_option) {
         return None;
     }
     let typed: Vec<_> = words.iter().skip(2).map(|word| word.to_string_lossy()).collect();
     let what = "`bounds` needs a subcommand before the name of the task set";
     Some(Stop::new(what, format!("run `wastenot bounds test {}`", typed.join(" "))))
+}
+
+/// Whether a word is an option of `bounds test`.
+fn is_of_test(word: &str) -> bool {
+    let option = word.strip_prefix("--").and_then(|word| word.split('=').next());
+    let command = super::command();
+    let test = command.find_subcommand("bounds").and_then(|it| it.find_subcommand("test"));
+    test.is_some_and(|test| {
+        test.get_arguments().any(|it| option.is_some() && it.get_long() == option)
+    })
 }
 
 /// The end of a help line if a trace is missing.

@@ -1,5 +1,6 @@
 //! The pictures in a report on a trace, or on runs.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use wastenot_check::violations::Violation;
@@ -37,16 +38,18 @@ pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
 
 /// A picture of the first run of each variant on each bench.
 #[derive(Default)]
-pub(crate) struct Pictures(Mutex<Vec<(String, Drawn)>>);
+pub(crate) struct Pictures(Mutex<BTreeMap<String, (u64, Drawn)>>);
 
 impl Pictures {
     /// The largest number of pictures: a page with hundreds opens slowly.
     const MOST: usize = 24;
 
-    /// Adds a picture of a run, unless a picture with this name exists.
+    /// Adds a picture of a run. Of several runs with this name, the smallest seed stays, in whatever
+    /// order they end.
     pub(crate) fn add(&self, name: &str, seed: u64, history: &History) {
-        let has = |all: &[(String, Drawn)]| {
-            all.len() == Pictures::MOST || all.iter().any(|(known, _)| known == name)
+        let has = |all: &BTreeMap<String, (u64, Drawn)>| match all.get(name) {
+            Some((known, _)) => *known <= seed,
+            None => all.len() == Pictures::MOST,
         };
         if has(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
             return;
@@ -57,13 +60,13 @@ impl Pictures {
         drawn.title = format!("Tasks on each CPU: {name}, seed {seed}");
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !has(&all) {
-            all.push((name.to_owned(), drawn));
+            all.insert(name.to_owned(), (seed, drawn));
         }
     }
 
     pub(crate) fn finish(self) -> Vec<Drawn> {
         let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        all.into_iter().map(|(_, picture)| picture).collect()
+        all.into_values().map(|(_, picture)| picture).collect()
     }
 }
 

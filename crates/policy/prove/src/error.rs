@@ -87,7 +87,7 @@ pub enum Error {
     },
     /// A certificate does not list exactly the obligations of its claims.
     #[error("{} does not list exactly the obligations of its claims: {}", folder.display(),
-        faults.join("; "))]
+        few(faults))]
     Unlike {
         /// The folder of the certificate.
         folder: PathBuf,
@@ -195,5 +195,15 @@ impl Help for Error {
             }
         }
         .into()
+    }
+}
+
+/// The first of many faults.
+fn few(faults: &[String]) -> String {
+    const FEW: usize = 3;
+    let shown = faults[..faults.len().min(FEW)].join("; ");
+    match faults.len().saturating_sub(FEW) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
     }
 }

@@ -232,7 +232,7 @@ impl Index {
             losses.push(loss);
         }
         if cut {
-            losses.push(Loss::new(LossKind::Cut, "the last line is incomplete"));
+            losses.push(Loss::new(LossKind::Cut, "the last line has no line feed"));
         }
         losses
     }

@@ -181,11 +181,15 @@ fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>)
         };
         let mut listed: Vec<&Listed> = claimed.obligations.iter().collect();
         let mut lacking = obligations(policy, &claim.kind);
-        // An obligation that both lists contain is right. Their order is free.
-        lacking.retain(|made| {
-            let alike = listed.iter().position(|listed| is_listed(made, listed, texts));
-            alike.map(|alike| listed.remove(alike)).is_none()
-        });
+        // An obligation that both lists contain is right. Their order is free. Those with the same
+        // sentence come first, so that a fault names the obligation that lacks.
+        for is_worded in [true, false] {
+            lacking.retain(|made| {
+                let is = |listed: &&Listed| !is_worded || listed.what == made.what;
+                let alike = listed.iter().position(|it| is(it) && is_listed(made, it, texts));
+                alike.map(|alike| listed.remove(alike)).is_none()
+            });
+        }
         for made in lacking {
             let named = |listed: &&Listed| listed.name == made.name && listed.what == made.what;
             let other = listed.iter().position(named).map(|other| listed.remove(other));
@@ -199,22 +203,26 @@ fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>)
     faults
 }
 
-/// Whether a listed obligation equals the one that was derived.
+/// Whether a listed obligation equals the one that was derived. Sentences and comments, which other
+/// versions word otherwise, do not count.
 fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) -> bool {
-    let named = (made.name, &made.what, made.model_only);
     let asked = match (&made.question, &listed.shown) {
         (Question::Holds, Shown::Text { holds }) => *holds,
         (Question::Fails, Shown::Text { holds }) => !*holds,
-        (Question::Undecided(what), Shown::Nobody { why }) => what == why,
-        (Question::NotEncoded(what), Shown::Nobody { why }) => what.0 == why,
+        (Question::Undecided(_) | Question::NotEncoded(_), Shown::Nobody { .. }) => true,
         (Question::Unsatisfiable(script), Shown::Solvers(asked)) => {
-            let text = texts.get(asked.script.file.as_str());
-            let asks = |script: &Script| text == Some(&asking(script, asked.expected));
+            let text = &texts[asked.script.file.as_str()];
+            let asks = |script: &Script| is_same(text, &asking(script, asked.expected));
             asks(script) || script.as_usual().is_some_and(|given| asks(&given))
         }
         _ => false,
     };
-    asked && named == (listed.name.as_str(), &listed.what, listed.model_only)
+    asked && (made.name, made.model_only) == (listed.name.as_str(), listed.model_only)
+}
+
+/// Whether two scripts have the same commands.
+fn is_same(a: &str, b: &str) -> bool {
+    a == b || read(a).0 == read(b).0
 }
 
 /// Checks that a script only declares, asserts and asks: solvers also have commands that write

@@ -165,6 +165,12 @@ fn what_a_claim_follows_from_cannot_be_left_out_or_changed() {
     let Error::Unlike { faults, .. } = &error else { panic!("{error}") };
     assert!(faults[0].ends_with("settles: the policy does not have this claim"), "{faults:?}");
     let place = folder.path().join("manifest.json");
+    // Another version words the obligations otherwise.
+    let mut other = written.clone();
+    let claims = other.claims.iter_mut();
+    claims.flat_map(|claim| &mut claim.obligations).for_each(|it| it.what += ", in other words");
+    fs::write(&place, serde_json::to_string(&other).unwrap()).unwrap();
+    assert_eq!(recheck(folder.path(), &[], TIMEOUT).unwrap().claims, again.claims);
     let mut less = written;
     less.claims.remove(claim);
     fs::write(place, serde_json::to_string(&less).unwrap()).unwrap();

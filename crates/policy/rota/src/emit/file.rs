@@ -72,12 +72,19 @@ pub(super) fn write(program: &Program, options: Options) -> String {
 }
 
 /// The digest of a written file, which its object has as `text_digest`: the first bytes of the
-/// SHA-256 of the text before that.
+/// SHA-256 of the text before that, without its comments.
 pub(super) fn digest(text: &str) -> u64 {
     let about = DIGEST.split('@').next().unwrap_or_default();
     let before = text.find(about).map_or(text, |at| &text[..at]);
-    let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(before).into();
+    let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(without_comments(before)).into();
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+fn without_comments(text: &str) -> String {
+    let mut parts = text.split("/*");
+    let mut code = parts.next().unwrap_or_default().to_owned();
+    parts.for_each(|part| code += part.split_once("*/").map_or("", |(_, code)| code));
+    code
 }
 
 impl Options {

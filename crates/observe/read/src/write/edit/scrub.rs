@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use wastenot_model::{Annex, History, Sink, Value};
+use wastenot_model::{Annex, History, Loss, Sink, Value};
 
 use super::copy::{Copy, Names};
 use super::pseudonym::Pseudonyms;
@@ -39,7 +39,7 @@ pub fn scrub(history: &History, salt: Option<&str>) -> History {
         copy.sink.head().start = Some(start);
     }
     history.entries().for_each(|entry| copy.push(entry));
-    *copy.sink.losses_mut() = history.losses().to_vec();
+    *copy.sink.losses_mut() = history.losses().iter().map(scrub_loss).collect();
     for annex in &history.annexes {
         let mut table = annex.table.clone();
         let cells = table.rows.iter_mut().flatten();
@@ -47,6 +47,14 @@ pub fn scrub(history: &History, salt: Option<&str>) -> History {
         copy.sink.annex(Annex { table });
     }
     copy.sink.finish()
+}
+
+/// The note of a loss in a scrubbed History.
+const NO_DETAILS: &str = "the details are left out, because they may contain names";
+
+/// A loss without its details, which may quote the file.
+fn scrub_loss(loss: &Loss) -> Loss {
+    Loss { note: NO_DETAILS.to_owned(), ..loss.clone() }
 }
 
 fn scrub_cell(cell: &mut Value, names: &Pseudonyms) {
