@@ -16,8 +16,8 @@ these tables: events, tasks, spans, waits, violations, episodes, losses
 (docs/reference/tables.md).
 
 --scrub replaces the names of tasks and cgroups with pseudonyms. It removes the
-host name, the file name and the notes of the recorder, and shortens the kernel
-version to its number. The following data do not change: times, CPUs, thread and
+host name, the file name, the notes of the recorder and the details of losses,
+and shortens the kernel version to its number. The following data do not change: times, CPUs, thread and
 process ids, affinities, the topology, the names of kernel threads, and a number
 after a slash at the end of a name.
 
