@@ -17,9 +17,9 @@ these tables: events, tasks, spans, waits, violations, episodes, losses
 
 --scrub replaces the names of tasks and cgroups with pseudonyms. It removes the
 host name, the file name, the notes of the recorder and the details of losses,
-and shortens the kernel version to its number. The following data do not change: times, CPUs, thread and
-process ids, affinities, the topology, the names of kernel threads, and a number
-after a slash at the end of a name.
+and shortens the kernel version to its number. The following data do not change:
+times, CPUs, thread and process ids, affinities, the topology, the names of
+kernel threads, and a number after a slash at the end of a name.
 
 Examples:
   wastenot convert trace.dat -o trace.pftrace

@@ -44,8 +44,8 @@ impl Pictures {
     /// The largest number of pictures: a page with hundreds opens slowly.
     const MOST: usize = 24;
 
-    /// Adds a picture of a run. Of several runs with this name, the smallest seed stays, in whatever
-    /// order they end.
+    /// Adds a picture of a run. Of several runs with this name, the run with the smallest seed
+    /// stays, in whatever order they end.
     pub(crate) fn add(&self, name: &str, seed: u64, history: &History) {
         let has = |all: &BTreeMap<String, (u64, Drawn)>| match all.get(name) {
             Some((known, _)) => *known <= seed,
