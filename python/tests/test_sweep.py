@@ -145,7 +145,7 @@ class Alone(unittest.TestCase):
         there.write_text("")
         for words, what, advice in (
             (["sweeps/e.toml"], "--ray", "--help"),
-            (["no.toml", "--ray", "auto"], "cannot read no.toml", "docs/reference/sweep.md"),
+            (["no.toml", "--ray", "auto"], "cannot open no.toml", "docs/reference/sweep.md"),
             (["tables/8.csv", "--ray", "auto"], "tables/8.csv:1", "help: "),
             (["sweeps/e.toml", "--ray", "auto", "-o", "there.csv"], "exists", "--force"),
             (["sweeps/e.toml", "--ray", "auto", "-o", "it.pdf"], "it.pdf", ".csv"),
