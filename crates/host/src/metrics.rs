@@ -13,10 +13,10 @@ pub trait Source: Send + Sync + 'static {
     /// The text of /metrics, in OpenMetrics.
     ///
     /// # Errors
-    /// Why the figures cannot be read.
+    /// The figures cannot be read; the text names the reason.
     fn metrics(&self) -> Result<String, String>;
 
-    /// Whether what it measures goes on: /healthz.
+    /// Returns true while the measured work goes on. /healthz answers with this.
     fn is_well(&self) -> bool;
 }
 

@@ -26,7 +26,7 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escape(text, |letter| matches!(letter, '\n' | '\t') || is_printable(letter))
 }
 
-/// What a user typed, short enough for a message.
+/// Shortens a text that a user typed, so that it fits into a message.
 pub fn shortened(typed: &str) -> String {
     const CHARS: usize = 100;
     match typed.char_indices().nth(CHARS) {

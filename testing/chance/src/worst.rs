@@ -5,9 +5,8 @@
 //! furthest CPU. A CPU that spins on a test-and-set lock may wait for ever.
 
 use wastenot_model::Span;
-use wastenot_model::machine::{Profile, Section};
-
 use wastenot_model::machine::Spin;
+use wastenot_model::machine::{Profile, Section};
 use wastenot_sim::edf::{Rules, SPIN, TRIES};
 
 /// What the bounds depend on.

@@ -59,7 +59,8 @@ pub fn program(test: &str, program: &str, package: &str) -> bool {
     there
 }
 
-/// Whether there is the solver z3, which `test` needs; if not, prints how to get it.
+/// Returns true if the solver z3 is installed. Otherwise it prints that `test` is skipped, and how
+/// to install z3.
 pub fn z3(test: &str) -> bool {
     program(test, "z3", "z3")
 }

@@ -150,7 +150,7 @@ fn untested(error: &Error, verb: &str, words: &[OsString]) -> Option<Stop> {
     Some(Stop::new(what, format!("run `wastenot bounds test {}`", typed.join(" "))))
 }
 
-/// Whether a word is an option of `bounds test`.
+/// Returns true if `word` is an option of `bounds test`.
 fn is_of_test(word: &str) -> bool {
     let option = word.strip_prefix("--").and_then(|word| word.split('=').next());
     let command = super::command();

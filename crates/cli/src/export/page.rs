@@ -36,7 +36,7 @@ pub(crate) fn cores(history: &History, check: &Check, look: &Look) -> Drawn {
     drawn(&scene, "Tasks on each CPU", caption)
 }
 
-/// A picture of the first run of each variant on each bench.
+/// A picture of one run of each variant on each bench: the run with the smallest seed.
 #[derive(Default)]
 pub(crate) struct Pictures(Mutex<BTreeMap<String, (u64, Drawn)>>);
 

@@ -12,9 +12,8 @@
 
 use std::io::{self, BufWriter, Read, Write};
 
-use wastenot_model::sporadic::{Sporadic, TaskSet};
-
 use wastenot_model::shortened;
+use wastenot_model::sporadic::{Sporadic, TaskSet};
 
 use crate::error::Error;
 use crate::table::{Column, Row, Table};

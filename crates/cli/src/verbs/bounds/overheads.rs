@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
+use wastenot_model::report::counted;
 use wastenot_realtime::overheads::{Measured, Simulated};
 use wastenot_scenario::overheads as table;
-
-use wastenot_model::report::counted;
 
 use crate::args::bounds::Overheads as Args;
 use crate::fail::{Answer, Stop};

@@ -8,9 +8,8 @@
 mod report;
 mod runs;
 
-use wastenot_model::{Measure, Report, Unit, Value};
-
 use wastenot_model::workload::Random;
+use wastenot_model::{Measure, Report, Unit, Value};
 
 pub use self::report::report;
 pub use self::runs::{Comparison, Run};

@@ -203,8 +203,8 @@ fn faults(program: &Program, manifest: &Manifest, texts: &HashMap<&str, String>)
     faults
 }
 
-/// Whether a listed obligation equals the one that was derived. Sentences and comments, which other
-/// versions word otherwise, do not count.
+/// Returns true if the listed obligation equals the derived obligation. Sentences and comments do
+/// not count, because other versions word them differently.
 fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) -> bool {
     let asked = match (&made.question, &listed.shown) {
         (Question::Holds, Shown::Text { holds }) => *holds,
@@ -220,7 +220,7 @@ fn is_listed(made: &Obligation, listed: &Listed, texts: &HashMap<&str, String>) 
     asked && (made.name, made.model_only) == (listed.name.as_str(), listed.model_only)
 }
 
-/// Whether two scripts have the same commands.
+/// Returns true if both scripts have the same commands.
 fn is_same(a: &str, b: &str) -> bool {
     a == b || read(a).0 == read(b).0
 }

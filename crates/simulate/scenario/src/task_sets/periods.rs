@@ -7,9 +7,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use wastenot_model::workload::Random;
-
 use wastenot_model::shortened;
+use wastenot_model::workload::Random;
 
 use super::words::{Names, amount, name_of, named, range, wrong};
 use crate::Error;

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use wastenot_model::workload::Random;
-
 use wastenot_model::shortened;
+use wastenot_model::workload::Random;
 
 use super::words::{range, wrong};
 use crate::Error;
